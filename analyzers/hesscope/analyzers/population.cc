@@ -221,7 +221,8 @@ AnalyzerKind population_analyzer() {
           .on_missing = kTakesMatrix,
           .options = {{.name = "population",
                        .type = SettingKey::Type::kInteger,
-                       .meaning = "up to how many samples are drawn",
+                       .meaning = "how many samples are drawn at least: rounded up so that 32 "
+                                  "equal blocks double to them",
                        .minimum = 1,
                        .maximum = 1'000'000'000,
                        .fallback = SettingValue(std::int64_t{100'000})}},
