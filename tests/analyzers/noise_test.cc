@@ -110,9 +110,21 @@ TEST(NoiseAnalyzer, OfOneSampleHasNoCovariance) {
   const Analysis analysis =
       analyze(test::rosenbrock(), {{"here", Eigen::Vector2d(2, 1)}}, {"noise"});
   EXPECT_EQ(analysis[0].number("noise", "mean"), 0);
-  for (const char* name : {"covariance_trace", "noise_scale_simple", "alignment_cosine"}) {
-    EXPECT_EQ(analysis[0].status("noise", name), Status::kUndefinedZeroDenominator) << name;
+  for (const char* name : {"covariance_trace",
+                           "noise_scale_simple",
+                           "noise_scale_simple_bias",
+                           "noise_scale_hessian",
+                           "alignment_cosine",
+                           "commutator",
+                           "eigendirection_noise",
+                           "noise_exponent",
+                           "noise_exponent_count"}) {
+    EXPECT_EQ(analysis[0].status("noise", name), Status::kUndefinedTooFewPoints) << name;
   }
+  const Eigen::MatrixXd h = test::rosenbrock().hessian(Eigen::Vector2d(2, 1));
+  const Eigen::VectorXd expected = h.selfadjointView<Eigen::Lower>().eigenvalues();
+  EXPECT_TRUE((analysis[0].values("noise", "eigenvalues") - expected).norm() <=
+              1e-13 * expected.norm());
 }
 
 }  // namespace

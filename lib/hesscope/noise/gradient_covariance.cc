@@ -25,7 +25,7 @@ GradientCovariance gradient_covariance(const Objective& objective,
   result.num_samples = objective.num_samples();
   result.mean = objective.gradient(theta);
   if (result.num_samples < 2) {
-    result.status = Status::kUndefinedZeroDenominator;
+    result.status = Status::kUndefinedTooFewPoints;
     return result;
   }
   const auto num_samples = static_cast<double>(result.num_samples);

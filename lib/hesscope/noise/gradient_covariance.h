@@ -29,7 +29,7 @@ struct GradientCovariance {
 };
 
 /// S = 1 / (N - 1) sum_i (s_i - g) (s_i - g)^T, streaming: per-sample gradients are held in blocks.
-/// @return status kOk; kNonFinite if g or S are not finite; kUndefinedZeroDenominator for N = 1.
+/// @return status kOk; kNonFinite if g or S are not finite; kUndefinedTooFewPoints for N = 1.
 ///         Without kOk there is no trace and no matrix.
 /// @throws PreconditionError if theta does not fit the objective or an option is out of its range.
 ///         Interrupted if the callback says so.

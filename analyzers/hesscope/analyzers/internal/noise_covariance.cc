@@ -1,11 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
+#include <vector>
 
 #include <hesscope/analyzers/internal/noise_covariance.h>
 #include <hesscope/analyzers/internal/papers.h>
 #include <hesscope/noise/noise_alignment.h>
 
 namespace hesscope::detail {
+namespace {
+
+// Of one sample there is no covariance.
+const std::vector<Status> kUndefinedOfOne = {Status::kUndefinedTooFewPoints};
+const std::vector<Status> kUndefinedScale = {Status::kUndefinedZeroDenominator,
+                                             Status::kUndefinedTooFewPoints};
+
+}  // namespace
 
 NoiseCovariance::NoiseCovariance(Group& declaring)
     : covariance_trace_(declaring.add(
@@ -15,74 +24,75 @@ NoiseCovariance::NoiseCovariance(Group& declaring)
                "tr S, S the covariance of the gradients of single samples, with the number "
                "of samples minus 1 in the denominator",
            .references = {papers::kMcCandlish},
-           .undefined = {Status::kUndefinedZeroDenominator}})),
+           .undefined = kUndefinedOfOne})),
       simple_(declare_scale(declaring,
                             {.name = "noise_scale_simple",
                              .long_name = "simple gradient noise scale",
                              .definition = "tr S / |g|^2, in samples",
                              .references = {papers::kMcCandlish},
-                             .undefined = {Status::kUndefinedZeroDenominator},
+                             .undefined = kUndefinedScale,
                              .headline = 5})),
       hessian_(declare_scale(declaring,
                              {.name = "noise_scale_hessian",
                               .long_name = "gradient noise scale",
                               .definition = "tr(H S) / (g^T H g), in samples; H the Hessian",
                               .references = {papers::kMcCandlish},
-                              .undefined = {Status::kUndefinedZeroDenominator},
+                              .undefined = kUndefinedScale,
                               .headline = 6})),
       alignment_cosine_(
           declaring.add({.name = "alignment_cosine",
                          .long_name = "cosine between Hessian and covariance of gradients",
                          .definition = "tr(H S) / (||H||_F ||S||_F)",
-                         .undefined = {Status::kUndefinedZeroDenominator}})),
+                         .undefined = kUndefinedScale})),
       commutator_(
           declaring.add({.name = "commutator",
                          .long_name = "commutator of Hessian and covariance of gradients",
                          .definition = "||H S - S H||_F / (2 ||H||_F ||S||_F); at most 1 / sqrt(2)",
                          .references = {papers::kBoettcher},
-                         .undefined = {Status::kUndefinedZeroDenominator}})),
+                         .undefined = kUndefinedScale})),
       eigenvalues_(declaring.add({.name = "eigenvalues",
                                   .dimensions = {"rank"},
                                   .long_name = "eigenvalues of the Hessian",
-                                  .definition = "as /spectrum/eigenvalues",
-                                  .undefined = {Status::kUndefinedZeroDenominator}})),
+                                  .definition = "as /spectrum/eigenvalues"})),
       eigendirection_noise_(declaring.add(
           {.name = "eigendirection_noise",
            .dimensions = {"rank"},
            .long_name = "variance of per-sample gradients along eigenvectors of the Hessian",
            .definition = "v^T S v for the unit eigenvector v of each eigenvalue",
-           .undefined = {Status::kUndefinedZeroDenominator}})),
+           .undefined = kUndefinedOfOne})),
       noise_exponent_(declaring.add(
           {.name = "noise_exponent",
            .long_name = "exponent of noise as a power of curvature",
            .definition = "slope of the least-squares line of log eigendirection_noise on log "
                          "|eigenvalue|, over those of which neither is zero within rounding",
-           .undefined = {Status::kUndefinedZeroDenominator},
+           .undefined = kUndefinedScale,
            .headline = 7})),
       noise_exponent_standard_error_(declaring.add(
           {.name = "noise_exponent_standard_error",
            .long_name = "standard error of noise_exponent",
            .definition = "that of the slope, for residuals independent and of equal variance",
-           .undefined = {Status::kUndefinedZeroDenominator}})),
+           .undefined = kUndefinedScale})),
       noise_exponent_count_(declaring.add(
           {.name = "noise_exponent_count",
            .type = VariableType::kInt64,
            .long_name = "eigenvalues in the fit of noise_exponent",
-           .definition = "how many there are of which neither number is zero within rounding"})) {}
+           .definition = "how many there are of which neither number is zero within rounding",
+           .undefined = kUndefinedOfOne})) {}
 
 NoiseCovariance::Scale NoiseCovariance::declare_scale(Group& declaring, const Variable& value) {
-  return {declaring.add(value),
-          declaring.add({.name = value.name + "_bias",
-                         .long_name = "bias of " + value.name,
-                         .definition = "delete-one-block jackknife over 32 blocks of consecutive "
-                                       "samples, fewer if there are fewer; not taken off",
-                         .references = {papers::kBusing},
-                         .undefined = {Status::kUndefinedZeroDenominator}}),
-          declaring.add({.name = value.name + "_standard_error",
-                         .long_name = "standard error of " + value.name,
-                         .definition = "by the same jackknife",
-                         .references = {papers::kBusing},
-                         .undefined = {Status::kUndefinedZeroDenominator}})};
+  return {
+      declaring.add(value),
+      declaring.add({.name = value.name + "_bias",
+                     .long_name = "bias of " + value.name,
+                     .definition = "delete-one-block jackknife over 32 blocks of consecutive "
+                                   "samples, fewer if there are fewer; not taken off",
+                     .references = {papers::kBusing},
+                     .undefined = kUndefinedScale}),
+      declaring.add({.name = value.name + "_standard_error",
+                     .long_name = "standard error of " + value.name,
+                     .definition = "by the same jackknife",
+                     .references = {papers::kBusing},
+                     .undefined = kUndefinedScale})};
 }
 
 void NoiseCovariance::set(Group& answer, PointAnalysis& point) const {
@@ -102,10 +112,13 @@ void NoiseCovariance::set(Group& answer, PointAnalysis& point) const {
   set_scale(answer, simple_, scales.simple);
   if (h == nullptr) return set_missing_curvature(answer, point.hessian_status());
   set_scale(answer, hessian_, scales.hessian);
-  if (covariance.status != Status::kOk) return set_missing_curvature(answer, covariance.status);
-  const NoiseAlignment alignment = noise_alignment(*h, covariance.matrix);
-  answer[alignment_cosine_].set(alignment.cosine);
-  answer[commutator_].set(alignment.commutator);
+  if (covariance.status == Status::kOk) {
+    const NoiseAlignment alignment = noise_alignment(*h, covariance.matrix);
+    answer[alignment_cosine_].set(alignment.cosine);
+    answer[commutator_].set(alignment.commutator);
+  } else {
+    set_missing_alignment(answer, covariance.status);
+  }
   // Whoever asks for a few ranks only has no time for all eigenvectors.
   if (point.method() == SpectrumMethod::kDense) {
     set_spectrum(
@@ -121,15 +134,22 @@ void NoiseCovariance::set_scale(Group& answer, const Scale& ids, const NoiseScal
 
 void NoiseCovariance::set_missing_curvature(Group& answer, Status status) const {
   for (const VariableId id :
-       {hessian_.value, hessian_.bias, hessian_.standard_error, alignment_cosine_, commutator_}) {
+       {hessian_.value, hessian_.bias, hessian_.standard_error, eigenvalues_}) {
     answer[id].set_missing(status);
   }
-  set_missing_spectrum(answer, status);
+  set_missing_alignment(answer, status);
 }
 
-void NoiseCovariance::set_missing_spectrum(Group& answer, Status status) const {
-  for (const VariableId id :
-       {eigenvalues_, eigendirection_noise_, noise_exponent_, noise_exponent_standard_error_}) {
+void NoiseCovariance::set_missing_alignment(Group& answer, Status status) const {
+  for (const VariableId id : {alignment_cosine_, commutator_}) answer[id].set_missing(status);
+  set_missing_noise(answer, status);
+}
+
+void NoiseCovariance::set_missing_noise(Group& answer, Status status) const {
+  for (const VariableId id : {eigendirection_noise_,
+                              noise_exponent_,
+                              noise_exponent_standard_error_,
+                              noise_exponent_count_}) {
     answer[id].set_missing(status);
   }
 }
@@ -137,10 +157,15 @@ void NoiseCovariance::set_missing_spectrum(Group& answer, Status status) const {
 void NoiseCovariance::set_spectrum(Group& answer,
                                    const Eigensystem& eigensystem,
                                    const GradientCovariance& covariance) const {
+  if (eigensystem.status != Status::kOk) {
+    answer[eigenvalues_].set_missing(eigensystem.status);
+    return set_missing_noise(answer, eigensystem.status);
+  }
+  answer[eigenvalues_].set(eigensystem.eigenvalues);
+  if (covariance.status != Status::kOk) return set_missing_noise(answer, covariance.status);
   const NoiseSpectrum spectrum =
       noise_spectrum(eigensystem, covariance.matrix, covariance.exponent);
-  if (spectrum.status != Status::kOk) return set_missing_spectrum(answer, spectrum.status);
-  answer[eigenvalues_].set(eigensystem.eigenvalues);
+  if (spectrum.status != Status::kOk) return set_missing_noise(answer, spectrum.status);
   answer[eigendirection_noise_].set(spectrum.noise);
   answer[noise_exponent_].set(spectrum.power_law.slope);
   answer[noise_exponent_standard_error_].set(spectrum.power_law.slope_standard_error);

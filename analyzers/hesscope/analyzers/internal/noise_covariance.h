@@ -30,7 +30,8 @@ class NoiseCovariance {
   static Scale declare_scale(Group& declaring, const Variable& value);
   static void set_scale(Group& answer, const Scale& ids, const NoiseScale& scale);
   void set_missing_curvature(Group& answer, Status status) const;
-  void set_missing_spectrum(Group& answer, Status status) const;
+  void set_missing_alignment(Group& answer, Status status) const;
+  void set_missing_noise(Group& answer, Status status) const;
   void set_spectrum(Group& answer,
                     const Eigensystem& eigensystem,
                     const GradientCovariance& covariance) const;
