@@ -72,8 +72,8 @@ TEST_F(SamplingAnalyzerTest, OfMoreBlocksThanSamplesTakesEachSample) {
   const auto analyzer = kind.create(Settings::checked(
       {{"jackknife-blocks", std::int64_t{1000}}, {"confidence", 0.95}}, kind.options, "options"));
   EXPECT_THAT(analyzer->declared()["lambda_max_bias"].definition,
-              testing::HasSubstr("over 1000 blocks of consecutive samples, fewer if there are "
-                                 "fewer, each"));
+              testing::HasSubstr("over m = jackknife-blocks blocks of consecutive samples, fewer "
+                                 "if there are fewer, of"));
   EXPECT_EQ(analyzer->cost(curvatures({1, 2, 3, 6})).decompositions, 4 + 2);
 }
 

@@ -37,15 +37,16 @@ constexpr PopulationPart kPopulationParts[] = {
     {"", "{} over more and more samples", "as in /spectrum and /condition", &SamplingError::value},
     {"_standard_error",
      "standard error of {}",
-     "delete-one-block jackknife over 32 blocks of the samples",
+     "delete-one-block jackknife over 32 equal blocks of the samples, of the number itself, not of "
+     "its logarithm",
      &SamplingError::standard_error},
     {"_lower",
      "lower end of the confidence interval of {}",
-     "as of sampling/{}_lower over 32 blocks; level 0.95",
+     "as sampling/{}_lower over 32 equal blocks; level 0.95",
      &SamplingError::lower},
     {"_upper",
      "upper end of the confidence interval of {}",
-     "as of sampling/{}_upper over 32 blocks; level 0.95",
+     "as sampling/{}_upper over 32 equal blocks; level 0.95",
      &SamplingError::upper},
 };
 

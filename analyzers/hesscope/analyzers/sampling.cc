@@ -38,6 +38,40 @@ bool is_in_summary(SpectralFigure figure) {
          figure == SpectralFigure::kRobustDiagonal;
 }
 
+// Where the jackknife fails: crowded ends are not smooth in H.
+constexpr const char* kLimitOfExtremes =
+    "; where eigenvalues are crowded at this end, as |bias| above standard_error tells, the "
+    "interval misses the population's far more often than the level says";
+
+// How an end of its interval follows from its standard error.
+std::string interval_of(std::size_t figure, const Part& part, bool is_first_order) {
+  const std::string_view name = kSpectralFigureNames[figure];
+  const bool is_lower = part.member == &SamplingError::lower;
+  const char sign = is_lower ? '-' : '+';
+  constexpr const char* kT = "t of Student's distribution with m - 1 degrees of freedom";
+  if (figure == index_of(SpectralFigure::kLambdaMin)) {
+    return fmt::format("{}{} {} t standard_error, {}{}",
+                       name,
+                       is_first_order ? "" : " - bias",
+                       sign,
+                       kT,
+                       kLimitOfExtremes);
+  }
+  const bool is_median = figure == index_of(SpectralFigure::kLambdaMedian) ||
+                         figure == index_of(SpectralFigure::kMedianMagnitude);
+  return fmt::format(
+      "the {} of {} exp(-+ t s), s the standard error of log |{}|, {}; {} {} t standard_error "
+      "where it changes its sign without a block{}; bias is not taken off{}",
+      is_lower ? "smaller" : "larger",
+      name,
+      name,
+      kT,
+      name,
+      sign,
+      is_median ? " or is zero within rounding" : "",
+      figure == index_of(SpectralFigure::kLambdaMax) ? kLimitOfExtremes : "");
+}
+
 // Why a figure may be undefined: of a ratio, its denominator.
 std::vector<Status> reasons_of(std::size_t figure) {
   if (!kSpectralFigureNames[figure].starts_with("robust")) return {};
@@ -112,17 +146,12 @@ class SamplingAnalyzer final : public Analyzer {
 
   void declare_full(std::size_t figure, const Part& part, int headline) {
     const std::string_view name = kSpectralFigureNames[figure];
-    const VariableId id =
-        declare({.name = fmt::format("{}{}", name, part.suffix),
-                 .long_name = fmt::format("{} of {}", part.long_name, name),
-                 .definition = fmt::format("delete-one-block jackknife over {} blocks of "
-                                           "consecutive samples, fewer if there are fewer, each "
-                                           "decomposed anew{}",
-                                           options_.num_blocks,
-                                           level_of(part)),
-                 .references = {papers::kBusing},
-                 .undefined = reasons_of(figure),
-                 .headline = headline});
+    const VariableId id = declare({.name = fmt::format("{}{}", name, part.suffix),
+                                   .long_name = fmt::format("{} of {}", part.long_name, name),
+                                   .definition = definition_of(figure, part, false),
+                                   .references = {papers::kBusing},
+                                   .undefined = reasons_of(figure),
+                                   .headline = headline});
     full_.push_back({id, figure, part.member});
   }
 
@@ -131,15 +160,30 @@ class SamplingAnalyzer final : public Analyzer {
     const VariableId id =
         declare({.name = fmt::format("{}{}_first_order", name, part.suffix),
                  .long_name = fmt::format("{} of {}, to first order", part.long_name, name),
-                 .definition = fmt::format(
-                     "the same jackknife with eigenvalues moved by v^T dH v{}", level_of(part)),
+                 .definition = definition_of(figure, part, true),
                  .references = {papers::kBusing},
                  .undefined = reasons_of(figure)});
     first_order_.push_back({id, figure, part.member});
   }
 
-  std::string level_of(const Part& part) const {
-    return part.is_end ? fmt::format("; level {}", options_.level) : std::string();
+  std::string definition_of(std::size_t figure, const Part& part, bool is_first_order) const {
+    const std::string_view name = kSpectralFigureNames[figure];
+    if (part.member == &SamplingError::bias) {
+      return fmt::format(
+          "expected {} less the population's, by the delete-one-block jackknife over m = "
+          "jackknife-blocks blocks of consecutive samples, fewer if there are fewer, of N samples "
+          "the first N mod m one longer, H without each decomposed anew; of {} itself, not of its "
+          "logarithm",
+          name,
+          name);
+    }
+    return fmt::format(
+        "{}; by the jackknife of {}_bias{}",
+        part.is_end
+            ? fmt::format("{}; level {}", interval_of(figure, part, is_first_order), options_.level)
+            : fmt::format("of {} itself, not of its logarithm", name),
+        name,
+        is_first_order ? " with eigenvalues moved by v^T dH v" : "");
   }
 
   // They are there even where their errors are not.

@@ -84,8 +84,10 @@ NoiseCovariance::Scale NoiseCovariance::declare_scale(Group& declaring, const Va
       declaring.add(value),
       declaring.add({.name = value.name + "_bias",
                      .long_name = "bias of " + value.name,
-                     .definition = "delete-one-block jackknife over 32 blocks of consecutive "
-                                   "samples, fewer if there are fewer; not taken off",
+                     .definition =
+                         "delete-one-block jackknife over 32 blocks of consecutive samples, fewer "
+                         "if there are fewer, of N samples the first N mod 32 one longer; not "
+                         "taken off",
                      .references = {papers::kBusing},
                      .undefined = kUndefinedScale}),
       declaring.add({.name = value.name + "_standard_error",
