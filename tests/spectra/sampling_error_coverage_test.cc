@@ -3,6 +3,7 @@
 // Whether nominal 95 % intervals hold the population's figures: 200 data sets of N samples, drawn
 // from populations whose Hessian is known. "In the band" is 90 to 99 % of the draws. What the
 // intervals do elsewhere is recorded beside it.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -18,6 +19,7 @@
 #include <Eigen/Core>
 #include <gtest/gtest.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/models/linear_attention.h>
 #include <hesscope/objective/graph_objective.h>
 #include <hesscope/spectra/condition_numbers.h>
@@ -172,6 +174,53 @@ TEST(SamplingErrorCoverage, OfSumsOfRandomMatricesIsInTheBand) {
   expect_in_band(study.full, {kRobustDiagonal});
   expect_in_band(study.first_order, eigenvalues);
   expect_at_least_ninety_percent(study.first_order, {kRobustDiagonal});
+}
+
+// Of 30 draws of 4,000 Gaussian vectors, whose covariance has these eigenvalues, in ascending order.
+struct OfExtremes {
+  std::array<int, 2> num_held = {};  // of lambda_min, of lambda_max
+  double least_bias = kInfinity;     // |bias| / standard error of either
+  double largest_bias = 0;
+};
+
+OfExtremes of_covariance(const VectorXd& eigenvalues) {
+  constexpr Index kBlockSize = 125;
+  const Index n = eigenvalues.size();
+  OfExtremes found;
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    std::mt19937_64 engine(seed);
+    std::vector<MatrixXd> blocks;
+    for (int b = 0; b < 32; ++b) {
+      const MatrixXd x =
+          eigenvalues.cwiseSqrt().asDiagonal() * detail::gaussian(n, kBlockSize, engine);
+      blocks.emplace_back(x * x.transpose() / kBlockSize);
+    }
+    const SamplingErrors errors = sampling_errors_of_blocks(blocks, 0.95).errors;
+    for (const bool is_max : {false, true}) {
+      const SamplingError& error = errors[is_max ? kLambdaMax : kLambdaMin];
+      const double truth = eigenvalues[is_max ? n - 1 : 0];
+      found.num_held[is_max ? 1 : 0] += error.lower <= truth && truth <= error.upper ? 1 : 0;
+      const double bias = std::abs(error.bias) / error.standard_error;
+      found.least_bias = std::min(found.least_bias, bias);
+      found.largest_bias = std::max(found.largest_bias, bias);
+    }
+  }
+  return found;
+}
+
+TEST(SamplingErrorCoverage, OfCrowdedExtremesIsNextToNoneAndTheBiasTells) {
+  VectorXd plateaus = VectorXd::Ones(60);
+  plateaus.tail(30).setConstant(9);
+  for (const VectorXd& crowded : {VectorXd(VectorXd::Ones(60)), plateaus}) {
+    const OfExtremes found = of_covariance(crowded);
+    EXPECT_LE(found.num_held[0], 3);
+    EXPECT_EQ(found.num_held[1], 0);
+    EXPECT_GT(found.least_bias, 1);
+  }
+  const VectorXd decades = VectorXd::LinSpaced(10, 0, std::log(1000.0)).array().exp();
+  const OfExtremes apart = of_covariance(decades);
+  for (const int num_held : apart.num_held) EXPECT_GE(num_held, 27);
+  EXPECT_LT(apart.largest_bias, 0.5);
 }
 
 // Prompts of linear regression in context: covariates and weights independent with mean 0 and
