@@ -25,9 +25,10 @@ and which numbers to look at first.
 
 L is the mean loss over the data, g its gradient and H its Hessian by the n parameters theta,
 ||A||_F a Frobenius norm, |x| a Euclidean norm, eps the machine epsilon 2^-52. Numbers are float64
-and without a unit unless it is given. A number that is missing is NaN, and `NAME_status` says why.
-Every number can be `ok`, `not_computed`, `non_finite` or `failed`; the column *undefined* lists
-what else its status can be. [What they mean](results.md#missing-numbers).
+and without a unit unless it is given. A number that is missing is NaN, and `NAME_status` says why,
+once for all numbers of a checkpoint. Every number can be `ok`, `not_computed`, `non_finite` or
+`failed`; the column *undefined* lists what else its status can be.
+[What they mean](results.md#missing-numbers).
 """
 
 COMMANDS = {
