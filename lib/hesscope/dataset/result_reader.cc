@@ -198,8 +198,11 @@ std::vector<double> ResultReader::Impl::read(const Place& place,
   const std::size_t count = checked_num_elements(where, extents, limits);
   if (count == 0) return {};
   check_expansion(where, count * netcdf::stored_size(place.variable->type), input->size(), limits);
-  std::vector<double> values =
-      file.read({.index = place.index, .slice = slice, .num_elements = count}, place.name);
+  std::vector<double> values = file.read({.index = place.index,
+                                          .is_slice = slice ? 1U : 0U,
+                                          .slice = slice.value_or(0),
+                                          .num_elements = count},
+                                         place.name);
   input->require_unchanged();
   return values;
 }

@@ -44,12 +44,12 @@ class ResultServer final : public FileServer {
     const hid_t type =
         variable.type == VariableType::kDouble ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT64;
     std::vector<std::int64_t> extents(variable.shape.begin(), variable.shape.end());
-    if (request.slice) extents.at(0) = 1;
+    if (request.is_slice != 0) extents.at(0) = 1;
     Slabs slabs(extents, sink.max_block());
     for (std::uint64_t done = 0; done < request.num_elements;) {
       const std::size_t count = slabs.next();
       std::vector<hsize_t> start(slabs.start().begin(), slabs.start().end());
-      if (request.slice) start[0] = *request.slice;
+      if (request.is_slice != 0) start[0] = request.slice;
       const Hid file_space(H5Dget_space(dataset.get()), H5Sclose);
       const hsize_t num = count;
       const Hid memory_space(H5Screate_simple(1, &num, nullptr), H5Sclose);

@@ -15,10 +15,10 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include <hesscope/storage/input_file.h>
@@ -41,12 +41,15 @@ class BlockSink {
   virtual void deliver(std::size_t count) = 0;
 };
 
-/// An array of a file, or a part of it.
+/// An array of a file, or a part of it. Sent as it lies in memory, so without gaps.
 struct ArrayRequest {
-  std::uint64_t index = 0;                  ///< its place in the listing
-  std::optional<std::uint64_t> slice = {};  ///< along its first axis; none = the whole
-  std::uint64_t num_elements = 0;           ///< of what is asked for
+  std::uint64_t index = 0;         ///< its place in the listing
+  std::uint64_t is_slice = 0;      ///< 1: of the whole, one slice
+  std::uint64_t slice = 0;         ///< along its first axis
+  std::uint64_t num_elements = 0;  ///< of what is asked for
 };
+
+static_assert(std::has_unique_object_representations_v<ArrayRequest>);
 
 /// What reads a file in the child.
 class FileServer {
