@@ -248,6 +248,7 @@ TEST_F(AnalyzeQuartic, RefusesPointsThatDoNotFit) {
   };
   refusal({}, "no points");
   refusal({{"", start_}}, "no name");
+  refusal({{std::string("a\0b", 3), start_}}, "zero byte");
   refusal({{"\xff", start_}}, "UTF-8");
   refusal({{"a", start_}, {"a", end_}}, "'a' has the name of another point");
   refusal({{"short", Eigen::Vector2d(1, 2)}}, "'short' must have 3 parameters, got 2");

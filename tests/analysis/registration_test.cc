@@ -2,6 +2,7 @@
 //
 // Kinds of models and analyzers that a program adds to those built in.
 #include <atomic>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -327,8 +328,19 @@ TEST(RegisterAnalyzer, RefusesWhatCannotBeNamedOrMade) {
   refusal(entry, "there is an option 'eigenpairs' already");
   entry.options.front() = {.name = "own-option", .meaning = "nothing"};
   refusal(entry, "'own-option' without a fallback");
+  entry.options.front() = {.name = "own-option",
+                           .type = SettingKey::Type::kReal,
+                           .meaning = "nothing",
+                           .fallback = SettingValue(std::int64_t{1})};
+  refusal(entry, "'own-option' that is a number, with a fallback of another type");
   entry.create = nullptr;
   refusal(entry, "no function `create`");
+}
+
+TEST(CreateAnalyzer, RefusesNothing) {
+  AnalyzerKind entry = largest_slope("own-nothing");
+  entry.create = [](const Settings&) { return nullptr; };
+  EXPECT_THROW(create_analyzer(entry, Settings::checked({}, entry.options, "")), PreconditionError);
 }
 
 // Results would say other things by the same name than definitions.md does.

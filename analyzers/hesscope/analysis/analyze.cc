@@ -42,6 +42,7 @@ void require_points(const Objective& objective, const std::vector<NamedPoint>& p
       throw PreconditionError(fmt::format("analyze: point '{}' {}", printable(point.name), why));
     };
     if (point.name.empty()) throw PreconditionError("analyze: a point has no name");
+    if (point.name.find('\0') != std::string::npos) refuse("has a zero byte in its name");
     if (!is_utf8(point.name)) refuse("has a name that is not UTF-8, as results need it");
     if (!names.insert(point.name).second) refuse("has the name of another point");
     if (point.theta.size() != n) {

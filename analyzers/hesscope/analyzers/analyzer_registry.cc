@@ -34,6 +34,7 @@
 #include <hesscope/analyzers/tracking.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/internal/growing_list.h>
+#include <hesscope/core/internal/setting_fallback.h>
 #include <hesscope/core/printable.h>
 #include <hesscope/core/suggest.h>
 
@@ -94,6 +95,11 @@ void require_complete(const AnalyzerKind& entry) {
     if (std::holds_alternative<std::monostate>(key.fallback)) {
       refuse(fmt::format("has an option '{}' without a fallback", key.name));
     }
+    if (!detail::has_fitting_fallback(key)) {
+      refuse(fmt::format("has an option '{}' that is {}, with a fallback of another type",
+                         key.name,
+                         to_string(key.type)));
+    }
   }
 }
 
@@ -141,6 +147,13 @@ const AnalyzerKind& find_analyzer_kind(const std::string& name) {
   return find_named(analyzer_kinds(), name, "analyzer");
 }
 
+std::unique_ptr<Analyzer> create_analyzer(const AnalyzerKind& kind, const Settings& settings) {
+  std::unique_ptr<Analyzer> analyzer = kind.create(settings);
+  if (analyzer != nullptr) return analyzer;
+  throw PreconditionError(
+      fmt::format("analyzer '{}': its function `create` made nothing", kind.name));
+}
+
 Group declared_quantities(const AnalyzerKind& kind) {
   Group all{.name = kind.name};
   const auto add = [&all](Variable variable, bool is_of_run) {
@@ -149,8 +162,8 @@ Group declared_quantities(const AnalyzerKind& kind) {
     all.add(std::move(variable));
   };
   for (const auto& variant : variants_of(kind)) {
-    const auto analyzer = kind.create(
-        Settings::checked(variant, kind.options, fmt::format("analyzer '{}'", kind.name)));
+    const auto analyzer = create_analyzer(
+        kind, Settings::checked(variant, kind.options, fmt::format("analyzer '{}'", kind.name)));
     for (const Variable& variable : analyzer->declared().variables) add(variable, false);
     for (const Variable& variable : analyzer->declared_of_run().variables) add(variable, true);
   }

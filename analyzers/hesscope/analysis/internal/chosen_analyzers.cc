@@ -21,7 +21,7 @@ ChosenAnalyzer chosen_with(const AnalyzerKind& kind,
     if (const auto given = options.find(key.name); given != options.end()) own.insert(*given);
   }
   Settings settings = Settings::checked(own, kind.options, fmt::format("analyzer '{}'", kind.name));
-  std::unique_ptr<Analyzer> analyzer = kind.create(settings);
+  std::unique_ptr<Analyzer> analyzer = create_analyzer(kind, settings);
   return {kind.name, std::move(settings), std::move(analyzer)};
 }
 
