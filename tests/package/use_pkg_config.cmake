@@ -15,6 +15,7 @@ function(build program source module)
       OUTPUT_VARIABLE ${what} OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
     separate_arguments(${what} UNIX_COMMAND "${${what}}")
   endforeach()
+  set(cflags_of_${program} ${cflags} PARENT_SCOPE)
   execute_process(
     COMMAND ${CXX_COMPILER} -std=c++20 -O1 ${flags} ${cflags} ${SOURCE}/${source} -o ${BUILD}/${program} ${libs}
     COMMAND_ERROR_IS_FATAL ANY)
@@ -24,6 +25,19 @@ build(consumer main.cc hesscope)
 execute_process(COMMAND ${BUILD}/consumer COMMAND_ERROR_IS_FATAL ANY)
 build(consumer_of_analyzers analyze.cc hesscope-analyzers)
 execute_process(COMMAND ${BUILD}/consumer_of_analyzers ${BUILD} COMMAND_ERROR_IS_FATAL ANY)
+
+# Flags that change how Eigen aligns matrices are refused, with a sentence.
+file(GLOB_RECURSE eigen ${PREFIX}/eigen.h)
+file(STRINGS ${eigen} alignment REGEX "^#define HESSCOPE_EIGEN_ALIGN_BYTES")
+cmake_host_system_information(RESULT platform QUERY OS_PLATFORM)
+if(platform STREQUAL "x86_64" AND alignment MATCHES "BYTES 16 ")
+  execute_process(
+    COMMAND ${CXX_COMPILER} -std=c++20 -mavx2 -fsyntax-only ${flags} ${cflags_of_consumer} ${SOURCE}/main.cc
+    RESULT_VARIABLE result ERROR_VARIABLE errors)
+  if(result EQUAL 0 OR NOT errors MATCHES "compile it without -march=native")
+    message(FATAL_ERROR "with -mavx2 a consumer is not refused with what to do:\n${errors}")
+  endif()
+endif()
 
 execute_process(COMMAND ${PKG_CONFIG} --modversion hesscope
   OUTPUT_VARIABLE version OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
