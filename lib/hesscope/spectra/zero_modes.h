@@ -76,7 +76,8 @@ struct ZeroModes {
   double flat_residual = 0.0;  ///< max ||H v|| over unit vectors v of their span
 
   /// Predicted norms ||sum_k c_k B_k^T g|| of unit vectors sum_k c_k u_k, the singular values of H
-  /// on the span of the generators: the largest taken for zero and the smallest not. NaN if none.
+  /// on the span of the generators: the largest taken for zero and the smallest not; where the
+  /// prediction says nothing (see explain_zero_modes), H's own. NaN if none.
   double largest_accepted = kNaN;
   double smallest_refused = kNaN;
   /// Pivots of the QR decomposition of the generators, each scaled to norm 1, relative to the
