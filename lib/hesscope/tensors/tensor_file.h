@@ -141,7 +141,8 @@ class TensorFile {
 
   /// See TensorSource::read. @throws InputError also when there is no tensor of this name (the
   /// message suggests the nearest one and lists what there is), when it is unreadable(), when the
-  /// source gives another number of elements than its shape says, or when a file changed since it was opened: what is read, and the digest, are of one state of the files.
+  /// source gives another number of elements than its shape says, or when a file changed since it was
+  /// opened: what is read, and the digest, are of one state of the files.
   std::vector<double> read(std::string_view name) const;
 
   /// See TensorSource::files.
