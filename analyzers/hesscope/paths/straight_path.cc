@@ -40,19 +40,16 @@ class Excess {
         loss_at_0_(loss_at_0),
         loss_at_1_(loss_at_1) {}
 
-  VectorXd point(double t) const {
-    return t == 1 ? second_ : VectorXd(first_ + t * (second_ - first_));
-  }
-
-  double of_loss(double loss, double t) const {
-    return loss - (loss_at_0_ + t * (loss_at_1_ - loss_at_0_));
-  }
-
   Point at(double t) const {
-    const auto found = objective_.value_and_gradient(point(t), objective_.all_samples());
-    return {t,
-            of_loss(found.value, t),
-            found.gradient.dot(second_ - first_) - (loss_at_1_ - loss_at_0_)};
+    const VectorXd theta = t == 1 ? second_ : VectorXd(first_ + t * (second_ - first_));
+    const auto found = objective_.value_and_gradient(theta, objective_.all_samples());
+    return above_chord({t, found.value, found.gradient.dot(second_ - first_)});
+  }
+
+  // Of the loss itself.
+  Point above_chord(const Point& loss) const {
+    const double rise = loss_at_1_ - loss_at_0_;
+    return {loss.place, loss.value - (loss_at_0_ + loss.place * rise), loss.slope - rise};
   }
 
   // A maximum between neighbouring places, the higher one that rises towards the other; none where
@@ -113,15 +110,16 @@ StraightPath straight_path(const Objective& objective,
   const VectorXd end = second;
   StraightPath path{.places = VectorXd::LinSpaced(num_places, 0, 1),
                     .losses = VectorXd(num_places)};
-  const Excess chord(objective, begin, end, 0, 0);
+  const Excess of_loss(objective, begin, end, 0, 0);
+  std::vector<Excess::Point> points;
   for (Index i = 0; i < num_places; ++i) {
-    path.losses[i] = objective.value(chord.point(path.places[i]));
+    points.push_back(of_loss.at(path.places[i]));
+    path.losses[i] = points.back().value;
   }
   path.status = path.losses.allFinite() ? Status::kOk : Status::kNonFinite;
   if (path.status != Status::kOk) return path;
   const Excess excess(objective, begin, end, path.losses[0], path.losses[num_places - 1]);
-  std::vector<Excess::Point> points;
-  for (const double t : path.places) points.push_back(excess.at(t));
+  for (Excess::Point& point : points) point = excess.above_chord(point);
   points.front().value = points.back().value = 0;
   path.barrier = path.barrier_place = 0;
   const auto raise = [&path](const Excess::Point& top) {

@@ -23,7 +23,7 @@ struct StraightPath {
 /// the exact slope, d.g(theta(t)) - (loss(1) - loss(0)), d = second - first, changes its sign. One between
 /// two places of which neither losses nor slopes tell is not seen.
 /// @param  num_places  at least 2. @throws PreconditionError, also for points of other sizes.
-/// @cost   a value and a gradient for each place, and some 50 gradients for each maximum between two.
+/// @cost   a gradient for each place, and some 50 gradients for each maximum between two.
 /// @source J. Frankle et al. (2020), Linear mode connectivity and the lottery ticket hypothesis, arXiv
 ///         1912.05671.
 StraightPath straight_path(const Objective& objective,
