@@ -42,6 +42,35 @@ TEST(GraphRows, DifferentiatesMaxima) {
                });
 }
 
+TEST(GraphRows, DifferentiatesStandardisedRows) {
+  for (const double epsilon : {0.0, 0.3}) {
+    expect_unary([&](Var a) { return standardize_rows(a, epsilon); },
+                 [&](const auto& a) {
+                   using T = ScalarOf<decltype(a)>;
+                   using std::sqrt;
+                   Dense<T> y(3, 4);
+                   for (Eigen::Index i = 0; i < 3; ++i) {
+                     const T mean = (a(i, 0) + a(i, 1) + a(i, 2) + a(i, 3)) / 4.0;
+                     T variance(0.0);
+                     for (Eigen::Index j = 0; j < 4; ++j) {
+                       variance += (a(i, j) - mean) * (a(i, j) - mean) / 4.0;
+                     }
+                     for (Eigen::Index j = 0; j < 4; ++j) {
+                       y(i, j) = (a(i, j) - mean) / sqrt(variance + epsilon);
+                     }
+                   }
+                   return y;
+                 });
+  }
+}
+
+TEST(GraphRows, RefusesEpsilonsThatAreNoNumberFromZeroOn) {
+  for (const double epsilon : {-1e-5, kNaN, std::numeric_limits<double>::infinity()}) {
+    Graph g;
+    EXPECT_THROW(standardize_rows(g.parameter(0, 2, 3), epsilon), PreconditionError);
+  }
+}
+
 TEST(GraphRows, DifferentiatesLogSumExp) {
   expect_unary([](Var a) { return log_sum_exp_rows(a); },
                [](const auto& a) {

@@ -173,9 +173,17 @@ TEST(LayerNormalization, OfTheLastAxesWithItsStatistics) {
 TEST(LayerNormalization, GivesMeanAndInverseDeviation) {
   OperatorFixture op("LayerNormalization");
   op.with("epsilon", 0.0).numbers({1, 2}, {1, 5}).numbers({2}, {1, 1});
-  const onnx::Values results = op.results();
+  const onnx::Values results = op.outputs({"y", "mean", "inverse"}).results();
   EXPECT_EQ(op.graph().constant_value(*results[1].var).front(), 3);
   EXPECT_EQ(op.graph().constant_value(*results[2].var).front(), 0.5);
+}
+
+TEST(Normalizations, RefuseANegativeEpsilon) {
+  for (const std::string name : {"InstanceNormalization", "LayerNormalization"}) {
+    OperatorFixture op(name);
+    op.with("epsilon", -0.5).data({2, 3, 2}).parameter({2}).parameter({2});
+    expect_refused(op, "epsilon -0.5 is no number from 0 on");
+  }
 }
 
 // ONNX adds 1e-9 to the deviation.

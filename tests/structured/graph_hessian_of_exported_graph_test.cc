@@ -98,6 +98,20 @@ INSTANTIATE_TEST_SUITE_P(
                          const Var centred = (2.0 * z - constant(g, 1, 7, -0.2, 0.1)) + z;
                          return softmax_rows(hadamard(centred, constant(g, 1, 7, 0.5, 0.1)));
                        }},
+        ActivationCase{"Standardized", [](Graph&, Var z) { return standardize_rows(z, 1e-3); }},
+        ActivationCase{"StandardizedTwice",
+                       [](Graph& g, Var z) {
+                         const Var once = standardize_rows(z, 0);
+                         const Var gained = hadamard(once, constant(g, 1, 7, 0.5, 0.1));
+                         return standardize_rows(z + tanh(gained), 0.1);
+                       }},
+        // Rows of which some entries have tangents, and whose tangents others take, too.
+        ActivationCase{"StandardizedBesideConstants",
+                       [](Graph& g, Var z) {
+                         const Var wider = embed(z, 0, 2, 5, 9) + constant(g, 1, 9, 0.3, -0.2);
+                         const Var rows = slice(standardize_rows(wider, 0.01), 0, 1, 5, 7);
+                         return hadamard(rows, z);
+                       }},
         // A number inside is taken outside; an operand comes from elsewhere; a record's numbers.
         ActivationCase{"TakenInside",
                        [](Graph&, Var z) {

@@ -52,6 +52,13 @@ TEST(IdleEntries, AreScoresThatSoftmaxIsZeroAt) {
   EXPECT_EQ(idle_of(g, x), MatrixXd::Zero(3, 3));
 }
 
+TEST(IdleEntries, AreStandardizedRowsThatNothingTakes) {
+  Graph g;
+  const Var x = matmul(g.input(0, 3, 2), g.parameter(0, 2, 2));
+  g.set_output(sum(square(slice(standardize_rows(x, 0.1), 2, 0, 1, 1))));
+  EXPECT_EQ(idle_of(g, x), (MatrixXd(3, 2) << 1, 1, 1, 1, 0, 0).finished());
+}
+
 TEST(IdleEntries, AreWhatNothingTakes) {
   Graph g;
   const Var x = matmul(g.input(0, 3, 2), g.parameter(0, 2, 2));

@@ -111,6 +111,7 @@ class Graph {
     kMatmul,
     kElementary,
     kSoftmaxRows,
+    kStandardizeRows,
     kLogSumExpRows,
     kCrossEntropyRows,
     kSquaredDistances,
@@ -145,7 +146,7 @@ class Graph {
     Eigen::Index row = 0;  ///< kSlice, kEmbed: where the smaller matrix lies in the larger
     Eigen::Index col = 0;
     Eigen::Index stack = 1;  ///< kMatmul: number of products, one below the other
-    double factor = 1;       ///< kScale; kElementary: alpha
+    double factor = 1;       ///< kScale; kElementary: alpha; kStandardizeRows: epsilon
     double beta = 0;         ///< kElementary
 
     Eigen::Index size() const { return rows * cols; }
@@ -272,6 +273,11 @@ Var tanh(Var a);
 
 /// exp(a_ij) / sum_k exp(a_ik), computed with each row's maximum subtracted.
 Var softmax_rows(Var a);
+
+/// (a_ij - m_i) / sqrt(v_i + epsilon), with m_i = mean_j a_ij and v_i = mean_j (a_ij - m_i)^2: layer
+/// normalisation (Ba, Kiros, Hinton 2016, eq. 4) without gain and bias. One operation for what would
+/// be eight, and as exact. @throws PreconditionError unless epsilon is at least 0 and finite.
+Var standardize_rows(Var a, double epsilon);
 
 /// log sum_j exp(a_ij) of each row i, a column, computed with the row's maximum subtracted.
 Var log_sum_exp_rows(Var a);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -201,6 +202,17 @@ Var tanh(Var a) { return elementary(Elementary::kTanh, a); }
 Var softmax_rows(Var a) {
   return a.graph().record(
       {.op = Op::kSoftmaxRows, .a = a.node(), .rows = a.rows(), .cols = a.cols()});
+}
+
+Var standardize_rows(Var a, double epsilon) {
+  if (!(epsilon >= 0 && std::isfinite(epsilon))) {
+    fail("standardize_rows", fmt::format("epsilon must be a number from 0 on, got {}", epsilon));
+  }
+  return a.graph().record({.op = Op::kStandardizeRows,
+                           .a = a.node(),
+                           .rows = a.rows(),
+                           .cols = a.cols(),
+                           .factor = epsilon});
 }
 
 Var log_sum_exp_rows(Var a) { return of_rows(Op::kLogSumExpRows, a); }

@@ -32,7 +32,9 @@ double gradient_multiply_adds(const Graph& graph) {
       const double once = product_multiply_adds(node, nodes[static_cast<std::size_t>(node.a)]);
       sum += once * (1 + (a_varies ? 1 : 0) + (b_varies ? 1 : 0));
     } else {
-      sum += static_cast<double>(node.size()) * (varies[i] ? 2 : 1);
+      constexpr double kPerStandardized = 4;  // to a mean, off it, to a variance, by its root
+      const double once = node.op == Graph::Op::kStandardizeRows ? kPerStandardized : 1;
+      sum += once * static_cast<double>(node.size()) * (varies[i] ? 2 : 1);
     }
   }
   return sum;

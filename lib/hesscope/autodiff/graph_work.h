@@ -7,7 +7,7 @@ namespace hesscope {
 
 /// Multiply-adds of the loss of one sample and its gradient. A product of matrices counts once
 /// forward and once for each factor that depends on parameters, other nodes an operation for each
-/// entry, once forward and once back.
+/// entry, four for standardised rows, once forward and once back.
 /// @cost  linear in the number of nodes
 double gradient_multiply_adds(const Graph& graph);
 

@@ -251,6 +251,7 @@ class BatchTape {
         break;
       case Op::kScale:
       case Op::kSoftmaxRows:
+      case Op::kStandardizeRows:
       case Op::kLogSumExpRows:
       case Op::kCrossEntropyRows:
       case Op::kSumRows:

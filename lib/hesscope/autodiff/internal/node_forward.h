@@ -52,6 +52,8 @@ void forward_unary(const Graph::Node& node,
       return elementary_forward(node, out, a);
     case Graph::Op::kSoftmaxRows:
       return softmax_rows_forward(out, a);
+    case Graph::Op::kStandardizeRows:
+      return standardize_rows_forward(out, a, BaseOf<T>(node.factor));
     case Graph::Op::kLogSumExpRows:
       return log_sum_exp_rows_forward(out, a);
     case Graph::Op::kSum: {

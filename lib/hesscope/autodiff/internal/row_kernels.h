@@ -50,6 +50,68 @@ void softmax_rows_reverse(View<Bar> x_bar, View<const Bar> p_bar, View<const T> 
 }
 
 // ---------------------------------------------------------------------------------------------------
+// y_ij = r_i (x_ij - m_i), m_i = mean_j x_ij, r_i = 1 / sqrt(mean_j (x_ij - m_i)^2 + epsilon).
+// xbar_ij += r_i (ybar_ij - mean_k ybar_ik - y_ij mean_k (ybar_ik y_ik)).
+
+template <typename T>
+struct RowStatistics {
+  T mean;
+  T inverse_deviation;
+};
+
+template <typename T>
+RowStatistics<T> row_statistics(View<const T> x, Eigen::Index i, const BaseOf<T>& epsilon) {
+  using B = BaseOf<T>;
+  const B share = B(1) / B(static_cast<double>(x.cols));
+  T sum{};
+  for (Eigen::Index j = 0; j < x.cols; ++j) sum += x(i, j);
+  const T mean = sum * share;
+  T squares{};
+  for (Eigen::Index j = 0; j < x.cols; ++j) {
+    const T rest = x(i, j) - mean;
+    multiply_add(squares, rest, rest);
+  }
+  const T deviation = Lifted<T>::apply(T(squares * share + epsilon), SqrtFunction{});
+  return {mean, T(B(1)) / deviation};
+}
+
+template <typename T>
+void standardize_rows_forward(View<T> y, View<const T> x, const BaseOf<T>& epsilon) {
+  for (Eigen::Index i = 0; i < x.rows; ++i) {
+    const RowStatistics<T> row = row_statistics(x, i, epsilon);
+    for (Eigen::Index j = 0; j < x.cols; ++j) {
+      y(i, j) = T(x(i, j) - row.mean) * row.inverse_deviation;
+    }
+  }
+}
+
+template <typename Bar, typename T>
+void standardize_rows_reverse(View<Bar> x_bar,
+                              View<const Bar> y_bar,
+                              View<const T> x,
+                              const BaseOf<T>& epsilon) {
+  using B = BaseOf<T>;
+  const B share = B(1) / B(static_cast<double>(x.cols));
+  for (Eigen::Index i = 0; i < x.rows; ++i) {
+    const RowStatistics<T> row = row_statistics(x, i, epsilon);
+    const auto y = [&](Eigen::Index j) { return T(T(x(i, j) - row.mean) * row.inverse_deviation); };
+    Bar sum{};
+    Bar inner{};
+    for (Eigen::Index j = 0; j < x.cols; ++j) {
+      sum += y_bar(i, j);
+      multiply_add(inner, y_bar(i, j), y(j));
+    }
+    const Bar mean = sum * share;
+    const Bar minus_inner = inner * B(-share);
+    for (Eigen::Index j = 0; j < x.cols; ++j) {
+      Bar slope = y_bar(i, j) - mean;
+      multiply_add(slope, minus_inner, y(j));
+      multiply_add(x_bar(i, j), slope, row.inverse_deviation);
+    }
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------
 // y_i = m_i + log sum_j exp(x_ij - m_i), m_i = max_j x_ij; xbar_ij += ybar_i exp(x_ij - m_i) / sum.
 
 template <typename T>

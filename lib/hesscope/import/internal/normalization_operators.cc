@@ -5,6 +5,7 @@
 // cannot cancel.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <numeric>
 #include <optional>
 
@@ -16,7 +17,13 @@ namespace hesscope::onnx {
 namespace {
 
 // 1e-5, ONNX's default.
-double epsilon_of(const OperatorCall& call) { return call.number("epsilon", 1e-5); }
+double epsilon_of(const OperatorCall& call) {
+  const double epsilon = call.number("epsilon", 1e-5);
+  if (!(epsilon >= 0 && std::isfinite(epsilon))) {
+    call.refuse("epsilon {} is no number from 0 on", epsilon);
+  }
+  return epsilon;
+}
 
 void require_samples_apart(const OperatorCall& call, const Value& x, int first) {
   for (int axis = first; axis < x.rank(); ++axis) call.require_no_batch(x, axis, "normalises over");
@@ -35,22 +42,6 @@ Value by_channel(const OperatorCall& call, std::size_t input, const Value& x) {
   }
   if (x.rank() > 2) value.axes.resize(x.axes.size() - 1);
   return value;
-}
-
-// Rows less their means, and 1 / sqrt(variance + epsilon).
-struct Centred {
-  Var rows;
-  Var mean;
-  Var inverse_deviation;
-
-  Var standardised() const { return hadamard(rows, inverse_deviation); }
-};
-
-Centred centred(const OperatorCall& call, Var rows) {
-  const Var mean = mean_rows(rows);
-  const Var rest = rows - mean;
-  const Var variance = mean_rows(square(rest));
-  return {rest, mean, reciprocal(sqrt(variance + call.constant(epsilon_of(call))))};
 }
 
 // x * scale + shift.
@@ -98,9 +89,8 @@ Values lower_instance_normalization(const OperatorCall& call) {
   if (x.rank() < 3) call.refuse("takes a tensor (N, C, D1, ...), got {}", text(x.axes));
   require_samples_apart(call, x, 1);
   const std::int64_t rows = x.axes[0].size * x.axes[1].size;
-  const Value y =
-      call.result(centred(call, matrix(x, rows, x.size() / rows)).standardised(), x.axes);
-  return {affine(call, y, by_channel(call, 1, x), by_channel(call, 2, x))};
+  const Var y = standardize_rows(matrix(x, rows, x.size() / rows), epsilon_of(call));
+  return {affine(call, call.result(y, x.axes), by_channel(call, 1, x), by_channel(call, 2, x))};
 }
 
 Values lower_group_normalization(const OperatorCall& call) {
@@ -112,9 +102,10 @@ Values lower_group_normalization(const OperatorCall& call) {
     call.refuse("num_groups {} does not divide the channels of {}", groups, text(x.axes));
   }
   const Axes grouped = {x.axes[0], {.size = groups}, {.size = x.size() / x.axes[0].size / groups}};
-  const Var rows = matrix(x, x.axes[0].size * groups, grouped[2].size);
+  const Var rows =
+      standardize_rows(matrix(x, x.axes[0].size * groups, grouped[2].size), epsilon_of(call));
   // One scale and shift for each group before opset 21, for each channel since.
-  Value y = call.result(centred(call, rows).standardised(), call.opset() < 21 ? grouped : x.axes);
+  Value y = call.result(rows, call.opset() < 21 ? grouped : x.axes);
   y = affine(call, y, by_channel(call, 1, y), by_channel(call, 2, y));
   return {with_axes(call, y, x.axes)};
 }
@@ -134,12 +125,17 @@ Values lower_layer_normalization(const OperatorCall& call) {
   require_samples_apart(call, x, first);
   Axes by_row(x.axes.size());
   std::copy_n(x.axes.begin(), first, by_row.begin());
-  const std::int64_t rows = size_of(by_row);
-  const Centred all = centred(call, matrix(x, rows, x.size() / rows));
-  Value y = call.result(all.standardised(), x.axes);
+  const std::int64_t num_rows = size_of(by_row);
+  const Var rows = matrix(x, num_rows, x.size() / num_rows);
+  const double epsilon = epsilon_of(call);
+  Value y = call.result(standardize_rows(rows, epsilon), x.axes);
   y = times(call, y, fitting(call, x, 1));
   if (call.has(2)) y = plus(call, y, fitting(call, x, 2));
-  return {y, call.result(all.mean, by_row), call.result(all.inverse_deviation, by_row)};
+  if (call.node().outputs.size() == 1) return {y};
+  const Var mean = mean_rows(rows);
+  const Var variance = mean_rows(square(rows - mean));
+  const Var inverse_deviation = reciprocal(sqrt(variance + call.constant(epsilon)));
+  return {y, call.result(mean, by_row), call.result(inverse_deviation, by_row)};
 }
 
 // Rows over some axes, brought back to where they were.

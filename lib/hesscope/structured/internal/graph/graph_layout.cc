@@ -15,6 +15,7 @@ namespace {
 bool is_read_on_way_back(Graph::Op op, bool other_varies) {
   switch (op) {
     case Graph::Op::kElementary:
+    case Graph::Op::kStandardizeRows:
     case Graph::Op::kLogSumExpRows:
     case Graph::Op::kCrossEntropyRows:
     case Graph::Op::kSquaredDistances:
@@ -55,7 +56,7 @@ void GraphLayout::place_nodes(const SweepGraph& graph,
       }
     } else if (n.op == Graph::Op::kHadamard || n.op == Graph::Op::kSquaredDistances) {
       for (const int operand : {n.a, n.b}) is_read[at(entries.root(operand))] = 1;
-    } else if (n.op == Graph::Op::kSoftmaxRows) {
+    } else if (n.op == Graph::Op::kSoftmaxRows || n.op == Graph::Op::kStandardizeRows) {
       is_read[i] = 1;
     }
   }

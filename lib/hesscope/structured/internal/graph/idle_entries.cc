@@ -189,6 +189,11 @@ class UsedEntries {
             if (known_(n.a, operand) != kMinusInfinity) mark(n.a, operand);
           }
         });
+      case Op::kStandardizeRows:
+        return for_passing(i, [&](int e) {
+          const auto cols = static_cast<int>(n.cols);
+          for (int c = 0; c < cols; ++c) mark(n.a, e / cols * cols + c);
+        });
       case Op::kSlice:
       case Op::kEmbed:
       case Op::kGather:

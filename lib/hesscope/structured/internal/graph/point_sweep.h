@@ -155,6 +155,8 @@ class TapePointSweep final : public PointSweep {
           }
         }
         return;
+      case Op::kStandardizeRows:
+        return set_standardizing_coefficients(i, out);
       case Op::kLogSumExpRows:
       case Op::kCrossEntropyRows:
         return set_row_coefficients(i, out);
@@ -178,6 +180,33 @@ class TapePointSweep final : public PointSweep {
   View<const B> view(std::int32_t i) const {
     const Graph::Node& n = nodes_[static_cast<std::size_t>(i)];
     return {values(i), n.rows, n.cols, n.cols, 1};
+  }
+
+  // Of y_j = r (x_j - m), with a = mean(ybar) and b = mean(ybar y): r^2 (ybar_j - a - y_j b) of each
+  // entry, then r, r^2 a and r^2 b of each row.
+  void set_standardizing_coefficients(std::size_t i, Parts out) {
+    const Graph::Node& node = nodes_[i];
+    const View<const B> x = view(node.a);
+    const View<const B> y{tape_.values(i).data(), node.rows, node.cols, node.cols, 1};
+    const View<const B> y_bar{tape_.adjoints(i).data(), node.rows, node.cols, node.cols, 1};
+    const Parts of_rows = out + node.size();
+    const B share = B(1) / B(static_cast<double>(node.cols));
+    for (Eigen::Index r = 0; r < node.rows; ++r) {
+      const B inverse = row_statistics(x, r, B(node.factor)).inverse_deviation;
+      B mean(0);
+      B inner(0);
+      for (Eigen::Index c = 0; c < node.cols; ++c) {
+        mean += y_bar(r, c) * share;
+        inner += y_bar(r, c) * y(r, c) * share;
+      }
+      const B square = inverse * inverse;
+      for (Eigen::Index c = 0; c < node.cols; ++c) {
+        out[r * node.cols + c] = square * (y_bar(r, c) - mean - y(r, c) * inner);
+      }
+      of_rows[r] = inverse;
+      of_rows[node.rows + r] = square * mean;
+      of_rows[2 * node.rows + r] = square * inner;
+    }
   }
 
   // Of y = log sum_j exp(x_j): p_j, p_j (1 - p_j), and ybar for each row, so that the second derivative

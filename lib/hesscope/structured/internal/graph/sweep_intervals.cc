@@ -15,6 +15,7 @@ bool is_bent(const Graph::Node& node, int operand, std::span<const char> varies)
   switch (node.op) {
     case Graph::Op::kElementary:
     case Graph::Op::kSoftmaxRows:
+    case Graph::Op::kStandardizeRows:
     case Graph::Op::kLogSumExpRows:
     case Graph::Op::kCrossEntropyRows:
     case Graph::Op::kSquaredDistances:

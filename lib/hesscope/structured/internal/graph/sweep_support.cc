@@ -28,6 +28,7 @@ void SweepSupport::forward(int i, EntryMarks& tangents) const {
   const auto a_cols = static_cast<int>(nodes_[at(n.a)].cols);
   switch (n.op) {
     case Op::kSoftmaxRows:
+    case Op::kStandardizeRows:
       for (int row = 0; row < static_cast<int>(n.rows); ++row) {
         if (is_any(a + row * cols, cols)) std::fill_n(out + row * cols, cols, 1);
       }
@@ -185,6 +186,7 @@ void SweepSupport::reverse_rows(int i,
       case Op::kSoftmaxRows:
         is_live = is_live || is_any(own + row * cols, cols);
         break;
+      case Op::kStandardizeRows:
       case Op::kLogSumExpRows:
       case Op::kCrossEntropyRows:
         is_live = is_live || is_any(a + row * a_cols, a_cols);

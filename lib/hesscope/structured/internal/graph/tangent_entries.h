@@ -48,6 +48,10 @@ using Mask [[gnu::vector_size(8 * HESSCOPE_LANES)]] = long long;
   for (int d = 0; d < kDirections; ++d) y[d] -= c * x[d];
 }
 
+[[gnu::always_inline]] inline void scale_by(Lane* y, Lane c) {
+  for (int d = 0; d < kDirections; ++d) y[d] *= c;
+}
+
 // y += x where the mask is not 0, or where it is.
 [[gnu::always_inline]] inline void add_chosen(Lane* y, const Lane* x, Lane mask, bool is_wanted) {
   const Lane zero = {};

@@ -99,6 +99,8 @@ class Sweeper : RowSweep {
         return forward_product(i);
       case Op::kSoftmaxRows:
         return forward_softmax(i, rows_of(out, static_cast<int>(n.cols)));
+      case Op::kStandardizeRows:
+        return forward_standardize(i, rows_of(out, static_cast<int>(n.cols)));
       case Op::kSquaredDistances:
         return forward_distances(i, out);
       case Op::kAdd:
@@ -293,6 +295,8 @@ class Sweeper : RowSweep {
       }
       case Op::kSoftmaxRows:
         return reverse_softmax(i);
+      case Op::kStandardizeRows:
+        return reverse_standardize(i);
       case Op::kLogSumExpRows:
       case Op::kCrossEntropyRows:
         return reverse_log_sum(i);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// For kernel sources only: tangents of softmax, log-sum-exp, cross-entropy and distances.
+// For kernel sources only: tangents of softmax, standardised rows, log-sum-exp, cross-entropy and
+// distances.
 #pragma once
 
 #include <hesscope/structured/internal/graph/tangent_products.h>
@@ -62,6 +63,101 @@ class RowSweep : protected ProductSweep {
         if (is_in(of_tangent, e)) {
           add_scaled(change, tangent(i) + e * kEntry, coefficient(i)[e * kParts]);
         }
+        Lane* const to = adjoint(a) + e * kEntry;
+        if (assigns) {
+          assign(to, change);
+        } else {
+          add(to, change);
+        }
+      }
+    }
+  }
+
+  // dy_j = r (dx_j - mean(dx) - y_j mean(y dx))
+  void forward_standardize(int i, Interval rows) {
+    const auto cols = static_cast<int>(node(i).cols);
+    const Interval live = plan(node(i).a).tangent;
+    const Lane* const r = coefficient(i) + node(i).size() * kParts;
+    const double share = 1.0 / cols;
+    for (int row = rows.begin; row < rows.end; ++row) {
+      Lane mean[kDirections] = {};
+      Lane inner[kDirections] = {};
+      const Interval own = common_part(live, {row * cols, (row + 1) * cols});
+      for (int e = own.begin; e < own.end; ++e) {
+        const Lane* const x = tangent(node(i).a) + e * kEntry;
+        add(mean, x);
+        add_scaled(inner, x, value(i)[e * kParts]);
+      }
+      const Lane scale = r[row * kParts];
+      scale_by(mean, -share * scale);
+      scale_by(inner, -share * scale);
+      for (int e = row * cols; e < (row + 1) * cols; ++e) {
+        Lane change[kDirections];
+        assign(change, mean);
+        add_scaled(change, inner, value(i)[e * kParts]);
+        if (is_in(live, e)) add_scaled(change, tangent(node(i).a) + e * kEntry, scale);
+        assign(tangent(i) + e * kEntry, change);
+      }
+    }
+  }
+
+  // With the coefficients g_j, r, A = r^2 mean(ybar), B = r^2 mean(ybar y) of a row, and M = mean(dx),
+  // Y = mean(y dx), Z = mean(ybar dx),
+  //   dxbar_j += r (dybar_j - mean(dybar) - y_j mean(y dybar))
+  //              - g_j Y - B (dx_j - M) + y_j (2 B Y + A M - r^2 Z).
+  void reverse_standardize(int i) {
+    const int a = node(i).a;
+    const Interval bars = plan(i).adjoint;
+    const Interval live = plan(a).tangent;
+    const auto cols = static_cast<int>(node(i).cols);
+    const Interval rows = rows_of(hull(bars, live), cols);
+    if (!has_adjoint(a) || rows.is_empty()) return;
+    const bool assigns = is_to_assign(a, {rows.begin * cols, rows.end * cols});
+    const Lane* const y = value(i);
+    const Lane* const g = coefficient(i);
+    const Lane* const of_rows = g + node(i).size() * kParts;
+    const auto num_rows = static_cast<int>(node(i).rows);
+    const double share = 1.0 / cols;
+    for (int row = rows.begin; row < rows.end; ++row) {
+      const Interval all{row * cols, (row + 1) * cols};
+      const Interval of_bar = common_part(bars, all);
+      const Interval of_tangent = common_part(live, all);
+      const Lane r = of_rows[row * kParts];
+      const Lane mean_bar = of_rows[(num_rows + row) * kParts];
+      const Lane inner_bar = of_rows[(2 * num_rows + row) * kParts];
+      Lane same[kDirections] = {};    // of all entries
+      Lane along[kDirections] = {};   // times y_j
+      Lane across[kDirections] = {};  // Y, times g_j
+      if (!of_bar.is_empty()) {
+        for (int e = of_bar.begin; e < of_bar.end; ++e) {
+          add(same, adjoint(i) + e * kEntry);
+          add_scaled(along, adjoint(i) + e * kEntry, y[e * kParts]);
+        }
+        scale_by(same, -share * r);
+        scale_by(along, -share * r);
+      }
+      if (!of_tangent.is_empty()) {
+        Lane mean[kDirections] = {};
+        Lane of_bars[kDirections] = {};
+        for (int e = of_tangent.begin; e < of_tangent.end; ++e) {
+          const Lane* const x = tangent(a) + e * kEntry;
+          add(mean, x);
+          add_scaled(across, x, y[e * kParts]);
+          add_scaled(of_bars, x, bar(i)[e * kParts]);
+        }
+        scale_by(across, Lane{} + share);
+        add_scaled(same, mean, share * inner_bar);
+        add_scaled(along, across, 2.0 * inner_bar);
+        add_scaled(along, mean, share * mean_bar);
+        subtract_scaled(along, of_bars, share * r * r);
+      }
+      for (int e = all.begin; e < all.end; ++e) {
+        Lane change[kDirections];
+        assign(change, same);
+        add_scaled(change, along, y[e * kParts]);
+        if (is_in(of_bar, e)) add_scaled(change, adjoint(i) + e * kEntry, r);
+        if (!of_tangent.is_empty()) subtract_scaled(change, across, g[e * kParts]);
+        if (is_in(of_tangent, e)) subtract_scaled(change, tangent(a) + e * kEntry, inner_bar);
         Lane* const to = adjoint(a) + e * kEntry;
         if (assigns) {
           assign(to, change);

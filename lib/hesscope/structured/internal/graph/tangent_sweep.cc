@@ -21,6 +21,8 @@ int num_coefficients(const Graph::Node& node, std::span<const Graph::Node> nodes
     case Graph::Op::kSoftmaxRows:
     case Graph::Op::kSelect:
       return size;
+    case Graph::Op::kStandardizeRows:
+      return size + 3 * static_cast<int>(node.rows);
     case Graph::Op::kMaxRows:
       return a_size;
     case Graph::Op::kLogSumExpRows:
