@@ -148,6 +148,33 @@ INSTANTIATE_TEST_SUITE_P(
                         [](Graph& g, Var z) { return square(constant(g, 1) - softmax_rows(z)); }}),
     [](const auto& instance) { return instance.param.name; });
 
+// Layers at one position whose parameters do not follow each other as their inputs do: the bias first,
+// as frameworks that fold constants leave it, or weights that are moved.
+TEST(GraphHessianOfExportedGraph, EqualsThePlainTapeWithParametersInAnyOrder) {
+  for (const Index inputs : {3, 8, 9, 17}) {
+    for (const bool is_reversed : {false, true}) {
+      auto graph = std::make_shared<Graph>();
+      Graph& g = *graph;
+      const Var bias = g.parameter(0, 3, 1);
+      Var weights = g.parameter(3, 3, inputs);
+      if (is_reversed) {
+        std::vector<std::int32_t> order(static_cast<std::size_t>(3 * inputs));
+        for (std::size_t e = 0; e < order.size(); ++e) {
+          order[e] = static_cast<std::int32_t>(order.size() - 1 - e);
+        }
+        weights = gather(weights, order, 3, inputs);
+      }
+      const Var hidden = tanh(matmul(weights, g.input(0, inputs, 1)) + bias);
+      const Index next = 3 + 3 * inputs;
+      const Var output = matmul(g.parameter(next + 2, 2, 3), hidden) + g.parameter(next, 2, 1);
+      g.set_output(log_sum_exp(output) + squared_norm(output));
+      SCOPED_TRACE(inputs);
+      SCOPED_TRACE(is_reversed);
+      test::expect_equals_the_plain_tape(graph);
+    }
+  }
+}
+
 // Parameters that are added where the operand has tangents of other parameters or of none.
 TEST(GraphHessianOfExportedGraph, EqualsThePlainTapeWithBiasesBehindFunctions) {
   auto graph = std::make_shared<Graph>();

@@ -30,6 +30,7 @@ class ProductRunner : ProductTaskView {
   struct Column {
     int theta;
     int unit;  // of the row use, where it is the column's; -1 elsewhere
+    int input;
   };
 
   // Positions of J that are live for some of the columns.
@@ -113,7 +114,7 @@ class ProductRunner : ProductTaskView {
           if (is_tangents()) {
             write_tangents(*panels_[at(p)], theta, result);
           } else if (is_own || has_repeats) {
-            write_own(*panels_[at(p)], {theta, is_own ? task_.unit : -1}, result);
+            write_own(*panels_[at(p)], {theta, is_own ? task_.unit : -1, b + k}, result);
           } else {
             write(*panels_[at(p)], theta, result);
           }
@@ -269,7 +270,8 @@ class ProductRunner : ProductTaskView {
     }
   }
 
-  // Of one use, or of uses that share parameters: pairs that come twice are taken once.
+  // Of one use, or of uses that share parameters: pairs that come twice are taken once. Those of one unit
+  // by their inputs, as panels are skipped, whatever order their parameters have.
   void write_own(const RowPanel& panel, const Column& column, const double* result) const {
     if (column.unit >= 0 && panel.first / use_.inputs > column.unit && !group().has_repeats) {
       return write(panel, column.theta, result);
@@ -278,9 +280,11 @@ class ProductRunner : ProductTaskView {
       const int row = theta(panel, r);
       if (row < 0) continue;
       const bool is_once = column.unit >= 0 && !group().has_repeats;
-      const int unit = (panel.first + r * panel.step) / use_.inputs;
+      const int place = panel.first + r * panel.step;
+      const int unit = place / use_.inputs;
+      const int input = place % use_.inputs;
       const bool is_wanted =
-          is_once ? unit > column.unit || (unit == column.unit && row >= column.theta)
+          is_once ? unit > column.unit || (unit == column.unit && input >= column.input)
                   : row >= column.theta;
       if (is_wanted) h_.of_pair(row, column.theta) += scale_ * result[r];
     }
