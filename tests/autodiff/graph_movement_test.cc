@@ -205,31 +205,5 @@ TEST(ConstantFolder, ComputesWhatDependsOnConstantsAlone) {
   EXPECT_EQ(folder.folded(a + folded).graph().nodes().back().op, Graph::Op::kAdd);
 }
 
-TEST(Pruned, LeavesOutWhatNothingDependsOn) {
-  Graph g;
-  const Var a = g.parameter(0, 2, 1);
-  const Var unused = exp(g.parameter(2, 3, 1));
-  const Var x = g.input(1, 2, 1);
-  const std::vector<std::int32_t> swapped = {1, 0};
-  g.constant(Eigen::Vector3d(1, 2, 3));
-  const Var z = gather(hadamard(a, x), g.constant(Eigen::Vector2d(4, 5)), swapped, 2, 1);
-  g.set_prediction(z);
-  g.set_output(sum(square(z)));
-  const auto smaller = pruned(g);
-  EXPECT_EQ(smaller->nodes().size(), g.nodes().size() - 2);  // exp and a constant
-  EXPECT_EQ(smaller->num_parameters(), g.num_parameters());
-  EXPECT_GT(unused.rows(), 0);
-  test::Numbers numbers(3);
-  const Eigen::VectorXd theta = numbers.vector(5);
-  const SampleTable samples = numbers.table(7, 3);
-  for (const Curvature curvature : {Curvature::kHessian, Curvature::kGaussNewton}) {
-    const test::Derivatives before = test::from_sweep(g, theta, samples, 8, curvature);
-    const test::Derivatives after = test::from_sweep(*smaller, theta, samples, 8, curvature);
-    EXPECT_EQ(before.value, after.value);
-    EXPECT_EQ(before.gradient, after.gradient);
-    EXPECT_EQ(before.hessian, after.hessian);
-  }
-}
-
 }  // namespace
 }  // namespace hesscope

@@ -64,10 +64,26 @@ TEST(GraphRows, DifferentiatesStandardisedRows) {
   }
 }
 
+TEST(GraphRows, DifferentiatesRowsOverTheirRootMeanSquares) {
+  expect_unary([&](Var a) { return rms_normalize_rows(a, 0.3); },
+               [&](const auto& a) {
+                 using T = ScalarOf<decltype(a)>;
+                 using std::sqrt;
+                 Dense<T> y(3, 4);
+                 for (Eigen::Index i = 0; i < 3; ++i) {
+                   T square(0.0);
+                   for (Eigen::Index j = 0; j < 4; ++j) square += a(i, j) * a(i, j) / 4.0;
+                   for (Eigen::Index j = 0; j < 4; ++j) y(i, j) = a(i, j) / sqrt(square + 0.3);
+                 }
+                 return y;
+               });
+}
+
 TEST(GraphRows, RefusesEpsilonsThatAreNoNumberFromZeroOn) {
   for (const double epsilon : {-1e-5, kNaN, std::numeric_limits<double>::infinity()}) {
     Graph g;
     EXPECT_THROW(standardize_rows(g.parameter(0, 2, 3), epsilon), PreconditionError);
+    EXPECT_THROW(rms_normalize_rows(g.parameter(0, 2, 3), epsilon), PreconditionError);
   }
 }
 

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include <hesscope/autodiff/graph.h>
-#include <hesscope/autodiff/graph_folding.h>
+#include <hesscope/autodiff/graph_simplification.h>
 #include <hesscope/core/error.h>
 #include <hesscope/import/importer.h>
 #include <hesscope/onnx/onnx_file.h>
@@ -176,7 +176,7 @@ void import_as_model(const onnx::OnnxFile& file, const std::string& output) {
   check(value, graph);
   if (value.is_known()) return;
   graph.set_output(sum(*value.var));
-  pruned(graph);
+  simplified(graph);
 }
 
 void import_outputs(const onnx::OnnxFile& file) {

@@ -99,6 +99,11 @@ INSTANTIATE_TEST_SUITE_P(
                          return softmax_rows(hadamard(centred, constant(g, 1, 7, 0.5, 0.1)));
                        }},
         ActivationCase{"Standardized", [](Graph&, Var z) { return standardize_rows(z, 1e-3); }},
+        ActivationCase{"NormalizedByRootMeanSquare",
+                       [](Graph& g, Var z) {
+                         const Var wider = embed(z, 0, 2, 5, 9) + constant(g, 1, 9, 0.3, -0.2);
+                         return slice(rms_normalize_rows(wider, 1e-3), 0, 1, 5, 7);
+                       }},
         ActivationCase{"StandardizedTwice",
                        [](Graph& g, Var z) {
                          const Var once = standardize_rows(z, 0);

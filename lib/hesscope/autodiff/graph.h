@@ -22,6 +22,7 @@
 // operation.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -135,6 +136,7 @@ class Graph {
     bool transpose_b = false;                ///< kMatmul
     bool is_shared_a = false;                ///< kMatmul: one matrix for the whole stack
     bool is_shared_b = false;                ///< kMatmul
+    bool is_centred = true;                  ///< kStandardizeRows: whether means are taken off
     std::int32_t a = -1;                     ///< operands: earlier nodes, -1 if none
     std::int32_t b = -1;
     std::int32_t choice = -1;  ///< kSelect: where to take a; kLookup: which rows. Not varies().
@@ -150,6 +152,9 @@ class Graph {
     double beta = 0;         ///< kElementary
 
     Eigen::Index size() const { return rows * cols; }
+
+    /// -1 where there is none.
+    std::array<std::int32_t, 3> operands() const { return {a, b, choice}; }
 
     /// Whether no derivative passes through it: comparisons and steps.
     bool is_step() const {
@@ -278,6 +283,10 @@ Var softmax_rows(Var a);
 /// normalisation (Ba, Kiros, Hinton 2016, eq. 4) without gain and bias. One operation for what would
 /// be eight, and as exact. @throws PreconditionError unless epsilon is at least 0 and finite.
 Var standardize_rows(Var a, double epsilon);
+
+/// a_ij / sqrt(mean_k a_ik^2 + epsilon): normalisation by the root mean square (Zhang, Sennrich 2019,
+/// eq. 4) without gain. Otherwise as standardize_rows().
+Var rms_normalize_rows(Var a, double epsilon);
 
 /// log sum_j exp(a_ij) of each row i, a column, computed with the row's maximum subtracted.
 Var log_sum_exp_rows(Var a);

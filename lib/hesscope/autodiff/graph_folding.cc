@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <array>
 #include <unordered_map>
 #include <utility>
 
@@ -25,8 +24,6 @@ namespace {
 using Op = Graph::Op;
 using Node = Graph::Node;
 
-std::array<std::int32_t, 3> operands_of(const Node& node) { return {node.a, node.b, node.choice}; }
-
 // Values of nodes that depend on constants alone.
 class Evaluation {
  public:
@@ -39,7 +36,7 @@ class Evaluation {
       const std::int32_t id = open.back();
       const Node& node = graph_.nodes()[static_cast<std::size_t>(id)];
       bool is_ready = true;
-      for (const std::int32_t operand : operands_of(node)) {
+      for (const std::int32_t operand : node.operands()) {
         if (operand < 0 || is_known(operand)) continue;
         open.push_back(operand);
         is_ready = false;
@@ -99,7 +96,7 @@ bool ConstantFolder::is_constant(Var a) {
   const auto nodes = graph_->nodes();
   for (std::size_t i = is_constant_.size(); i < nodes.size(); ++i) {
     bool constant = nodes[i].op != Op::kParameter && nodes[i].op != Op::kInput;
-    for (const std::int32_t operand : operands_of(nodes[i])) {
+    for (const std::int32_t operand : nodes[i].operands()) {
       if (operand >= 0 && is_constant_[static_cast<std::size_t>(operand)] == 0) constant = false;
     }
     is_constant_.push_back(constant ? 1 : 0);
@@ -112,61 +109,6 @@ Var ConstantFolder::folded(Var a) {
   Evaluation evaluation(*graph_);
   const auto value = evaluation.at(a.node());
   return graph_->constant(value, a.rows(), a.cols());
-}
-
-std::shared_ptr<Graph> pruned(const Graph& graph) {
-  const auto nodes = graph.nodes();
-  std::vector<char> is_needed(nodes.size());
-  for (const std::int32_t end : {graph.output(), graph.prediction()}) {
-    if (end >= 0) is_needed[static_cast<std::size_t>(end)] = 1;
-  }
-  for (std::size_t i = nodes.size(); i-- > 0;) {
-    if (nodes[i].op == Op::kParameter) is_needed[i] = 1;
-    if (is_needed[i] == 0) continue;
-    for (const std::int32_t operand : operands_of(nodes[i])) {
-      if (operand >= 0) is_needed[static_cast<std::size_t>(operand)] = 1;
-    }
-  }
-  auto smaller = std::make_shared<Graph>();
-  std::vector<Var> kept;
-  std::vector<std::size_t> place(nodes.size());
-  const auto moved = [&](std::int32_t operand) {
-    return operand < 0 ? operand : kept[place[static_cast<std::size_t>(operand)]].node();
-  };
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    if (is_needed[i] == 0) continue;
-    Node node = nodes[i];
-    place[i] = kept.size();
-    const auto offset = static_cast<std::size_t>(node.offset);
-    const auto size = static_cast<std::size_t>(node.size());
-    switch (node.op) {
-      case Op::kParameter:
-        kept.push_back(smaller->parameter(node.offset, node.rows, node.cols));
-        continue;
-      case Op::kInput:
-        kept.push_back(smaller->input(node.offset, node.rows, node.cols));
-        continue;
-      case Op::kConstant:
-        kept.push_back(
-            smaller->constant(graph.constants().subspan(offset, size), node.rows, node.cols));
-        continue;
-      case Op::kGather:
-        node.offset = smaller->keep_indices(graph.indices().subspan(offset, size));
-        break;
-      default:
-        break;
-    }
-    node.a = moved(node.a);
-    node.b = moved(node.b);
-    node.choice = moved(node.choice);
-    kept.push_back(smaller->record(node));
-  }
-  const auto var_at = [&](std::int32_t node) {
-    return kept[place[static_cast<std::size_t>(node)]];
-  };
-  if (graph.prediction() >= 0) smaller->set_prediction(var_at(graph.prediction()));
-  if (graph.output() >= 0) smaller->set_output(var_at(graph.output()));
-  return smaller;
 }
 
 }  // namespace hesscope

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Graphs made smaller: what is the same at every point is computed once, while recording, and what
-// nothing depends on is left out.
+// What is the same at every point is computed once, while recording.
 #pragma once
 
-#include <memory>
 #include <vector>
 
 #include <hesscope/autodiff/graph.h>
@@ -21,7 +19,7 @@ class ConstantFolder {
   bool is_constant(Var a);
 
   /// A kConstant node with the value of `a` where is_constant(a), `a` itself elsewhere. The nodes on
-  /// the way stay in the graph (pruned()).
+  /// the way stay in the graph (simplified()).
   /// @cost what one evaluation of those nodes costs that no constant stands for yet.
   Var folded(Var a);
 
@@ -29,9 +27,5 @@ class ConstantFolder {
   Graph* graph_;
   std::vector<char> is_constant_;  // of the nodes looked at so far, from the first
 };
-
-/// The graph without the nodes that neither its output nor its prediction depends on. Parameters
-/// stay, all of them. Nodes have other numbers: Vars of the old graph are not of this one.
-std::shared_ptr<Graph> pruned(const Graph& graph);
 
 }  // namespace hesscope

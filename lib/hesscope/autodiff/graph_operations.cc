@@ -132,6 +132,18 @@ Var gathered(Var a,
                            .offset = a.graph().keep_indices(indices)});
 }
 
+Var standardized(const char* name, Var a, double epsilon, bool is_centred) {
+  if (!(epsilon >= 0 && std::isfinite(epsilon))) {
+    fail(name, fmt::format("epsilon must be a number from 0 on, got {}", epsilon));
+  }
+  return a.graph().record({.op = Op::kStandardizeRows,
+                           .is_centred = is_centred,
+                           .a = a.node(),
+                           .rows = a.rows(),
+                           .cols = a.cols(),
+                           .factor = epsilon});
+}
+
 }  // namespace
 
 Var operator+(Var a, Var b) { return elementwise("operator+", Op::kAdd, a, b); }
@@ -205,14 +217,11 @@ Var softmax_rows(Var a) {
 }
 
 Var standardize_rows(Var a, double epsilon) {
-  if (!(epsilon >= 0 && std::isfinite(epsilon))) {
-    fail("standardize_rows", fmt::format("epsilon must be a number from 0 on, got {}", epsilon));
-  }
-  return a.graph().record({.op = Op::kStandardizeRows,
-                           .a = a.node(),
-                           .rows = a.rows(),
-                           .cols = a.cols(),
-                           .factor = epsilon});
+  return standardized("standardize_rows", a, epsilon, true);
+}
+
+Var rms_normalize_rows(Var a, double epsilon) {
+  return standardized("rms_normalize_rows", a, epsilon, false);
 }
 
 Var log_sum_exp_rows(Var a) { return of_rows(Op::kLogSumExpRows, a); }

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <hesscope/autodiff/graph_folding.h>
+#include <hesscope/autodiff/graph_simplification.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/printable.h>
 #include <hesscope/import/importer.h>
@@ -191,7 +191,7 @@ Model build(const ChosenGraph& graph, const ModelSources& sources, const TensorS
   const std::string target = settings.has("target") ? settings.text("target") : "target";
   if (loss.kind != LossKind::kOutput) builder.set_prediction(*value.var);
   Model model = builder.finish(record_loss(builder, loss, *value.var, shape, target, sources.data));
-  model.graph = pruned(*model.graph);
+  model.graph = simplified(*model.graph);
   model.predicts_log_probabilities = loss.kind == LossKind::kNegativeLogLikelihood;
   // Tensors that other outputs need are in the checkpoint, too.
   for (const auto& [name, extents] : checkpoint.shapes) {

@@ -53,7 +53,7 @@ void forward_unary(const Graph::Node& node,
     case Graph::Op::kSoftmaxRows:
       return softmax_rows_forward(out, a);
     case Graph::Op::kStandardizeRows:
-      return standardize_rows_forward(out, a, BaseOf<T>(node.factor));
+      return standardize_rows_forward(out, a, node);
     case Graph::Op::kLogSumExpRows:
       return log_sum_exp_rows_forward(out, a);
     case Graph::Op::kSum: {

@@ -30,9 +30,7 @@ void reverse_unary(const Graph::Node& node,
     case Op::kSoftmaxRows:
       return value_of(self, [&](auto p) { softmax_rows_reverse(a_bar, bar, p); });
     case Op::kStandardizeRows:
-      return value_of(node.a, [&](auto a) {
-        standardize_rows_reverse(a_bar, bar, a, BaseOf<Bar>(node.factor));
-      });
+      return value_of(node.a, [&](auto a) { standardize_rows_reverse(a_bar, bar, a, node); });
     case Op::kLogSumExpRows:
       return value_of(node.a, [&](auto a) { log_sum_exp_rows_reverse(a_bar, bar, a); });
     case Op::kSum:

@@ -52,6 +52,7 @@ void softmax_rows_reverse(View<Bar> x_bar, View<const Bar> p_bar, View<const T> 
 // ---------------------------------------------------------------------------------------------------
 // y_ij = r_i (x_ij - m_i), m_i = mean_j x_ij, r_i = 1 / sqrt(mean_j (x_ij - m_i)^2 + epsilon).
 // xbar_ij += r_i (ybar_ij - mean_k ybar_ik - y_ij mean_k (ybar_ik y_ik)).
+// Not centred, m_i and mean_k ybar_ik are 0.
 
 template <typename T>
 struct RowStatistics {
@@ -60,11 +61,12 @@ struct RowStatistics {
 };
 
 template <typename T>
-RowStatistics<T> row_statistics(View<const T> x, Eigen::Index i, const BaseOf<T>& epsilon) {
+RowStatistics<T> row_statistics(View<const T> x, Eigen::Index i, const Graph::Node& node) {
   using B = BaseOf<T>;
   const B share = B(1) / B(static_cast<double>(x.cols));
+  const B epsilon(node.factor);
   T sum{};
-  for (Eigen::Index j = 0; j < x.cols; ++j) sum += x(i, j);
+  for (Eigen::Index j = 0; node.is_centred && j < x.cols; ++j) sum += x(i, j);
   const T mean = sum * share;
   T squares{};
   for (Eigen::Index j = 0; j < x.cols; ++j) {
@@ -76,9 +78,9 @@ RowStatistics<T> row_statistics(View<const T> x, Eigen::Index i, const BaseOf<T>
 }
 
 template <typename T>
-void standardize_rows_forward(View<T> y, View<const T> x, const BaseOf<T>& epsilon) {
+void standardize_rows_forward(View<T> y, View<const T> x, const Graph::Node& node) {
   for (Eigen::Index i = 0; i < x.rows; ++i) {
-    const RowStatistics<T> row = row_statistics(x, i, epsilon);
+    const RowStatistics<T> row = row_statistics(x, i, node);
     for (Eigen::Index j = 0; j < x.cols; ++j) {
       y(i, j) = T(x(i, j) - row.mean) * row.inverse_deviation;
     }
@@ -89,16 +91,16 @@ template <typename Bar, typename T>
 void standardize_rows_reverse(View<Bar> x_bar,
                               View<const Bar> y_bar,
                               View<const T> x,
-                              const BaseOf<T>& epsilon) {
+                              const Graph::Node& node) {
   using B = BaseOf<T>;
   const B share = B(1) / B(static_cast<double>(x.cols));
   for (Eigen::Index i = 0; i < x.rows; ++i) {
-    const RowStatistics<T> row = row_statistics(x, i, epsilon);
+    const RowStatistics<T> row = row_statistics(x, i, node);
     const auto y = [&](Eigen::Index j) { return T(T(x(i, j) - row.mean) * row.inverse_deviation); };
     Bar sum{};
     Bar inner{};
     for (Eigen::Index j = 0; j < x.cols; ++j) {
-      sum += y_bar(i, j);
+      if (node.is_centred) sum += y_bar(i, j);
       multiply_add(inner, y_bar(i, j), y(j));
     }
     const Bar mean = sum * share;

@@ -182,8 +182,8 @@ class TapePointSweep final : public PointSweep {
     return {values(i), n.rows, n.cols, n.cols, 1};
   }
 
-  // Of y_j = r (x_j - m), with a = mean(ybar) and b = mean(ybar y): r^2 (ybar_j - a - y_j b) of each
-  // entry, then r, r^2 a and r^2 b of each row.
+  // Of y_j = r (x_j - m), with a = mean(ybar), 0 if not centred, and b = mean(ybar y): r^2 (ybar_j - a -
+  // y_j b) of each entry, then r, r^2 a and r^2 b of each row.
   void set_standardizing_coefficients(std::size_t i, Parts out) {
     const Graph::Node& node = nodes_[i];
     const View<const B> x = view(node.a);
@@ -192,11 +192,11 @@ class TapePointSweep final : public PointSweep {
     const Parts of_rows = out + node.size();
     const B share = B(1) / B(static_cast<double>(node.cols));
     for (Eigen::Index r = 0; r < node.rows; ++r) {
-      const B inverse = row_statistics(x, r, B(node.factor)).inverse_deviation;
+      const B inverse = row_statistics(x, r, node).inverse_deviation;
       B mean(0);
       B inner(0);
       for (Eigen::Index c = 0; c < node.cols; ++c) {
-        mean += y_bar(r, c) * share;
+        if (node.is_centred) mean += y_bar(r, c) * share;
         inner += y_bar(r, c) * y(r, c) * share;
       }
       const B square = inverse * inverse;

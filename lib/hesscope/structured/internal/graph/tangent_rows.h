@@ -73,7 +73,7 @@ class RowSweep : protected ProductSweep {
     }
   }
 
-  // dy_j = r (dx_j - mean(dx) - y_j mean(y dx))
+  // dy_j = r (dx_j - mean(dx) - y_j mean(y dx)); here and below, what is not centred has no mean(dx).
   void forward_standardize(int i, Interval rows) {
     const auto cols = static_cast<int>(node(i).cols);
     const Interval live = plan(node(i).a).tangent;
@@ -85,7 +85,7 @@ class RowSweep : protected ProductSweep {
       const Interval own = common_part(live, {row * cols, (row + 1) * cols});
       for (int e = own.begin; e < own.end; ++e) {
         const Lane* const x = tangent(node(i).a) + e * kEntry;
-        add(mean, x);
+        if (node(i).is_centred) add(mean, x);
         add_scaled(inner, x, value(i)[e * kParts]);
       }
       const Lane scale = r[row * kParts];
@@ -117,6 +117,7 @@ class RowSweep : protected ProductSweep {
     const Lane* const g = coefficient(i);
     const Lane* const of_rows = g + node(i).size() * kParts;
     const auto num_rows = static_cast<int>(node(i).rows);
+    const bool is_centred = node(i).is_centred;
     const double share = 1.0 / cols;
     for (int row = rows.begin; row < rows.end; ++row) {
       const Interval all{row * cols, (row + 1) * cols};
@@ -130,7 +131,7 @@ class RowSweep : protected ProductSweep {
       Lane across[kDirections] = {};  // Y, times g_j
       if (!of_bar.is_empty()) {
         for (int e = of_bar.begin; e < of_bar.end; ++e) {
-          add(same, adjoint(i) + e * kEntry);
+          if (is_centred) add(same, adjoint(i) + e * kEntry);
           add_scaled(along, adjoint(i) + e * kEntry, y[e * kParts]);
         }
         scale_by(same, -share * r);
@@ -141,7 +142,7 @@ class RowSweep : protected ProductSweep {
         Lane of_bars[kDirections] = {};
         for (int e = of_tangent.begin; e < of_tangent.end; ++e) {
           const Lane* const x = tangent(a) + e * kEntry;
-          add(mean, x);
+          if (is_centred) add(mean, x);
           add_scaled(across, x, y[e * kParts]);
           add_scaled(of_bars, x, bar(i)[e * kParts]);
         }

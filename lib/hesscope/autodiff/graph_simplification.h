@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Graphs made smaller, once they are recorded.
+#pragma once
+
+#include <memory>
+
+#include <hesscope/autodiff/graph.h>
+
+namespace hesscope {
+
+/// The graph without the nodes that neither its output nor its prediction depends on, and with one
+/// operation where an exporter spelt several out:
+///   (a - mean(a)) / sqrt(mean((a - mean(a))^2) + epsilon)   standardize_rows(a, epsilon)
+///   a / sqrt(mean(a^2) + epsilon)                           rms_normalize_rows(a, epsilon)
+///   c (A B), A B / c                                        (c A) B, of the smaller factor,
+/// means of rows, as quotients or as products with the reciprocal, c a number. Results may differ in
+/// their last bits. Parameters stay, all of them. Nodes have other numbers: Vars of the old graph are
+/// not of this one.
+/// @cost linear in the numbers of nodes and constants
+std::shared_ptr<Graph> simplified(const Graph& graph);
+
+}  // namespace hesscope

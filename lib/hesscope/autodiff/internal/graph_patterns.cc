@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cmath>
+
+#include <hesscope/autodiff/internal/graph_patterns.h>
+
+namespace hesscope::detail {
+namespace {
+
+using Op = Graph::Op;
+
+bool is_function(const Graph::Node& node, Elementary function, double exponent) {
+  if (node.op != Op::kElementary) return false;
+  return node.function == function ||
+         (node.function == Elementary::kPower && node.factor == exponent);
+}
+
+}  // namespace
+
+std::int32_t GraphPatterns::root(std::int32_t i) const {
+  while (i >= 0 && node(i).op == Op::kReshape) i = node(i).a;
+  return i;
+}
+
+bool GraphPatterns::is_of_parameters(std::int32_t i) const {
+  while (node(i).op == Op::kReshape || node(i).op == Op::kSlice || node(i).op == Op::kScale ||
+         (node(i).op == Op::kGather && node(i).b < 0)) {
+    i = node(i).a;
+  }
+  return node(i).op == Op::kParameter;
+}
+
+std::optional<double> GraphPatterns::number(std::int32_t i) const {
+  const Node& n = node(root(i));
+  if (n.op != Op::kConstant || n.size() != 1) return std::nullopt;
+  return constants_[static_cast<std::size_t>(n.offset)];
+}
+
+// Whether two nodes are the same matrix.
+bool GraphPatterns::has_same_rows(std::int32_t i, std::int32_t j) const {
+  return root(i) == root(j) && node(i).rows == node(j).rows;
+}
+
+bool GraphPatterns::is_column_of(std::int32_t i, std::int32_t rows) const {
+  return node(i).rows == node(rows).rows && node(i).cols == 1;
+}
+
+// The node whose rows' means, one for each, node i is; -1 if it is nothing of the kind.
+std::int32_t GraphPatterns::rows_of_mean(std::int32_t i) const {
+  const Node& mean = node(root(i));
+  if (mean.op != Op::kScale) return -1;
+  const Node& sum = node(root(mean.a));
+  if (sum.op != Op::kSumRows) return -1;
+  return mean.factor == 1 / static_cast<double>(node(sum.a).cols) ? sum.a : -1;
+}
+
+// The root of what node i is the square of, entry by entry, or -1.
+std::int32_t GraphPatterns::root_of_square(std::int32_t i) const {
+  const Node& n = node(root(i));
+  if (is_function(n, Elementary::kSquare, 2)) return root(n.a);
+  const bool is_of_itself = n.op == Op::kHadamard && root(n.a) == root(n.b) &&
+                            node(n.a).size() == n.size() && node(n.b).size() == n.size() &&
+                            node(n.a).rows == node(n.b).rows;
+  return is_of_itself ? root(n.a) : -1;
+}
+
+// What node i is the root of, entry by entry, or -1; and what it is 1 over the root of.
+std::int32_t GraphPatterns::under_root(std::int32_t i) const {
+  const Node& n = node(root(i));
+  return is_function(n, Elementary::kSqrt, 0.5) ? n.a : -1;
+}
+
+std::int32_t GraphPatterns::under_inverse_root(std::int32_t i) const {
+  const Node& n = node(root(i));
+  if (n.op == Op::kElementary && n.function == Elementary::kPower && n.factor == -0.5) return n.a;
+  if (is_function(n, Elementary::kReciprocal, -1)) return under_root(n.a);
+  return n.op == Op::kDivide && number(n.a) == 1.0 ? under_root(n.b) : -1;
+}
+
+// Of rows over the root of something: of mean(rows^2) + epsilon.
+std::optional<Graph::Node> GraphPatterns::standardized(std::int32_t rows,
+                                                       std::int32_t square) const {
+  if (square < 0) return std::nullopt;
+  std::int32_t variance = root(square);
+  double epsilon = 0;
+  if (node(variance).op == Op::kAdd) {
+    const Node& sum = node(variance);
+    const std::optional<double> second = number(sum.b);
+    const std::optional<double> added = second ? second : number(sum.a);
+    if (!added || !(*added >= 0 && std::isfinite(*added))) return std::nullopt;
+    epsilon = *added;
+    variance = root(second ? sum.a : sum.b);
+  }
+  const std::int32_t squares = rows_of_mean(variance);
+  if (squares < 0 || node(squares).rows != node(rows).rows) return std::nullopt;
+  if (root_of_square(squares) != root(rows)) return std::nullopt;
+  Node found{.op = Op::kStandardizeRows,
+             .is_centred = false,
+             .a = rows,
+             .rows = node(rows).rows,
+             .cols = node(rows).cols,
+             .factor = epsilon};
+  const Node& difference = node(root(rows));
+  if (difference.op != Op::kSubtract || root(rows) != rows) return found;
+  const std::int32_t all = difference.a;
+  const std::int32_t mean_of = rows_of_mean(difference.b);
+  if (mean_of >= 0 && is_column_of(difference.b, rows) && has_same_rows(all, mean_of) &&
+      node(all).rows == node(rows).rows && node(all).cols == node(rows).cols) {
+    found.is_centred = true;
+    found.a = all;
+  }
+  return found;
+}
+
+std::optional<Graph::Node> GraphPatterns::standardized(std::int32_t i) const {
+  const Node& n = node(i);
+  const auto has_shape = [&](std::int32_t rows) {
+    return node(rows).rows == n.rows && node(rows).cols == n.cols;
+  };
+  if (n.op == Op::kDivide && has_shape(n.a) && is_column_of(n.b, n.a)) {
+    return standardized(n.a, under_root(n.b));
+  }
+  if (n.op != Op::kHadamard) return std::nullopt;
+  for (const bool is_second : {true, false}) {
+    const std::int32_t rows = is_second ? n.a : n.b;
+    const std::int32_t inverse = is_second ? n.b : n.a;
+    if (!has_shape(rows) || !is_column_of(inverse, rows)) continue;
+    if (auto found = standardized(rows, under_inverse_root(inverse))) return found;
+  }
+  return std::nullopt;
+}
+
+std::optional<GraphPatterns::Scaled> GraphPatterns::scaled(std::int32_t i) const {
+  const Node& n = node(i);
+  const auto with = [&](std::optional<double> factor,
+                        std::int32_t operand) -> std::optional<Scaled> {
+    const bool is_same = node(operand).rows == n.rows && node(operand).cols == n.cols;
+    if (!factor || !std::isnormal(*factor) || !is_same) return std::nullopt;
+    return Scaled{*factor, operand};
+  };
+  switch (n.op) {
+    case Op::kScale:
+      return with(n.factor, n.a);
+    case Op::kHadamard:
+      return number(n.b) ? with(number(n.b), n.a) : with(number(n.a), n.b);
+    case Op::kDivide:
+      if (const std::optional<double> divisor = number(n.b)) return with(1 / *divisor, n.a);
+      return std::nullopt;
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace hesscope::detail

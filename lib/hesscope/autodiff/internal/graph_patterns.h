@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What exporters spell out, found in a graph's nodes (graph_simplification.h).
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include <hesscope/autodiff/graph.h>
+
+namespace hesscope::detail {
+
+class GraphPatterns {
+ public:
+  /// `graph` must outlive it.
+  explicit GraphPatterns(const Graph& graph)
+      : nodes_(graph.nodes()), constants_(graph.constants()) {}
+
+  /// The kStandardizeRows node that node i is.
+  std::optional<Graph::Node> standardized(std::int32_t i) const;
+
+  /// Of node i = factor * operand, a node of its shape.
+  struct Scaled {
+    double factor;
+    std::int32_t operand;
+  };
+
+  std::optional<Scaled> scaled(std::int32_t i) const;
+
+  /// The node that i is a reshape of, or i.
+  std::int32_t root(std::int32_t i) const;
+
+  /// Whether node i is parameters, moved and scaled at most.
+  bool is_of_parameters(std::int32_t i) const;
+
+ private:
+  using Node = Graph::Node;
+
+  const Node& node(std::int32_t i) const { return nodes_[static_cast<std::size_t>(i)]; }
+
+  std::optional<double> number(std::int32_t i) const;
+  bool has_same_rows(std::int32_t i, std::int32_t j) const;
+  bool is_column_of(std::int32_t i, std::int32_t rows) const;
+  std::int32_t rows_of_mean(std::int32_t i) const;
+  std::int32_t root_of_square(std::int32_t i) const;
+  std::int32_t under_root(std::int32_t i) const;
+  std::int32_t under_inverse_root(std::int32_t i) const;
+  std::optional<Node> standardized(std::int32_t rows, std::int32_t square) const;
+
+  std::span<const Node> nodes_;
+  std::span<const double> constants_;
+};
+
+}  // namespace hesscope::detail

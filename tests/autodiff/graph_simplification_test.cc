@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <Eigen/Core>
+#include <gtest/gtest.h>
+
+#include <hesscope/autodiff/graph.h>
+#include <hesscope/autodiff/graph_simplification.h>
+
+#include "support/graph_oracle.h"
+#include "support/numbers.h"
+
+namespace hesscope {
+namespace {
+
+TEST(Simplified, LeavesOutWhatNothingDependsOn) {
+  Graph g;
+  const Var a = g.parameter(0, 2, 1);
+  const Var unused = exp(g.parameter(2, 3, 1));
+  const Var x = g.input(1, 2, 1);
+  const std::vector<std::int32_t> swapped = {1, 0};
+  g.constant(Eigen::Vector3d(1, 2, 3));
+  const Var z = gather(hadamard(a, x), g.constant(Eigen::Vector2d(4, 5)), swapped, 2, 1);
+  g.set_prediction(z);
+  g.set_output(sum(square(z)));
+  const auto smaller = simplified(g);
+  EXPECT_EQ(smaller->nodes().size(), g.nodes().size() - 2);  // exp and a constant
+  EXPECT_EQ(smaller->num_parameters(), g.num_parameters());
+  EXPECT_GT(unused.rows(), 0);
+  test::Numbers numbers(3);
+  const Eigen::VectorXd theta = numbers.vector(5);
+  const SampleTable samples = numbers.table(7, 3);
+  for (const Curvature curvature : {Curvature::kHessian, Curvature::kGaussNewton}) {
+    const test::Derivatives before = test::from_sweep(g, theta, samples, 8, curvature);
+    const test::Derivatives after = test::from_sweep(*smaller, theta, samples, 8, curvature);
+    EXPECT_EQ(before.value, after.value);
+    EXPECT_EQ(before.gradient, after.gradient);
+    EXPECT_EQ(before.hessian, after.hessian);
+  }
+}
+
+Eigen::Index count_of(const Graph& graph, Graph::Op op) {
+  return std::ranges::count(graph.nodes(), op, &Graph::Node::op);
+}
+
+// A function of a 3 x 4 matrix, the sum of whose squares with weights is the loss.
+std::shared_ptr<Graph> graph_of(const std::function<Var(Graph&, Var)>& function) {
+  auto graph = std::make_shared<Graph>();
+  const Var x = hadamard(graph->parameter(0, 3, 4), graph->input(0, 3, 4));
+  const Var y = function(*graph, x);
+  Eigen::MatrixXd weights(y.rows(), y.cols());
+  for (Eigen::Index i = 0; i < weights.size(); ++i) weights(i) = 0.3 + 0.2 * static_cast<double>(i);
+  graph->set_output(sum(hadamard(graph->constant(weights), square(y))) + sum(y));
+  return graph;
+}
+
+// The simplified graph, whose derivatives are those of the graph to rounding.
+std::shared_ptr<Graph> checked(const Graph& graph) {
+  std::shared_ptr<Graph> simple = simplified(graph);
+  test::Numbers numbers(5);
+  const Eigen::VectorXd theta = numbers.vector(graph.num_parameters());
+  const SampleTable samples = numbers.table(6, graph.record_size());
+  const test::Derivatives before = test::from_sweep(graph, theta, samples, 8, Curvature::kHessian);
+  const test::Derivatives after = test::from_sweep(*simple, theta, samples, 8, Curvature::kHessian);
+  EXPECT_NEAR(before.value, after.value, 1e-14 * std::abs(before.value));
+  EXPECT_LE((before.gradient - after.gradient).norm(), 1e-14 * before.gradient.norm());
+  EXPECT_LE((before.hessian - after.hessian).norm(), 1e-13 * before.hessian.norm());
+  return simple;
+}
+
+Var number(Graph& g, double value) { return g.constant(Eigen::MatrixXd::Constant(1, 1, value)); }
+
+Var mean_of_rows(Var x) { return (1.0 / static_cast<double>(x.cols())) * sum_rows(x); }
+
+struct Spelling {
+  std::string name;
+  bool is_centred;
+  std::function<Var(Graph&, Var)> function;
+};
+
+void PrintTo(const Spelling& spelling, std::ostream* out) { *out << spelling.name; }
+
+class SimplifiedNormalisation : public testing::TestWithParam<Spelling> {};
+
+TEST_P(SimplifiedNormalisation, IsOneOperation) {
+  const auto simple = checked(*graph_of(GetParam().function));
+  ASSERT_EQ(count_of(*simple, Graph::Op::kStandardizeRows), 1);
+  EXPECT_EQ(count_of(*simple, Graph::Op::kSumRows), 0);
+  const auto found =
+      std::ranges::find(simple->nodes(), Graph::Op::kStandardizeRows, &Graph::Node::op);
+  EXPECT_EQ(found->is_centred, GetParam().is_centred);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Spellings,
+    SimplifiedNormalisation,
+    testing::Values(Spelling{"Quotient",
+                             true,
+                             [](Graph& g, Var x) {
+                               const Var rest = x - mean_of_rows(x);
+                               return rest / sqrt(mean_of_rows(square(rest)) + number(g, 1e-3));
+                             }},
+                    Spelling{"QuotientByReshapedColumns",
+                             true,
+                             [](Graph& g, Var x) {
+                               const Var rest = reshape(reshape(x, 1, 12), 3, 4) - mean_of_rows(x);
+                               const Var variance = reshape(mean_of_rows(power(rest, 2)), 1, 3);
+                               return rest / reshape(sqrt(number(g, 1e-3) + variance), 3, 1);
+                             }},
+                    Spelling{"ProductWithReciprocal",
+                             true,
+                             [](Graph& g, Var x) {
+                               const Var rest = x - mean_of_rows(x);
+                               const Var variance = mean_of_rows(hadamard(rest, rest));
+                               return hadamard(reciprocal(sqrt(variance + number(g, 1e-3))), rest);
+                             }},
+                    Spelling{"ProductWithOneOver",
+                             true,
+                             [](Graph& g, Var x) {
+                               const Var rest = x - mean_of_rows(x);
+                               const Var variance = mean_of_rows(square(rest));
+                               return hadamard(rest, number(g, 1) / sqrt(variance));
+                             }},
+                    Spelling{"RootMeanSquare",
+                             false,
+                             [](Graph& g, Var x) {
+                               return hadamard(
+                                   x, power(mean_of_rows(square(x)) + number(g, 0.1), -0.5));
+                             }},
+                    Spelling{"RootMeanSquareOfDifference",
+                             false,
+                             [](Graph& g, Var x) {
+                               const Var rest = x - number(g, 0.4);
+                               return rest / sqrt(mean_of_rows(square(rest)) + number(g, 0.1));
+                             }}),
+    [](const auto& instance) { return instance.param.name; });
+
+// What looks like a normalisation and is none.
+TEST(Simplified, TakesNothingElseForANormalisation) {
+  const std::vector<std::function<Var(Graph&, Var)>> functions = {
+      // Means of columns, of other rows, of nothing that is squared; another power; no mean.
+      [](Graph&, Var x) {
+        const Var part = slice(x, 0, 0, 3, 3);
+        const Var rest = part - mean_of_rows(part);
+        return rest / reshape(sqrt(mean_of_rows(square(rest))), 1, 3);
+      },
+      [](Graph&, Var x) { return x / sqrt(mean_of_rows(square(2.0 * x))); },
+      [](Graph&, Var x) { return x / sqrt(mean_of_rows(abs(x))); },
+      [](Graph&, Var x) { return x / sqrt(mean_of_rows(power(x, 4))); },
+      [](Graph&, Var x) { return x / sqrt(sum_rows(square(x))); },
+      [](Graph& g, Var x) { return x / (sqrt(mean_of_rows(square(x))) + number(g, 1e-3)); },
+      [](Graph& g, Var x) { return x / sqrt(mean_of_rows(square(x)) + number(g, -1e-9)); },
+      [](Graph&, Var x) {
+        return x / sqrt(slice(mean_of_rows(square(reshape(x, 6, 2))), 0, 0, 3, 1));
+      },
+  };
+  for (const auto& function : functions) {
+    const auto simple = checked(*graph_of(function));
+    EXPECT_EQ(count_of(*simple, Graph::Op::kStandardizeRows), 0);
+  }
+}
+
+// Of a mean that is not the rows' own only the root mean square is one.
+TEST(Simplified, TakesAnotherMeanOffBeforehand) {
+  const auto simple = checked(*graph_of([](Graph& g, Var x) {
+    const Var part = slice(x, 0, 0, 3, 3);
+    const Var rest = part - reshape(mean_of_rows(part), 1, 3);
+    return rest / sqrt(mean_of_rows(square(rest)) + number(g, 0.1));
+  }));
+  const auto found =
+      std::ranges::find(simple->nodes(), Graph::Op::kStandardizeRows, &Graph::Node::op);
+  ASSERT_NE(found, simple->nodes().end());
+  EXPECT_FALSE(found->is_centred);
+}
+
+TEST(Simplified, ScalesTheSmallerFactorOfAProduct) {
+  for (const bool is_quotient : {false, true}) {
+    const auto simple = checked(*graph_of([&](Graph& g, Var x) {
+      const Var product = reshape(matmul_tn(x, x), 1, 16);
+      return is_quotient ? product / number(g, 1.7) : hadamard(number(g, 1 / 1.7), product);
+    }));
+    const auto scale = std::ranges::find(simple->nodes(), Graph::Op::kScale, &Graph::Node::op);
+    ASSERT_NE(scale, simple->nodes().end());
+    EXPECT_EQ(scale->size(), 12);
+    EXPECT_DOUBLE_EQ(scale->factor, 1 / 1.7);
+    EXPECT_EQ(count_of(*simple, Graph::Op::kDivide), 0);
+  }
+}
+
+// Of products that are no larger, that others take, too, or of parameters nothing is gained.
+TEST(Simplified, LeavesOtherScaledProductsAlone) {
+  const std::vector<std::function<Var(Graph&, Var)>> functions = {
+      [](Graph& g, Var x) { return hadamard(matmul_nt(x, x), number(g, 3)); },
+      [](Graph& g, Var x) {
+        const Var product = matmul_tn(x, x);
+        return product / number(g, 3) + tanh(product);
+      },
+      [](Graph& g, Var x) { return matmul_tn(x, g.parameter(12, 3, 6)) / number(g, 3); },
+      [](Graph& g, Var x) { return matmul_tn(x, x) / number(g, 0); },
+  };
+  for (const auto& function : functions) {
+    const auto graph = graph_of(function);
+    EXPECT_EQ(count_of(*simplified(*graph), Graph::Op::kScale), 0);
+    EXPECT_EQ(simplified(*graph)->nodes().size(), graph->nodes().size());
+  }
+}
+
+}  // namespace
+}  // namespace hesscope
