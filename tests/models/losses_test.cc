@@ -182,6 +182,86 @@ TEST(Losses, CrossEntropyTakesProbabilities) {
   expect_loss(data, {}, {kOutputs}, sum);
 }
 
+// Of outputs 2 x 3: two classes at three places, or three at two.
+TEST(Losses, ProbabilitiesAreOfClassesOnTheAxisThatIsNamed) {
+  Data data;
+  data.target_shape = {kSamples, 2, 3};
+  for (Eigen::Index e = 0; e < kSamples * kOutputs; ++e) {
+    data.target.push_back(0.1 + 0.8 * static_cast<double>(e % 7) / 7);
+  }
+  for (const bool is_first : {true, false}) {
+    const int num_classes = is_first ? 2 : 3;
+    const int places = is_first ? 3 : 2;
+    double sum = 0;
+    for (Eigen::Index i = 0; i < kSamples; ++i) {
+      for (int place = 0; place < places; ++place) {
+        const auto entry = [&](int c) { return is_first ? 3 * c + place : 3 * place + c; };
+        const auto z = [&](int c) { return data.z(i, entry(c)); };
+        for (int c = 0; c < num_classes; ++c) {
+          const double t = data.target[static_cast<std::size_t>(kOutputs * i + entry(c))];
+          sum -= t * log_probability(z, num_classes, c) / static_cast<double>(kSamples * places);
+        }
+      }
+    }
+    for (const std::int64_t axis :
+         is_first ? std::vector<std::int64_t>{1, -2} : std::vector<std::int64_t>{2, -1}) {
+      expect_loss(data, {.class_axis = axis}, {2, 3}, sum);
+    }
+    if (!is_first) expect_loss(data, {}, {2, 3}, sum);
+  }
+}
+
+TEST(Losses, ClassesMayBeOnAnAxisBetweenOthers) {
+  Data data;
+  data.is_integer = true;
+  data.target_shape = {kSamples, 3, 1};
+  for (Eigen::Index e = 0; e < 3 * kSamples; ++e) data.target.push_back(e % 2 == 0 ? 1 : 0);
+  double sum = 0;
+  for (Eigen::Index i = 0; i < kSamples; ++i) {
+    for (int place = 0; place < 3; ++place) {
+      const auto z = [&](int c) { return data.z(i, 2 * place + c); };
+      const int y = static_cast<int>(data.target[static_cast<std::size_t>(3 * i + place)]);
+      sum -= log_probability(z, 2, y) / (3.0 * kSamples);
+    }
+  }
+  expect_loss(data, {.class_axis = 2}, {3, 2, 1}, sum);
+}
+
+TEST(Losses, SayWhereClassesMayBeOnOneAxisOrAnother) {
+  Data data;
+  data.is_integer = true;
+  data.target_shape = {kSamples, 4};
+  const auto remark = [&](const LossOptions& options, const Extents& shape) {
+    return remark_on_class_axis(options, shape, "target", shapes_of(data));
+  };
+  EXPECT_NE(remark({}, {4, 4}).find("class_axis = 1"), std::string::npos);
+  EXPECT_NE(remark({.kind = LossKind::kNegativeLogLikelihood}, {4, 4}), "");
+  EXPECT_EQ(remark({.class_axis = -1}, {4, 4}), "");
+  EXPECT_EQ(remark({}, {4, 3}), "");
+  EXPECT_EQ(remark({}, {3, 4}), "");
+  EXPECT_EQ(remark({.kind = LossKind::kMeanSquaredError}, {4, 4}), "");
+  data.is_integer = false;
+  data.target_shape = {kSamples, 3, 4};
+  EXPECT_NE(remark({}, {3, 4}), "");
+  data.target_shape = {kSamples, 4};
+  EXPECT_EQ(remark({}, {4}), "");
+}
+
+TEST(Losses, RefusesAClassAxisThatDoesNotFit) {
+  Data data;
+  data.is_integer = true;
+  data.target_shape = {kSamples, 3};
+  for (const std::int64_t axis : {0, 3, -3}) {
+    EXPECT_THROW(loss_of(data, {.class_axis = axis}, {2, 3}), ConfigError);
+  }
+  test::expect_refusal<InputError>(
+      [&] {
+        loss_of(data, {.class_axis = 2}, {2, 3});
+      },
+      "array 'target' has the shape (samples, 3); for outputs "
+      "(samples, 2, 3) a class for each row of them by 'class_axis'");
+}
+
 TEST(Losses, RefusesTargetsThatAreNoProbabilities) {
   Data data;
   data.target_shape = {kSamples, kOutputs};

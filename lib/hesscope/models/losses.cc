@@ -8,12 +8,15 @@
 #include <fmt/ranges.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/models/internal/class_losses.h>
+#include <hesscope/models/internal/target_shapes.h>
 #include <hesscope/models/losses.h>
 
 namespace hesscope {
-namespace {
 
-using Shape = std::vector<std::int64_t>;
+using namespace detail;
+
+namespace {
 
 struct NamedLoss {
   LossKind kind;
@@ -61,6 +64,11 @@ std::vector<LossKey> keys_of_losses() {
         .meaning = "targets of this class do not count",
         .is_optional = true},
        {LossKind::kCrossEntropy, LossKind::kNegativeLogLikelihood}},
+      {{.name = "class_axis",
+        .type = Type::kInteger,
+        .meaning = "axis of the output that the classes are on; samples are on 0, -1 is the last",
+        .is_optional = true},
+       {LossKind::kCrossEntropy, LossKind::kNegativeLogLikelihood}},
       {{.name = "delta",
         .type = Type::kReal,
         .meaning = "where the loss turns from a square into a line",
@@ -68,192 +76,6 @@ std::vector<LossKey> keys_of_losses() {
         .is_optional = true},
        {LossKind::kHuber}},
   };
-}
-
-// A scalar sample may be written (samples, 1), and a column of outputs (samples,).
-Shape trimmed(Shape shape) {
-  while (!shape.empty() && shape.back() == 1) shape.pop_back();
-  return shape;
-}
-
-Shape target_shape(const TensorShapes& data, const std::string& target) {
-  const Shape& all = data.at(target);
-  return all.empty() ? Shape() : Shape(all.begin() + 1, all.end());
-}
-
-Eigen::Index volume_of(const Shape& shape) {
-  return std::accumulate(shape.begin(), shape.end(), Eigen::Index{1}, std::multiplies<>());
-}
-
-[[noreturn]] void refuse(const TensorShapes& data,
-                         const std::string& target,
-                         const std::string& why) {
-  throw InputError(fmt::format("{}: array '{}' {}", data.source, target, why));
-}
-
-std::string with_samples(const Shape& shape) {
-  return fmt::format("({}{}{})", "samples", shape.empty() ? "" : ", ", fmt::join(shape, ", "));
-}
-
-Var number(ModelBuilder& builder, double value) {
-  return builder.constant(Eigen::MatrixXd::Constant(1, 1, value));
-}
-
-// --- classes ---
-
-// Logits with the classes last, and the shape of the rest: the shape of the targets.
-struct ClassRows {
-  Var rows;
-  Shape targets;
-};
-
-// Row-major a x b to b x a.
-Var transposed(Var z, Eigen::Index a, Eigen::Index b) {
-  std::vector<std::int32_t> table;
-  for (Eigen::Index j = 0; j < b; ++j) {
-    for (Eigen::Index i = 0; i < a; ++i) table.push_back(static_cast<std::int32_t>(i * b + j));
-  }
-  return gather(z, table, b, a);
-}
-
-ClassRows class_rows(Var output,
-                     const Shape& shape,
-                     const Shape& targets,
-                     const TensorShapes& data,
-                     const std::string& target) {
-  if (!shape.empty()) {
-    const Shape front(shape.begin(), shape.end() - 1);
-    if (trimmed(front) == trimmed(targets)) {
-      return {reshape(output, volume_of(front), shape.back()), targets};
-    }
-    const Shape back(shape.begin() + 1, shape.end());
-    if (trimmed(back) == trimmed(targets)) {
-      return {transposed(output, shape.front(), volume_of(back)), targets};
-    }
-  }
-  refuse(
-      data,
-      target,
-      fmt::format("has the shape {}; for outputs {} a class for each row of them, or a number for "
-                  "each output, is expected",
-                  with_samples(targets),
-                  with_samples(shape)));
-}
-
-std::vector<double> class_weights(const LossOptions& options, Eigen::Index num_classes) {
-  if (options.class_weights.empty()) {
-    return std::vector<double>(static_cast<std::size_t>(num_classes), 1.0);
-  }
-  if (static_cast<Eigen::Index>(options.class_weights.size()) != num_classes) {
-    options.source.refuse(
-        "class_weights",
-        fmt::format("'class_weights' has {} numbers, but the model tells {} classes apart",
-                    options.class_weights.size(),
-                    num_classes));
-  }
-  return options.class_weights;
-}
-
-// Row y holds the targets of class y, a_c = (1 - e) w_y [c = y] + e w_c / C; one more row, of zeros, is
-// for targets that are ignored.
-Eigen::MatrixXd targets_of_classes(const LossOptions& options, const std::vector<double>& weights) {
-  const auto C = static_cast<Eigen::Index>(weights.size());
-  Eigen::MatrixXd table = Eigen::MatrixXd::Zero(C + 1, C);
-  for (Eigen::Index y = 0; y < C; ++y) {
-    for (Eigen::Index c = 0; c < C; ++c) {
-      const double w = weights[static_cast<std::size_t>(c)];
-      table(y, c) = options.label_smoothing * w / static_cast<double>(C) +
-                    (c == y ? (1 - options.label_smoothing) * w : 0.0);
-    }
-  }
-  return table;
-}
-
-// What a row counts in the mean over samples of sums over rows: samples / (sum of the targets' weights).
-double row_factor(const LossOptions& options,
-                  const std::vector<double>& weights,
-                  Eigen::Index num_rows,
-                  const TensorShapes& data,
-                  const std::string& target) {
-  const bool is_plain = options.class_weights.empty() && !options.ignore_index;
-  if (is_plain) return 1.0 / static_cast<double>(num_rows);
-  if (!data.read) {
-    refuse(data, target, "is drawn: 'class_weights' and 'ignore_index' need a data file");
-  }
-  double total = 0;
-  const std::vector<double> classes = data.read(target);
-  for (const double y : classes) {
-    if (options.ignore_index && y == static_cast<double>(*options.ignore_index)) continue;
-    const bool is_class = y >= 0 && y < static_cast<double>(weights.size()) && y == std::floor(y);
-    if (!is_class) {
-      refuse(data,
-             target,
-             fmt::format("holds {}, which is no class: 0 ... {}{}",
-                         y,
-                         weights.size() - 1,
-                         options.ignore_index
-                             ? fmt::format(", or {} for those ignored", *options.ignore_index)
-                             : ""));
-    }
-    total += weights[static_cast<std::size_t>(y)];
-  }
-  if (!(total > 0)) refuse(data, target, "has no target that counts");
-  return static_cast<double>(data.at(target)[0]) / total;
-}
-
-// Targets for each row, C of them, from the data; `factor` included.
-Var class_targets(ModelBuilder& builder,
-                  const LossOptions& options,
-                  const ClassRows& z,
-                  const TensorShapes& data,
-                  const std::string& target) {
-  const Eigen::Index C = z.rows.cols();
-  const std::vector<double> weights = class_weights(options, C);
-  const double factor = row_factor(options, weights, z.rows.rows(), data, target);
-  const Eigen::MatrixXd table = factor * targets_of_classes(options, weights);
-  const bool is_one_class = z.rows.rows() == 1 && !options.ignore_index;
-  if (is_one_class) {
-    const Var one_hot = reshape(builder.one_hot(target, C), 1, C);
-    const bool is_plain = options.class_weights.empty() && options.label_smoothing == 0;
-    return is_plain ? one_hot : matmul(one_hot, builder.constant(table.topRows(C)));
-  }
-  Var classes = builder.integers(target,
-                                 z.targets,
-                                 std::min<std::int64_t>(0, options.ignore_index.value_or(0)),
-                                 std::max<std::int64_t>(C - 1, options.ignore_index.value_or(0)));
-  classes = reshape(classes, z.rows.rows(), 1);
-  if (options.ignore_index) {
-    const Var ignored = equal(classes, number(builder, static_cast<double>(*options.ignore_index)));
-    const Var last =
-        builder.constant(Eigen::MatrixXd::Constant(classes.rows(), 1, static_cast<double>(C)));
-    classes = select(ignored, last, classes);
-  }
-  return lookup(builder.constant(table), classes);
-}
-
-// A probability for each class; weights count in the sum, not in the mean (as PyTorch).
-Var soft_targets(ModelBuilder& builder,
-                 const LossOptions& options,
-                 const Shape& shape,
-                 const std::string& target,
-                 const TensorShapes& data) {
-  if (options.ignore_index) {
-    refuse(data, target, "holds probabilities; 'ignore_index' is for classes");
-  }
-  const Eigen::Index C = shape.back();
-  const Eigen::Index num_rows = volume_of(shape) / C;
-  const std::vector<double> weights = class_weights(options, C);
-  const double e = options.label_smoothing;
-  const double factor = 1.0 / static_cast<double>(num_rows);
-  Eigen::MatrixXd scale(1, C);
-  for (Eigen::Index c = 0; c < C; ++c) {
-    scale(0, c) = factor * weights[static_cast<std::size_t>(c)];
-  }
-  const Var given =
-      reshape(builder.array(target, shape, DataArray::Content::kProbability), num_rows, C);
-  const Var smoothed =
-      e == 0 ? given : (1 - e) * given + number(builder, e / static_cast<double>(C));
-  return hadamard(smoothed, builder.constant(scale));
 }
 
 // --- numbers ---
@@ -266,10 +88,11 @@ Var numbers(ModelBuilder& builder,
             DataArray::Content content = DataArray::Content::kReal) {
   const Shape found = target_shape(data, target);
   if (trimmed(found) != trimmed(shape)) {
-    refuse(data,
-           target,
-           fmt::format(
-               "has the shape {}, the outputs have {}", with_samples(found), with_samples(shape)));
+    refuse_target(
+        data,
+        target,
+        fmt::format(
+            "has the shape {}, the outputs have {}", with_samples(found), with_samples(shape)));
   }
   return reshape(builder.array(target, shape, content), output.rows(), output.cols());
 }
@@ -347,6 +170,7 @@ LossOptions loss_options(const Settings& settings, std::optional<LossKind> only)
   if (settings.has("label_smoothing")) options.label_smoothing = settings.real("label_smoothing");
   if (settings.has("class_weights")) options.class_weights = settings.reals("class_weights");
   if (settings.has("pos_weight")) options.pos_weight = settings.reals("pos_weight");
+  if (settings.has("class_axis")) options.class_axis = settings.integer("class_axis");
   if (settings.has("ignore_index")) options.ignore_index = settings.integer("ignore_index");
   if (settings.has("delta")) options.delta = settings.real("delta");
   return options;
@@ -381,16 +205,7 @@ Var record_loss(ModelBuilder& builder,
     case LossKind::kNegativeLogLikelihood:
       break;
   }
-  const Shape found = target_shape(data, target);
-  const bool is_likelihood = options.kind == LossKind::kNegativeLogLikelihood;
-  if (!is_likelihood && !shape.empty() && found == shape && !data.has_integers(target)) {
-    const Eigen::Index C = shape.back();
-    const Var z = reshape(output, volume_of(shape) / C, C);
-    return sum(cross_entropy_rows(z, soft_targets(builder, options, shape, target, data)));
-  }
-  const ClassRows z = class_rows(output, shape, found, data, target);
-  const Var targets = class_targets(builder, options, z, data, target);
-  return is_likelihood ? -sum(hadamard(z.rows, targets)) : sum(cross_entropy_rows(z.rows, targets));
+  return class_loss(builder, options, output, shape, target, data);
 }
 
 }  // namespace hesscope

@@ -31,8 +31,9 @@ struct LossOptions {
   std::vector<double> class_weights = {};         ///< one for each class, or none
   std::vector<double> pos_weight = {};            ///< one, or one for each output, or none
   std::optional<std::int64_t> ignore_index = {};  ///< targets of this class do not count
-  double delta = 1;                               ///< of kHuber
-  Settings source = {};                           ///< what they are from: knows each key's place
+  std::optional<std::int64_t> class_axis = {};  ///< of the output; samples are on 0, -1 is the last
+  double delta = 1;                             ///< of kHuber
+  Settings source = {};                         ///< what they are from: knows each key's place
 };
 
 /// "cross-entropy".
@@ -54,16 +55,24 @@ bool is_plain(const LossOptions& options, const std::string& target, const Tenso
 ///
 /// @param output  what the model gives, of `shape` for one sample, row by row.
 /// @param target  name of the array in `data`; its shape says what it is: classes (shape without its
-///                last axis, or without its first as PyTorch has it), or an entry for each output.
+///                last axis, or without its first as PyTorch has it; without the axis `class_axis`,
+///                if given), or an entry for each output.
 /// @throws InputError naming the data file, the array and both shapes where they do not fit; classes
 ///         that are weighted or ignored but cannot be counted; no target that counts.
-/// @throws ConfigError naming the place of `class_weights` or `pos_weight` where their number does
-///         not fit the output.
+/// @throws ConfigError naming the place of `class_weights` or `pos_weight` where their number, or of
+///         `class_axis` where it does not fit the output.
 Var record_loss(ModelBuilder& builder,
                 const LossOptions& options,
                 Var output,
                 const std::vector<std::int64_t>& shape,
                 const std::string& target,
                 const TensorShapes& data);
+
+/// What to say where targets fit the output with the classes on one axis or another, and nothing says
+/// which; empty elsewhere. Arguments as of record_loss().
+std::string remark_on_class_axis(const LossOptions& options,
+                                 const std::vector<std::int64_t>& shape,
+                                 const std::string& target,
+                                 const TensorShapes& data);
 
 }  // namespace hesscope

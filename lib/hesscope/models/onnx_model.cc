@@ -205,8 +205,10 @@ Model build(const ChosenGraph& graph, const ModelSources& sources, const TensorS
   model.files = {{file.path, file.sha256}};
   model.weight_decay = weight_decay_from(settings);
   model.searches_invariances = true;
-  const std::string remark = remark_on_constants(file, weights, settings);
-  if (!remark.empty()) model.remarks.push_back(remark);
+  for (std::string remark : {remark_on_constants(file, weights, settings),
+                             remark_on_class_axis(loss, shape, target, sources.data)}) {
+    if (!remark.empty()) model.remarks.push_back(std::move(remark));
+  }
   return model;
 }
 

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include <hesscope/models/internal/class_losses.h>
+
+namespace hesscope {
+
+using namespace detail;
+
+namespace {
+
+// The axis of the output that its classes are on, the axes of one sample counted from 0.
+std::size_t class_axis(const LossOptions& options, const Shape& shape) {
+  const auto rank = static_cast<std::int64_t>(shape.size());
+  const std::int64_t axis = *options.class_axis;
+  if (axis == 0 || axis > rank || axis < -rank) {
+    options.source.refuse(
+        "class_axis",
+        fmt::format(
+            "'class_axis' is {}, but outputs are {}, with classes on one of the axes 1 ... {}",
+            axis,
+            with_samples(shape),
+            rank));
+  }
+  return static_cast<std::size_t>(axis > 0 ? axis - 1 : rank + axis);
+}
+
+Shape without(Shape shape, std::size_t axis) {
+  shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(axis));
+  return shape;
+}
+
+// Whether the targets are a probability for each output.
+bool are_probabilities(const LossOptions& options,
+                       const Shape& shape,
+                       const std::string& target,
+                       const TensorShapes& data) {
+  return options.kind == LossKind::kCrossEntropy && !shape.empty() &&
+         target_shape(data, target) == shape && !data.has_integers(target);
+}
+
+// Axes that classes may be on for these targets: the last, and the first as PyTorch has them.
+std::vector<std::size_t> possible_class_axes(const Shape& shape, const Shape& targets) {
+  std::vector<std::size_t> axes;
+  if (shape.empty()) return axes;
+  for (const std::size_t axis : {shape.size() - 1, std::size_t{0}}) {
+    const bool is_listed = std::ranges::find(axes, axis) != axes.end();
+    if (!is_listed && trimmed(without(shape, axis)) == trimmed(targets)) axes.push_back(axis);
+  }
+  return axes;
+}
+
+// The matrix z with a column for each class and a row for each of the others.
+Var class_rows(Var z, const Shape& shape, std::size_t axis) {
+  const auto here = shape.begin() + static_cast<std::ptrdiff_t>(axis);
+  const Eigen::Index before = volume_of(Shape(shape.begin(), here));
+  const Eigen::Index behind = volume_of(Shape(here + 1, shape.end()));
+  const Eigen::Index num_classes = *here;
+  if (behind == 1) return reshape(z, before, num_classes);
+  std::vector<std::int32_t> table;
+  for (Eigen::Index i = 0; i < before; ++i) {
+    for (Eigen::Index j = 0; j < behind; ++j) {
+      for (Eigen::Index c = 0; c < num_classes; ++c) {
+        table.push_back(static_cast<std::int32_t>((i * num_classes + c) * behind + j));
+      }
+    }
+  }
+  return gather(z, table, before * behind, num_classes);
+}
+
+// Logits, a row for each target, and the shape of the targets.
+struct ClassRows {
+  Var rows;
+  Shape targets;
+};
+
+ClassRows class_rows_of(const LossOptions& options,
+                        Var output,
+                        const Shape& shape,
+                        const TensorShapes& data,
+                        const std::string& target) {
+  const Shape found = target_shape(data, target);
+  std::vector<std::size_t> axes = possible_class_axes(shape, found);
+  if (options.class_axis) {
+    const std::size_t axis = class_axis(options, shape);
+    const bool fits = trimmed(without(shape, axis)) == trimmed(found);
+    axes.assign(fits ? 1 : 0, axis);
+  }
+  if (axes.empty()) {
+    refuse_target(data,
+                  target,
+                  fmt::format("has the shape {}; for outputs {} a class for each row of them{}, or "
+                              "a number for each output, is expected",
+                              with_samples(found),
+                              with_samples(shape),
+                              options.class_axis ? " by 'class_axis'" : ""));
+  }
+  return {class_rows(output, shape, axes.front()), found};
+}
+
+std::vector<double> class_weights(const LossOptions& options, Eigen::Index num_classes) {
+  if (options.class_weights.empty()) {
+    return std::vector<double>(static_cast<std::size_t>(num_classes), 1.0);
+  }
+  if (static_cast<Eigen::Index>(options.class_weights.size()) != num_classes) {
+    options.source.refuse(
+        "class_weights",
+        fmt::format("'class_weights' has {} numbers, but the model tells {} classes apart",
+                    options.class_weights.size(),
+                    num_classes));
+  }
+  return options.class_weights;
+}
+
+// Row y holds the targets of class y, a_c = (1 - e) w_y [c = y] + e w_c / C; one more row, of zeros, is
+// for targets that are ignored.
+Eigen::MatrixXd targets_of_classes(const LossOptions& options, const std::vector<double>& weights) {
+  const auto C = static_cast<Eigen::Index>(weights.size());
+  Eigen::MatrixXd table = Eigen::MatrixXd::Zero(C + 1, C);
+  for (Eigen::Index y = 0; y < C; ++y) {
+    for (Eigen::Index c = 0; c < C; ++c) {
+      const double w = weights[static_cast<std::size_t>(c)];
+      table(y, c) = options.label_smoothing * w / static_cast<double>(C) +
+                    (c == y ? (1 - options.label_smoothing) * w : 0.0);
+    }
+  }
+  return table;
+}
+
+// What a row counts in the mean over samples of sums over rows: samples / (sum of the targets' weights).
+double row_factor(const LossOptions& options,
+                  const std::vector<double>& weights,
+                  Eigen::Index num_rows,
+                  const TensorShapes& data,
+                  const std::string& target) {
+  const bool is_plain = options.class_weights.empty() && !options.ignore_index;
+  if (is_plain) return 1.0 / static_cast<double>(num_rows);
+  if (!data.read) {
+    refuse_target(data, target, "is drawn: 'class_weights' and 'ignore_index' need a data file");
+  }
+  double total = 0;
+  const std::vector<double> classes = data.read(target);
+  for (const double y : classes) {
+    if (options.ignore_index && y == static_cast<double>(*options.ignore_index)) continue;
+    const bool is_class = y >= 0 && y < static_cast<double>(weights.size()) && y == std::floor(y);
+    if (!is_class) {
+      refuse_target(data,
+                    target,
+                    fmt::format("holds {}, which is no class: 0 ... {}{}",
+                                y,
+                                weights.size() - 1,
+                                options.ignore_index ? fmt::format(", or {} for those ignored",
+                                                                   *options.ignore_index)
+                                                     : ""));
+    }
+    total += weights[static_cast<std::size_t>(y)];
+  }
+  if (!(total > 0)) refuse_target(data, target, "has no target that counts");
+  return static_cast<double>(data.at(target)[0]) / total;
+}
+
+// Targets for each row, C of them, from the data; `factor` included.
+Var class_targets(ModelBuilder& builder,
+                  const LossOptions& options,
+                  const ClassRows& z,
+                  const TensorShapes& data,
+                  const std::string& target) {
+  const Eigen::Index C = z.rows.cols();
+  const std::vector<double> weights = class_weights(options, C);
+  const double factor = row_factor(options, weights, z.rows.rows(), data, target);
+  const Eigen::MatrixXd table = factor * targets_of_classes(options, weights);
+  const bool is_one_class = z.rows.rows() == 1 && !options.ignore_index;
+  if (is_one_class) {
+    const Var one_hot = reshape(builder.one_hot(target, C), 1, C);
+    const bool is_plain = options.class_weights.empty() && options.label_smoothing == 0;
+    return is_plain ? one_hot : matmul(one_hot, builder.constant(table.topRows(C)));
+  }
+  Var classes = builder.integers(target,
+                                 z.targets,
+                                 std::min<std::int64_t>(0, options.ignore_index.value_or(0)),
+                                 std::max<std::int64_t>(C - 1, options.ignore_index.value_or(0)));
+  classes = reshape(classes, z.rows.rows(), 1);
+  if (options.ignore_index) {
+    const Var ignored = equal(classes, number(builder, static_cast<double>(*options.ignore_index)));
+    const Var last =
+        builder.constant(Eigen::MatrixXd::Constant(classes.rows(), 1, static_cast<double>(C)));
+    classes = select(ignored, last, classes);
+  }
+  return lookup(builder.constant(table), classes);
+}
+
+// A probability for each class; weights count in the sum, not in the mean (as PyTorch).
+Var soft_targets(ModelBuilder& builder,
+                 const LossOptions& options,
+                 const Shape& shape,
+                 std::size_t axis,
+                 const std::string& target,
+                 const TensorShapes& data) {
+  if (options.ignore_index) {
+    refuse_target(data, target, "holds probabilities; 'ignore_index' is for classes");
+  }
+  const Eigen::Index C = shape[axis];
+  const std::vector<double> weights = class_weights(options, C);
+  const double e = options.label_smoothing;
+  const double factor = static_cast<double>(C) / static_cast<double>(volume_of(shape));
+  Eigen::MatrixXd scale(1, C);
+  for (Eigen::Index c = 0; c < C; ++c) {
+    scale(0, c) = factor * weights[static_cast<std::size_t>(c)];
+  }
+  const Var given =
+      class_rows(builder.array(target, shape, DataArray::Content::kProbability), shape, axis);
+  const Var smoothed =
+      e == 0 ? given : (1 - e) * given + number(builder, e / static_cast<double>(C));
+  return hadamard(smoothed, builder.constant(scale));
+}
+
+}  // namespace
+
+Var detail::class_loss(ModelBuilder& builder,
+                       const LossOptions& options,
+                       Var output,
+                       const Shape& shape,
+                       const std::string& target,
+                       const TensorShapes& data) {
+  if (are_probabilities(options, shape, target, data)) {
+    const std::size_t axis = options.class_axis ? class_axis(options, shape) : shape.size() - 1;
+    const Var targets = soft_targets(builder, options, shape, axis, target, data);
+    return sum(cross_entropy_rows(class_rows(output, shape, axis), targets));
+  }
+  const ClassRows z = class_rows_of(options, output, shape, data, target);
+  const Var targets = class_targets(builder, options, z, data, target);
+  return options.kind == LossKind::kNegativeLogLikelihood
+             ? -sum(hadamard(z.rows, targets))
+             : sum(cross_entropy_rows(z.rows, targets));
+}
+
+std::string remark_on_class_axis(const LossOptions& options,
+                                 const std::vector<std::int64_t>& shape,
+                                 const std::string& target,
+                                 const TensorShapes& data) {
+  const bool has_classes =
+      options.kind == LossKind::kCrossEntropy || options.kind == LossKind::kNegativeLogLikelihood;
+  if (!has_classes || options.class_axis || shape.size() < 2) return {};
+  const bool is_any = are_probabilities(options, shape, target, data) ||
+                      possible_class_axes(shape, target_shape(data, target)).size() > 1;
+  if (!is_any) return {};
+  return fmt::format(
+      "array '{}' fits outputs {} with the classes on any axis; they are taken to be on the last: "
+      "class_axis = -1 in [model] says so, class_axis = 1 that they are where PyTorch has them",
+      target,
+      with_samples(shape));
+}
+
+}  // namespace hesscope
