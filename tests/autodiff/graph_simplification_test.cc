@@ -193,7 +193,7 @@ TEST(Simplified, ScalesTheSmallerFactorOfAProduct) {
 }
 
 // Of products that are no larger, that others take, too, or of parameters nothing is gained.
-TEST(Simplified, LeavesOtherScaledProductsAlone) {
+TEST(Simplified, ScalesOtherProductsThemselves) {
   const std::vector<std::function<Var(Graph&, Var)>> functions = {
       [](Graph& g, Var x) { return hadamard(matmul_nt(x, x), number(g, 3)); },
       [](Graph& g, Var x) {
@@ -201,12 +201,52 @@ TEST(Simplified, LeavesOtherScaledProductsAlone) {
         return product / number(g, 3) + tanh(product);
       },
       [](Graph& g, Var x) { return matmul_tn(x, g.parameter(12, 3, 6)) / number(g, 3); },
-      [](Graph& g, Var x) { return matmul_tn(x, x) / number(g, 0); },
   };
   for (const auto& function : functions) {
-    const auto graph = graph_of(function);
-    EXPECT_EQ(count_of(*simplified(*graph), Graph::Op::kScale), 0);
-    EXPECT_EQ(simplified(*graph)->nodes().size(), graph->nodes().size());
+    const auto simple = checked(*graph_of(function));
+    const auto scale = std::ranges::find(simple->nodes(), Graph::Op::kScale, &Graph::Node::op);
+    ASSERT_NE(scale, simple->nodes().end());
+    EXPECT_EQ(simple->nodes()[static_cast<std::size_t>(scale->a)].op, Graph::Op::kMatmul);
+  }
+}
+
+TEST(Simplified, LeavesAQuotientByZeroAlone) {
+  const auto graph = graph_of([](Graph& g, Var x) { return x / number(g, 0); });
+  EXPECT_EQ(count_of(*simplified(*graph), Graph::Op::kDivide), 1);
+}
+
+TEST(Simplified, LeavesOutParametersThatAMaskDoes) {
+  for (const bool is_second : {false, true}) {
+    const auto graph = graph_of([&](Graph& g, Var x) {
+      Eigen::MatrixXd mask = Eigen::MatrixXd::Ones(4, 2);
+      mask(1, 0) = mask(3, 1) = mask(2, 1) = 0;
+      const Var weights = g.parameter(12, 4, 2);
+      const Var left =
+          is_second ? hadamard(weights, g.constant(mask)) : hadamard(g.constant(mask), weights);
+      return matmul(x, left);
+    });
+    const auto simple = checked(*graph);
+    EXPECT_EQ(count_of(*simple, Graph::Op::kGather), 1);
+    EXPECT_EQ(count_of(*simple, Graph::Op::kHadamard), count_of(*graph, Graph::Op::kHadamard) - 1);
+  }
+}
+
+// Of other numbers, of a row for all, of what is computed.
+TEST(Simplified, LeavesOtherMasksAlone) {
+  const Eigen::MatrixXd ones = Eigen::MatrixXd::Ones(4, 2);
+  const std::vector<std::function<Var(Graph&, Var)>> functions = {
+      [&](Graph& g, Var x) {
+        return matmul(x, hadamard(g.parameter(12, 4, 2), g.constant(0.5 * ones)));
+      },
+      [&](Graph& g, Var x) {
+        return matmul(x, hadamard(g.parameter(12, 4, 2), g.constant(ones.topRows(1))));
+      },
+      [&](Graph& g, Var x) {
+        return matmul(x, hadamard(tanh(g.parameter(12, 4, 2)), g.constant(ones)));
+      },
+  };
+  for (const auto& function : functions) {
+    EXPECT_EQ(count_of(*checked(*graph_of(function)), Graph::Op::kGather), 0);
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <hesscope/autodiff/graph_simplification.h>
@@ -18,20 +19,23 @@ class Simplification {
       : graph_(graph),
         nodes_(graph.nodes().begin(), graph.nodes().end()),
         factor_(nodes_.size()),
+        sources_(nodes_.size()),
         place_(nodes_.size()) {
     const detail::GraphPatterns patterns(graph);
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       if (auto found = patterns.standardized(static_cast<std::int32_t>(i))) nodes_[i] = *found;
     }
     find_needed();
-    find_scaled_products(patterns);
+    find_scaled(patterns);
+    find_masked(patterns);
+    find_needed();
   }
 
   std::shared_ptr<Graph> run() {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       if (is_needed_[i] == 0) continue;
       place_[i] = kept_.size();
-      kept_.push_back(copy_of(nodes_[i], factor_[i]));
+      kept_.push_back(copy_of(i));
     }
     if (graph_.prediction() >= 0) smaller_->set_prediction(kept(graph_.prediction()));
     if (graph_.output() >= 0) smaller_->set_output(kept(graph_.output()));
@@ -55,9 +59,8 @@ class Simplification {
     }
   }
 
-  // Products that a number alone takes become products of a smaller factor that is scaled, if none of
-  // the two is parameters: of these the products are what sweeps look for.
-  void find_scaled_products(const detail::GraphPatterns& patterns) {
+  // How many nodes take each.
+  std::vector<int> count_takers() const {
     std::vector<int> num_takers(nodes_.size());
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       if (is_needed_[i] == 0) continue;
@@ -68,22 +71,49 @@ class Simplification {
     for (const std::int32_t end : {graph_.output(), graph_.prediction()}) {
       if (end >= 0) ++num_takers[at(end)];
     }
+    return num_takers;
+  }
+
+  // Products that a number alone takes become products of a smaller factor that is scaled, if none of
+  // the two is parameters: of these the products are what sweeps look for.
+  void find_scaled(const detail::GraphPatterns& patterns) {
+    const std::vector<int> num_takers = count_takers();
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       const auto scaled = patterns.scaled(static_cast<std::int32_t>(i));
       if (is_needed_[i] == 0 || !scaled) continue;
+      Node of_operand{.op = Op::kScale,
+                      .a = scaled->operand,
+                      .rows = nodes_[i].rows,
+                      .cols = nodes_[i].cols,
+                      .factor = scaled->factor};
       std::int32_t product = scaled->operand;
       while (nodes_[at(product)].op == Op::kReshape && num_takers[at(product)] == 1) {
         product = nodes_[at(product)].a;
       }
       const Node& n = nodes_[at(product)];
-      if (n.op != Op::kMatmul || num_takers[at(product)] != 1 || factor_[at(product)]) continue;
-      if (patterns.is_of_parameters(n.a) || patterns.is_of_parameters(n.b)) continue;
-      if (std::min(nodes_[at(n.a)].size(), nodes_[at(n.b)].size()) >= n.size()) continue;
-      factor_[at(product)] = scaled->factor;
-      nodes_[i] = {
-          .op = Op::kReshape, .a = scaled->operand, .rows = nodes_[i].rows, .cols = nodes_[i].cols};
+      const bool is_smaller = n.op == Op::kMatmul && num_takers[at(product)] == 1 &&
+                              !factor_[at(product)] && !patterns.is_of_parameters(n.a) &&
+                              !patterns.is_of_parameters(n.b) &&
+                              std::min(nodes_[at(n.a)].size(), nodes_[at(n.b)].size()) < n.size();
+      if (is_smaller) {
+        factor_[at(product)] = std::exchange(of_operand.factor, 1);
+        of_operand.op = Op::kReshape;
+      }
+      nodes_[i] = of_operand;
     }
-    find_needed();
+  }
+
+  // Parameters times a mask of zeros and ones become moved ones, of which some are left out.
+  void find_masked(const detail::GraphPatterns& patterns) {
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      const auto masked = patterns.masked_parameters(static_cast<std::int32_t>(i));
+      if (is_needed_[i] == 0 || !masked) continue;
+      for (std::size_t e = 0; e < masked->mask.size(); ++e) {
+        sources_[i].push_back(masked->mask[e] == 0 ? -1 : static_cast<std::int32_t>(e));
+      }
+      nodes_[i] = {
+          .op = Op::kGather, .a = masked->operand, .rows = nodes_[i].rows, .cols = nodes_[i].cols};
+    }
   }
 
   Var kept(std::int32_t i) const { return kept_[place_[at(i)]]; }
@@ -92,7 +122,8 @@ class Simplification {
     return operand < 0 ? operand : kept(operand).node();
   }
 
-  Var copy_of(Node node, std::optional<double> factor) {
+  Var copy_of(std::size_t i) {
+    Node node = nodes_[i];
     const auto offset = static_cast<std::size_t>(node.offset);
     const auto size = static_cast<std::size_t>(node.size());
     switch (node.op) {
@@ -105,7 +136,8 @@ class Simplification {
       case Op::kReshape:
         return reshape(kept(node.a), node.rows, node.cols);
       case Op::kGather:
-        node.offset = smaller_->keep_indices(graph_.indices().subspan(offset, size));
+        node.offset = smaller_->keep_indices(
+            sources_[i].empty() ? graph_.indices().subspan(offset, size) : sources_[i]);
         break;
       default:
         break;
@@ -113,8 +145,8 @@ class Simplification {
     node.a = moved(node.a);
     node.b = moved(node.b);
     node.choice = moved(node.choice);
-    if (factor) {
-      const auto size_of = [&](std::int32_t i) { return smaller_->nodes()[at(i)].size(); };
+    if (factor_[i]) {
+      const auto size_of = [&](std::int32_t j) { return smaller_->nodes()[at(j)].size(); };
       std::int32_t& smaller = size_of(node.a) <= size_of(node.b) ? node.a : node.b;
       const Node& operand = smaller_->nodes()[at(smaller)];
       smaller = smaller_
@@ -122,7 +154,7 @@ class Simplification {
                               .a = smaller,
                               .rows = operand.rows,
                               .cols = operand.cols,
-                              .factor = *factor})
+                              .factor = *factor_[i]})
                     .node();
     }
     return smaller_->record(node);
@@ -131,7 +163,8 @@ class Simplification {
   const Graph& graph_;
   std::vector<Node> nodes_;
   std::vector<char> is_needed_;
-  std::vector<std::optional<double>> factor_;  // of a product: what scales it
+  std::vector<std::optional<double>> factor_;       // of a product: what scales it
+  std::vector<std::vector<std::int32_t>> sources_;  // of masked parameters: an entry, or -1
   std::shared_ptr<Graph> smaller_ = std::make_shared<Graph>();
   std::vector<Var> kept_;
   std::vector<std::size_t> place_;  // of a node among those kept

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <cmath>
 
 #include <hesscope/autodiff/internal/graph_patterns.h>
@@ -148,6 +149,24 @@ std::optional<GraphPatterns::Scaled> GraphPatterns::scaled(std::int32_t i) const
     default:
       return std::nullopt;
   }
+}
+
+std::optional<GraphPatterns::Masked> GraphPatterns::masked_parameters(std::int32_t i) const {
+  const Node& n = node(i);
+  if (n.op != Op::kHadamard) return std::nullopt;
+  for (const bool is_second : {true, false}) {
+    const Node& factor = node(root(is_second ? n.b : n.a));
+    const std::int32_t operand = is_second ? n.a : n.b;
+    const bool fits = factor.op == Op::kConstant && factor.size() == n.size() &&
+                      node(operand).rows == n.rows && node(operand).cols == n.cols;
+    if (!fits || !is_of_parameters(operand)) continue;
+    const auto mask = constants_.subspan(static_cast<std::size_t>(factor.offset),
+                                         static_cast<std::size_t>(factor.size()));
+    if (std::ranges::all_of(mask, [](double x) { return x == 0 || x == 1; })) {
+      return Masked{mask, operand};
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace hesscope::detail

@@ -27,6 +27,15 @@ class GraphPatterns {
 
   std::optional<Scaled> scaled(std::int32_t i) const;
 
+  /// Of node i = mask * operand, entry by entry, both of its shape, the mask of constants 0 and 1, the
+  /// operand of parameters.
+  struct Masked {
+    std::span<const double> mask;
+    std::int32_t operand;
+  };
+
+  std::optional<Masked> masked_parameters(std::int32_t i) const;
+
   /// The node that i is a reshape of, or i.
   std::int32_t root(std::int32_t i) const;
 
