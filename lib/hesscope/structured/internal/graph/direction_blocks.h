@@ -31,7 +31,7 @@ struct UseGroup {
 /// follows from the other half once more.
 /// @param is_fed  whether x depends on the use's own group
 inline bool is_symmetric_in_inputs(const ParameterUse& use, const UseGroup& group, bool is_fed) {
-  return use.is_single_product() && !group.has_repeats && !is_fed;
+  return use.is_single_product() && use.has_all_parameters() && !group.has_repeats && !is_fed;
 }
 
 /// Up to kDirections directions of a group.

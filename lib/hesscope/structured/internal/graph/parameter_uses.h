@@ -9,6 +9,7 @@
 // parameter that enters in another way is a use of itself: z = theta, x = 1.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include <hesscope/structured/internal/graph/entry_numbers.h>
@@ -30,6 +31,8 @@ struct ParameterUse {
 
   /// z = W x, at one position.
   bool is_single_product() const { return positions == 1 && !is_per_unit; }
+
+  bool has_all_parameters() const { return std::ranges::find(theta, -1) == theta.end(); }
 
   int x_at(int t, int i, int j) const {
     return x[static_cast<std::size_t>(is_per_unit ? t * units + i : t * inputs + j)];
