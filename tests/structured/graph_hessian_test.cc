@@ -347,11 +347,16 @@ TEST(GraphHessian, HasNoNumberWhereALossHasNone) {
       by_structure(graph, theta, samples, 20, best_instruction_set(), Executor(2)).allFinite());
 }
 
-TEST(GraphHessian, LeavesTablesMadeOfParametersToTheGenericEngine) {
+TEST(GraphHessian, LooksUpRowsOfATableMadeOfParameters) {
   auto graph = std::make_shared<Graph>();
   const Var table = tanh(graph->parameter(0, 4, 2));
   graph->set_output(squared_norm(lookup(table, graph->input(0, 3, 1))));
-  EXPECT_EQ(graph_hessian(graph), nullptr);
+  const VectorXd theta = test::Numbers(5).vector(8);
+  const std::vector<double> samples = {0, 1, 3, 3, 2, 3, 1, 1, 1, 0, 2, 1, 0, 0, 3};
+  const MatrixXd expected = by_tape(*graph, theta, samples, 5);
+  const MatrixXd actual =
+      by_structure(graph, theta, samples, 5, best_instruction_set(), Executor(2));
+  EXPECT_TRUE((actual - expected).norm() <= kSiteTolerance * expected.norm());
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include <hesscope/autodiff/graph_simplification.h>
 #include <hesscope/autodiff/internal/graph_patterns.h>
+#include <hesscope/autodiff/internal/node_copy.h>
 
 namespace hesscope {
 namespace {
@@ -118,46 +119,20 @@ class Simplification {
 
   Var kept(std::int32_t i) const { return kept_[place_[at(i)]]; }
 
-  std::int32_t moved(std::int32_t operand) const {
-    return operand < 0 ? operand : kept(operand).node();
+  Var copy_of(std::size_t i) {
+    const Node& node = nodes_[i];
+    if (node.op == Op::kReshape) return reshape(kept(node.a), node.rows, node.cols);
+    if (!sources_[i].empty()) return gather(kept(node.a), sources_[i], node.rows, node.cols);
+    bool is_due = factor_[i].has_value();  // once, where both factors are one node
+    return detail::copied_node(graph_, node, *smaller_, [&](std::int32_t operand) {
+      const bool is_scaled = is_due && operand == smaller_factor(node);
+      if (is_scaled) is_due = false;
+      return (is_scaled ? *factor_[i] * kept(operand) : kept(operand)).node();
+    });
   }
 
-  Var copy_of(std::size_t i) {
-    Node node = nodes_[i];
-    const auto offset = static_cast<std::size_t>(node.offset);
-    const auto size = static_cast<std::size_t>(node.size());
-    switch (node.op) {
-      case Op::kParameter:
-        return smaller_->parameter(node.offset, node.rows, node.cols);
-      case Op::kInput:
-        return smaller_->input(node.offset, node.rows, node.cols);
-      case Op::kConstant:
-        return smaller_->constant(graph_.constants().subspan(offset, size), node.rows, node.cols);
-      case Op::kReshape:
-        return reshape(kept(node.a), node.rows, node.cols);
-      case Op::kGather:
-        node.offset = smaller_->keep_indices(
-            sources_[i].empty() ? graph_.indices().subspan(offset, size) : sources_[i]);
-        break;
-      default:
-        break;
-    }
-    node.a = moved(node.a);
-    node.b = moved(node.b);
-    node.choice = moved(node.choice);
-    if (factor_[i]) {
-      const auto size_of = [&](std::int32_t j) { return smaller_->nodes()[at(j)].size(); };
-      std::int32_t& smaller = size_of(node.a) <= size_of(node.b) ? node.a : node.b;
-      const Node& operand = smaller_->nodes()[at(smaller)];
-      smaller = smaller_
-                    ->record({.op = Op::kScale,
-                              .a = smaller,
-                              .rows = operand.rows,
-                              .cols = operand.cols,
-                              .factor = *factor_[i]})
-                    .node();
-    }
-    return smaller_->record(node);
+  std::int32_t smaller_factor(const Node& product) const {
+    return nodes_[at(product.a)].size() <= nodes_[at(product.b)].size() ? product.a : product.b;
   }
 
   const Graph& graph_;

@@ -8,6 +8,8 @@
 #include <hesscope/core/huge_pages.h>
 #include <hesscope/linalg/internal/triangles.h>
 #include <hesscope/structured/graph_hessian.h>
+#include <hesscope/structured/internal/composed_hessian.h>
+#include <hesscope/structured/internal/computed_weights.h>
 #include <hesscope/structured/internal/graph/hessian_shares.h>
 #include <hesscope/structured/internal/graph/hessian_sum.h>
 #include <hesscope/structured/internal/graph/indexing.h>
@@ -230,15 +232,33 @@ bool SiteHessian::mean(std::span<const double> theta,
   return fill_triangles(executor, triangle_, 1.0 / static_cast<double>(records.count), h);
 }
 
+// Null where a lookup's table is computed from parameters.
+std::shared_ptr<const GraphHessian> site_hessian(std::shared_ptr<const Graph> graph,
+                                                 InstructionSet set) {
+  EntryNumbers entries(*graph);
+  ParameterUses uses = find_parameter_uses(*graph, entries);
+  if (!uses.is_supported) return nullptr;
+  return std::make_shared<SiteHessian>(std::move(graph), std::move(entries), std::move(uses), set);
+}
+
 }  // namespace
 
 std::shared_ptr<const GraphHessian> graph_hessian(std::shared_ptr<const Graph> graph,
                                                   InstructionSet set) {
   require_supported(set);
-  EntryNumbers entries(*graph);
-  ParameterUses uses = find_parameter_uses(*graph, entries);
-  if (!uses.is_supported) return nullptr;
-  return std::make_shared<SiteHessian>(std::move(graph), std::move(entries), std::move(uses), set);
+  // To add what comes of computed weights must be worth it.
+  constexpr double kLeastGain = 2;
+  auto direct = site_hessian(graph, set);
+  auto weights = find_computed_weights(*graph);
+  if (!weights) return direct;
+  auto outer = site_hessian(weights->outer, set);
+  auto inner = site_hessian(weights->inner, set);
+  if (outer == nullptr || inner == nullptr) return direct;
+  const bool pays = direct == nullptr ||
+                    direct->plan().multiply_adds() > kLeastGain * outer->plan().multiply_adds();
+  if (!pays) return direct;
+  return composed_hessian(
+      std::move(*weights), std::move(outer), std::move(inner), std::move(direct), set);
 }
 
 }  // namespace hesscope

@@ -36,8 +36,9 @@ class GraphHessian : public StructuredHessian {
   virtual const HessianPlan& plan() const = 0;
 };
 
-/// Null for a graph that only the generic engine takes: one that looks up rows of a table which it
-/// computes from parameters.
+/// Weights that the graph computes from parameters alone are taken for parameters first, and what they
+/// are of parameters comes after (internal/composed_hessian.h). Null for a graph that only the generic
+/// engine takes: one whose computed weights themselves look up rows of a computed table.
 /// @param graph  must have an output.
 /// @cost   as plan() says; scratch bounded by about 256 MiB, or what one pack of eight samples needs.
 /// @throws PreconditionError if the set is not supported.
