@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -312,6 +314,60 @@ TEST(RegisterAnalyzer, ItsAnswersAreThoseOfOthers) {
   twice.write(folder / "out.h5");
   EXPECT_THAT(io::ResultReader(folder / "out.h5").read_doubles("own-slope", "largest"),
               testing::ElementsAre(16));
+}
+
+// Declares a number, a count and one number for each parameter, and answers as it is told.
+class Careless final : public Analyzer {
+ public:
+  using Answer = std::function<void(Group& answer)>;
+
+  explicit Careless(Answer answer) : answer_(std::move(answer)) {
+    declare({.name = "number", .definition = "a number"});
+    declare({.name = "count", .type = VariableType::kInt64, .definition = "a count"});
+    declare({.name = "vector", .dimensions = {"parameter"}, .definition = "numbers"});
+    declare({.name = "lost", .dimensions = {"nowhere"}, .definition = "numbers"});
+  }
+
+  Group analyze(PointAnalysis& /*point*/) const override {
+    Group answer = declared();
+    answer_(answer);
+    return answer;
+  }
+
+ private:
+  Answer answer_;
+};
+
+TEST(RegisterAnalyzer, AnswersThatAreNotAsDeclaredAreRefusedWhenTheyAreGiven) {
+  static Careless::Answer answer;  // kinds stay
+  register_analyzer({.name = "own-careless",
+                     .question = "what goes wrong",
+                     .create = [](const Settings&) { return std::make_unique<Careless>(answer); }});
+  const auto objective =
+      make_objective([](const auto& x, Eigen::Index) { return x(0) * x(0) - 3.0 * x(1); }, 2, 1);
+  const auto refused = [&](const Careless::Answer& wrong, const char* text) {
+    answer = wrong;
+    EXPECT_THAT(
+        [&] {
+          analyze(objective, {{"start", Eigen::Vector2d(4, 0)}}, {"own-careless"});
+        },
+        ThrowsMessage<PreconditionError>(AllOf(HasSubstr("'own-careless'"), HasSubstr(text))));
+  };
+  refused([](Group& group) { group["vector"].set(Eigen::Vector3d(1, 2, 3)); },
+          "'vector' must have 2 values, got 3");
+  refused([](Group& group) { group["number"].set_count(1); },
+          "'number' has values of another type");
+  refused([](Group& group) { group["count"].set(1.0); }, "'count' has values of another type");
+  refused([](Group& group) { group.add({.name = "more", .statuses = {Status::kFailed}}); },
+          "'more' is in its answer, but not among what it declares");
+  refused([](Group& group) { group["lost"].set(1.0); }, "'lost' is declared along 'nowhere'");
+  answer = [](Group& group) {
+    group["vector"].set(Eigen::Vector2d(1, 2));
+    group["count"].set_count(3);
+    group.set_rest_missing(Status::kFailed);
+  };
+  const Analysis fine = analyze(objective, {{"start", Eigen::Vector2d(4, 0)}}, {"own-careless"});
+  EXPECT_EQ(fine[0].number("own-careless", "count"), 3);
 }
 
 TEST(RegisterAnalyzer, RefusesWhatCannotBeNamedOrMade) {

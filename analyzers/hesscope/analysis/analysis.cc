@@ -15,6 +15,7 @@
 #include <hesscope/analysis/internal/analysis_inputs.h>
 #include <hesscope/analysis/internal/analysis_reading.h>
 #include <hesscope/analysis/internal/analysis_summary.h>
+#include <hesscope/analysis/internal/checked_answers.h>
 #include <hesscope/analysis/internal/checkpoint_records.h>
 #include <hesscope/analysis/internal/checkpoint_result.h>
 #include <hesscope/analysis/internal/loss_check.h>
@@ -209,7 +210,7 @@ class Run {
     for (const std::size_t k : missing.analyzers) {
       const ChosenAnalyzer& chosen = inputs_.analyzers[k];
       point->begin_own(costs_.own[k]);
-      keep(chosen.name, chosen.analyzer->analyze(*point));
+      keep(chosen.name, detail::answer_at(chosen, *point));
     }
     result_.timings.hessian_seconds += point->seconds().hessian;
     result_.timings.eigen_seconds += point->seconds().eigen;
@@ -248,7 +249,8 @@ class Run {
     }
     for (const ChosenAnalyzer& chosen : inputs_.analyzers) {
       if (!records.contains(chosen.name)) continue;
-      const Group record = chosen.analyzer->summarize(records.at(chosen.name), request_.seed);
+      const Group record = detail::answer_of_run(
+          chosen, inputs_.problem.objective(), records.at(chosen.name), request_.seed);
       file.write_of_run(chosen.name, record);
       detail::add_run_record(result_, chosen.name, record);
     }

@@ -9,6 +9,7 @@
 #include <hesscope/analysis/analyze.h>
 #include <hesscope/analysis/internal/analysis_costs.h>
 #include <hesscope/analysis/internal/analysis_summary.h>
+#include <hesscope/analysis/internal/checked_answers.h>
 #include <hesscope/analysis/internal/checkpoint_inputs.h>
 #include <hesscope/analysis/internal/checkpoint_result.h>
 #include <hesscope/analysis/internal/chosen_analyzers.h>
@@ -303,8 +304,7 @@ class AnalysisRun {
     for (std::size_t k = 0; k < impl_->analyzers.size(); ++k) {
       const ChosenAnalyzer& chosen = impl_->analyzers[k];
       point.begin_own(costs.own[k]);
-      Group& answer = answers.groups_.emplace_back(chosen.analyzer->analyze(point));
-      answer.name = chosen.name;
+      const Group& answer = answers.groups_.emplace_back(detail::answer_at(chosen, point));
       detail::add_record(summary, chosen.name, answer);
     }
     point.release();
@@ -318,8 +318,8 @@ class AnalysisRun {
       if (chosen.analyzer->declared_of_run().variables.empty()) continue;
       std::vector<Group> answers;
       for (const PointAnswers& point : impl_->points) answers.push_back(point.groups_[k]);
-      impl_->run.groups_.push_back(chosen.analyzer->summarize(answers, options_.seed));
-      impl_->run.groups_.back().name = chosen.name;
+      impl_->run.groups_.push_back(
+          detail::answer_of_run(chosen, subject_.objective, answers, options_.seed));
     }
   }
 

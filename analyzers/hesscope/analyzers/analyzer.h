@@ -74,8 +74,8 @@ class Analyzer {
   /// (PointAnalysis::given_settings()).
   virtual GivenSettings given_settings() const { return {}; }
 
-  /// The answer at one point: declared() with values. Numerical failure is in its statuses, not
-  /// thrown.
+  /// The answer at one point: declared() with values, of as many numbers as the dimensions say or
+  /// none; runs refuse another. Numerical failure is in its statuses, not thrown.
   virtual Group analyze(PointAnalysis& point) const = 0;
 
   /// declared_of_run() with values, from the answers of analyze() at every checkpoint, in order, and

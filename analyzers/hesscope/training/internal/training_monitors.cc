@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <hesscope/analysis/internal/checked_answers.h>
 #include <hesscope/analyzers/point_analysis.h>
 #include <hesscope/training/internal/run_optimizer.h>
 #include <hesscope/training/internal/training_monitors.h>
@@ -54,7 +55,7 @@ void TrainingMonitors::look(const TrainingRun& run, BatchLoss& losses) {
   point.set_given_settings(given_settings(setup_->monitors()));
   point.set_trajectory(std::make_shared<Trajectory>(path), 0);
   for (const Monitor& each : setup_->monitors()) {
-    units_->keep(unit_name(each, run.num_steps()), each.analyzer->analyze(point));
+    units_->keep(unit_name(each, run.num_steps()), answer_at(each, point));
   }
 }
 

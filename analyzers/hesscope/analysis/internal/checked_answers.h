@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Answers of analyzers, whoever wrote them, compared with what they have declared as soon as they are
+// given: a result is written long after.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include <hesscope/analysis/internal/chosen_analyzers.h>
+#include <hesscope/dataset/dataset.h>
+#include <hesscope/objective/objective.h>
+
+namespace hesscope::detail {
+
+/// The answer at a point, named as its analyzer.
+/// @throws PreconditionError naming analyzer and variable: one that was not declared, of another
+///         type, or with another number of values than its dimensions have; what analyze() throws.
+Group answer_at(const ChosenAnalyzer& chosen, PointAnalysis& point);
+
+/// The same of all points together.
+Group answer_of_run(const ChosenAnalyzer& chosen,
+                    const Objective& objective,
+                    std::span<const Group> answers,
+                    std::uint64_t seed);
+
+}  // namespace hesscope::detail
