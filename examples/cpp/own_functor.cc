@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A loss of one's own as a callable: its derivatives, its spectrum, and a result file.
+// A loss of one's own as a callable: its derivatives, its spectrum, its landscape, and result files.
 #include <cmath>
 #include <iostream>
 
@@ -8,6 +8,7 @@
 
 #include <hesscope/analysis/analyze.h>
 #include <hesscope/hesscope.h>
+#include <hesscope/landscape/map_landscape.h>
 
 // [functor]
 // The loss of sample i, written once for every scalar type T.
@@ -41,9 +42,20 @@ int main() {
   analysis.write("curvature.h5");  // for hesscope plot, export and inspect
   // [objective]
 
+  // [landscape]
+  hesscope::LandscapeOptions options;
+  options.directions = "eigen";  // the outermost eigenvectors at the last point
+  options.grid = hesscope::parse_grid("41x41", "-2:2");
+  const auto landscape = hesscope::map_landscape(objective, {{"end", theta}}, options);
+  std::cout << landscape.loss().minCoeff() << " is the least loss on the plane\n";
+  landscape.write("plane.h5");
+  // [landscape]
+
   // At 0 all logistic losses have curvature 1/4 along their input.
   const Eigen::Matrix2d at_zero = loss.inputs.transpose() * loss.inputs / 16.0;
   const double trace = analysis["start"].number("spectrum", "lambda_min") +
                        analysis["start"].number("spectrum", "lambda_max");
-  return std::abs(trace - at_zero.trace()) <= 1e-14 && spectrum.smallest.value > 0 ? 0 : 1;
+  const bool is_centred = landscape.loss()(20, 20) == objective.value(theta);
+  const bool is_exact = std::abs(trace - at_zero.trace()) <= 1e-14 && spectrum.smallest.value > 0;
+  return is_exact && is_centred ? 0 : 1;
 }

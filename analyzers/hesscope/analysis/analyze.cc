@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
-#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -13,58 +12,16 @@
 #include <hesscope/analysis/internal/checkpoint_inputs.h>
 #include <hesscope/analysis/internal/checkpoint_result.h>
 #include <hesscope/analysis/internal/chosen_analyzers.h>
+#include <hesscope/analysis/internal/named_points.h>
 #include <hesscope/analysis/internal/point_sequence.h>
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
-#include <hesscope/core/printable.h>
 #include <hesscope/core/suggest.h>
-#include <hesscope/objective/checked_objective.h>
-#include <hesscope/objective/graph_objective.h>
-#include <hesscope/problem/problem.h>
-#include <hesscope/storage/sha256.h>
 #include <hesscope/tensors/tensor_file.h>
 
 namespace hesscope {
-namespace {
 
 using detail::ChosenAnalyzer;
-
-std::string digest_of(const Eigen::VectorXd& theta) {
-  return io::sha256_of_numbers({theta.data(), static_cast<std::size_t>(theta.size())});
-}
-
-// @throws PreconditionError.
-void require_points(const Objective& objective, const std::vector<NamedPoint>& points) {
-  if (points.empty()) throw PreconditionError("analyze: no points");
-  const Eigen::Index n = objective.num_parameters();
-  std::set<std::string> names;
-  for (const NamedPoint& point : points) {
-    const auto refuse = [&](const std::string& why) {
-      throw PreconditionError(fmt::format("analyze: point '{}' {}", printable(point.name), why));
-    };
-    if (point.name.empty()) throw PreconditionError("analyze: a point has no name");
-    if (point.name.find('\0') != std::string::npos) refuse("has a zero byte in its name");
-    if (!is_utf8(point.name)) refuse("has a name that is not UTF-8, as results need it");
-    if (!names.insert(point.name).second) refuse("has the name of another point");
-    if (point.theta.size() != n) {
-      refuse(fmt::format("must have {} parameters, got {}", n, point.theta.size()));
-    }
-    const OptimizerState& optimizer = point.optimizer;
-    const Eigen::VectorXd& moments = optimizer.second_moments;
-    if (moments.size() == 0) continue;
-    if (moments.size() != n || !moments.allFinite() || (moments.array() < 0).any()) {
-      refuse(fmt::format("must have {} second moments, finite and at least 0", n));
-    }
-    const bool are_blocks = std::ranges::all_of(optimizer.blocks, [&](const auto& block) {
-      return !block.group || *block.group < optimizer.groups.size();
-    });
-    if (!are_blocks || optimizer.blocks.size() != objective.parameter_blocks().size()) {
-      refuse("must say of each parameter block in which group of its optimiser it is");
-    }
-  }
-}
-
-}  // namespace
 
 const Group& Answers::group(std::string_view analyzer) const {
   std::vector<std::string> names;
@@ -149,14 +106,11 @@ void Analysis::write(const std::filesystem::path& output, const WriteOptions& op
       options.overwrite != io::Overwrite::kNothing,
       impl_->subject,
       {.subject = "analysis",
-       .command = options.command,
+       .command = options.command.empty() ? "hesscope::analyze()" : options.command,
        .seed = impl_->seed,
        .num_checkpoints = impl_->points.size(),
        .steps = detail::steps_of(impl_->files),
-       .definitions = {.step = "of the training run that the point is of, as given to the library",
-                       .file = "name of the point, as given to the library",
-                       .sha256 = "hexadecimal digest of the parameters: 64-bit floats, low bytes "
-                                 "first, one after the other"}},
+       .definitions = detail::definitions_of_points()},
       impl_->configuration);
   for (std::size_t k = 0; k < impl_->analyzers.size(); ++k) {
     const ChosenAnalyzer& chosen = impl_->analyzers[k];
@@ -179,32 +133,22 @@ void Analysis::write(const std::filesystem::path& output, const WriteOptions& op
 // One call of analyze().
 class AnalysisRun {
  public:
-  // What it looks at.
-  struct Subject {
-    const Objective& objective;
-    detail::ResultSubject described;
-    std::optional<ModelSamples> model_samples = {};
-    const FreshSamples* fresh_samples = nullptr;
-  };
-
-  AnalysisRun(Subject subject,
+  AnalysisRun(const detail::PointSubject& subject,
               const std::vector<NamedPoint>& points,
               const std::vector<std::string>& analyzers,
               const AnalyzeOptions& options)
-      : subject_(std::move(subject)), points_(points), options_(options) {
-    require_points(subject_.objective, points);
+      : subject_(subject), points_(points), options_(options) {
+    detail::require_points("analyze", subject_.objective(), points);
     impl_->subject = subject_.described;
     impl_->seed = options.seed;
     impl_->analyzers = detail::choose_analyzers(analyzers, {}, options.options);
     detail::need_full_proof(impl_->analyzers, options.method);  // as run_analysis() refuses it
     for (const ChosenAnalyzer& chosen : impl_->analyzers) {
       require_samples(chosen);
-      impl_->dimensions.push_back(chosen.analyzer->dimensions(subject_.objective));
+      impl_->dimensions.push_back(chosen.analyzer->dimensions(subject_.objective()));
     }
-    for (const NamedPoint& point : points) {
-      impl_->files.push_back({point.name, point.step});
-      impl_->digests.push_back(digest_of(point.theta));
-    }
+    impl_->files = detail::files_of(points);
+    impl_->digests = detail::digests_of(points);
     impl_->configuration = configuration();
     add_remarks();
   }
@@ -217,7 +161,7 @@ class AnalysisRun {
       given.push_back({point.step, point.optimizer});
     }
     detail::PointSequence sequence(
-        {.objective = &subject_.objective,
+        {.objective = &subject_.objective(),
          .fresh_samples = subject_.fresh_samples,
          .model_samples = subject_.model_samples,
          .method = options_.method,
@@ -255,22 +199,14 @@ class AnalysisRun {
       if (states.back().file.empty()) states.back().file = point.name;
     }
     const auto remarks =
-        detail::remarks_of(impl_->analyzers, states, subject_.objective.parameter_blocks());
+        detail::remarks_of(impl_->analyzers, states, subject_.objective().parameter_blocks());
     impl_->remarks.insert(impl_->remarks.end(), remarks.begin(), remarks.end());
     impl_->summary.warnings = impl_->remarks;
   }
 
   io::RunConfiguration configuration() const {
-    io::RunConfiguration all = detail::program_configuration();
-    all.emplace_back("problem", impl_->subject.problem);
-    all.emplace_back("data_sha256", impl_->subject.data_sha256);
-    if (!impl_->subject.model_sha256.empty()) {
-      all.emplace_back("model_sha256", impl_->subject.model_sha256);
-    }
-    for (std::size_t i = 0; i < points_.size(); ++i) {
-      all.emplace_back(fmt::format("point {}", i + 1), points_[i].name);
-      all.emplace_back(fmt::format("sha256 of {}", points_[i].name), impl_->digests[i]);
-    }
+    io::RunConfiguration all =
+        detail::configuration_of_points(impl_->subject, points_, impl_->digests);
     for (auto& entry : detail::configuration_of(impl_->analyzers, options_.method, options_.seed)) {
       all.push_back(std::move(entry));
     }
@@ -278,7 +214,7 @@ class AnalysisRun {
   }
 
   detail::AnalysisCosts foreseen_costs(const std::vector<Eigen::VectorXd>& thetas) const {
-    const detail::ForeseenAnalysis analysis = {.objective = &subject_.objective,
+    const detail::ForeseenAnalysis analysis = {.objective = &subject_.objective(),
                                                .theta = &detail::some_finite(thetas),
                                                .fresh_samples = subject_.fresh_samples,
                                                .method = options_.method,
@@ -319,11 +255,11 @@ class AnalysisRun {
       std::vector<Group> answers;
       for (const PointAnswers& point : impl_->points) answers.push_back(point.groups_[k]);
       impl_->run.groups_.push_back(
-          detail::answer_of_run(chosen, subject_.objective, answers, options_.seed));
+          detail::answer_of_run(chosen, subject_.objective(), answers, options_.seed));
     }
   }
 
-  Subject subject_;
+  const detail::PointSubject& subject_;
   const std::vector<NamedPoint>& points_;
   const AnalyzeOptions& options_;
   std::shared_ptr<Analysis::Impl> impl_ = std::make_shared<Analysis::Impl>();
@@ -333,28 +269,14 @@ Analysis analyze(const Objective& objective,
                  const std::vector<NamedPoint>& points,
                  const std::vector<std::string>& analyzers,
                  const AnalyzeOptions& options) {
-  if (const auto* graph = dynamic_cast<const GraphObjective*>(&objective)) {
-    AnalysisRun::Subject subject{objective, detail::subject_of(objective)};
-    subject.described.name = fmt::format("a {} model", graph->model().kind);
-    subject.model_samples = {&graph->model(), &graph->samples()};
-    return AnalysisRun(std::move(subject), points, analyzers, options).execute();
-  }
-  const CheckedObjective checked(objective);
-  return AnalysisRun({checked, detail::subject_of(checked)}, points, analyzers, options).execute();
+  return AnalysisRun(detail::PointSubject(objective), points, analyzers, options).execute();
 }
 
 Analysis analyze(const Problem& problem,
                  const std::vector<NamedPoint>& points,
                  const std::vector<std::string>& analyzers,
                  const AnalyzeOptions& options) {
-  return AnalysisRun({.objective = problem.objective(),
-                      .described = detail::subject_of(problem),
-                      .model_samples = ModelSamples{&problem.model(), &problem.samples()},
-                      .fresh_samples = problem.fresh_samples()},
-                     points,
-                     analyzers,
-                     options)
-      .execute();
+  return AnalysisRun(detail::PointSubject(problem), points, analyzers, options).execute();
 }
 
 }  // namespace hesscope

@@ -56,7 +56,8 @@ struct AnalyzeOptions {
 
 struct WriteOptions {
   io::Overwrite overwrite = io::Overwrite::kNothing;
-  std::string command = "hesscope::analyze()";  ///< what asked for the result, for its history
+  /// What asked for the result, for its history; empty = the function of the library.
+  std::string command = {};
 };
 
 /// What analyzers found, at one point or of all points together.

@@ -30,9 +30,7 @@ namespace {
 using detail::LandscapeFile;
 using detail::LandscapeInputs;
 using detail::LandscapeParts;
-
-// Up to here the spectrum at the centre is found even if no curvature is asked for: seconds.
-constexpr Eigen::Index kSmallSpectrum = 2000;
+using detail::LandscapeView;
 
 const char* const kDirections = "directions";
 const char* const kCentre = "centre";
@@ -43,20 +41,19 @@ std::string tile_name(Eigen::Index tile) { return fmt::format("tile-{:06}", tile
 class LandscapeRun {
  public:
   LandscapeRun(const LandscapeRequest& request, const ProgressCallback& progress)
-      : request_(request), progress_(progress), grid_(request.grid) {
+      : request_(request), progress_(progress) {
     const Stopwatch watch(result_.timings.load_seconds);
     inputs_.emplace(request, [this](double) { return !progress_ || progress_(0); });
   }
 
   LandscapeResult execute() {
-    const io::RunConfiguration configuration = inputs_->configuration(request_);
+    const io::RunConfiguration configuration = inputs_->configuration();
     run_.emplace(
         request_.output, "landscape", request_.overwrite, request_.share, configuration, [&] {
           open_file(configuration);
         });
     if (run_->is_done()) {
-      LandscapeResult result =
-          detail::read_landscape(request_, *inputs_, scalars_beside_directions());
+      LandscapeResult result = detail::read_landscape(request_, *inputs_);
       result.timings = result_.timings;
       return result;
     }
@@ -78,24 +75,24 @@ class LandscapeRun {
   }
 
  private:
-  // Scalars in the order of the file and of the summary.
-  std::vector<Variable> scalars() const {
-    std::vector<Variable> all = inputs_->kind().quantities;
-    const auto append = [&all](const std::vector<Variable>& more) {
-      all.insert(all.end(), more.begin(), more.end());
-    };
-    append(centre_quantities());
-    append(quadratic_model_quantities());
-    if (has_barrier()) append(barrier_quantities());
-    return all;
-  }
-
-  // A line from one checkpoint to another has one.
-  bool has_barrier() const { return inputs_->prepared().path_end.has_value() && !grid_.is_plane(); }
-
   LandscapeFile open_file(const io::RunConfiguration& configuration) const {
-    return {request_, *inputs_, grid_, scalars(), configuration};
+    const LandscapeView& view = inputs_->view();
+    const detail::CheckpointInputs& files = inputs_->files();
+    std::vector<Variable> scalars = view.kind().quantities;
+    for (const Variable& quantity : view.scalars()) scalars.push_back(quantity);
+    return {request_.output,
+            request_.overwrite != io::Overwrite::kNothing,
+            detail::subject_of(files.problem),
+            detail::provenance_of(files, "landscape", request_.command, request_.seed),
+            configuration,
+            files.checkpoints,
+            files.digests,
+            view.description(),
+            grid(),
+            scalars};
   }
+
+  const Grid& grid() const { return found_ ? found_->grid : request_.grid; }
 
   // What parts are dealt.
   struct Unit {
@@ -116,14 +113,13 @@ class LandscapeRun {
            .make = [this, i](const auto&) { return detail::root_record(inputs_->files(), i); }});
     }
     if (directions["direction_1"].status() != Status::kOk) return all;
-    find_plane(directions);
+    found_ = inputs_->view().find_plane(directions);
+    if (!found_->left_out.empty()) result_.warnings.push_back(found_->left_out);
     all.push_back(
         {.name = kCentre, .what = "the curvature at the centre", .make = [this](const auto&) {
-           const bool with_spectrum =
-               request_.curvature || inputs_->objective().num_parameters() <= kSmallSpectrum;
-           return measure_centre(inputs_->centre(), *plane_, with_spectrum);
+           return inputs_->view().measure_centre(found_->plane);
          }});
-    surface_.emplace(make_surface());
+    surface_.emplace(inputs_->view().make_surface(*found_));
     for (Eigen::Index tile = 0; tile < surface_->num_tiles(); ++tile) {
       all.push_back(
           {.name = tile_name(tile),
@@ -141,7 +137,7 @@ class LandscapeRun {
     if (std::optional<Group> record = run_->find(kDirections)) return *std::move(record);
     if (request_.share.merge_only) run_->refuse_merge_without("the directions");
     if (progress_ && !progress_(0)) throw Interrupted();
-    Group record = make_directions();
+    Group record = inputs_->view().make_directions();
     run_->keep(kDirections, record);
     return record;
   }
@@ -165,7 +161,7 @@ class LandscapeRun {
       const bool is_tile = unit->num_points > 0;
       const Stopwatch watch(is_tile ? result_.timings.grid_seconds
                                     : result_.timings.directions_seconds);
-      if (is_tile) inputs_->centre().release();
+      if (is_tile) inputs_->view().centre().release();
       if (run_->find(unit->name)) {
         ++num_found;
         advance(unit->num_points);
@@ -180,74 +176,6 @@ class LandscapeRun {
                     .num_units = all.size(),
                     .num_own = own.size(),
                     .num_found = num_found};
-  }
-
-  Group make_directions() const {
-    const Directions directions = inputs_->prepared().make();
-    Group answer{.variables = detail::all_direction_quantities(*inputs_)};
-    answer.take(directions.facts);
-    const Eigen::MatrixXd& d = directions.columns;
-    const bool is_fine = directions.status == Status::kOk && d.allFinite();
-    if (is_fine) {
-      require_independent(d);
-      for (Eigen::Index k = 0; k < d.cols(); ++k) {
-        const std::string name = fmt::format("direction_{}", k + 1);
-        answer[name].set(d.col(k));
-        answer[name + "_norm"].set(d.col(k).stableNorm());
-      }
-      if (d.cols() > 1) answer["direction_cosine"].set(cosine(d.col(0), d.col(1)));
-      answer.set_rest_missing(Status::kNotComputed);
-    } else {
-      answer.set_rest_missing(directions.status == Status::kOk ? Status::kNonFinite
-                                                               : directions.status);
-    }
-    return answer;
-  }
-
-  void require_independent(const Eigen::MatrixXd& d) const {
-    const auto refuse = [&](const std::string& what) {
-      throw InputError(
-          fmt::format("{}: `directions` {}: {}",
-                      inputs_->files().checkpoints[inputs_->centre_index()].path.string(),
-                      request_.directions,
-                      what));
-    };
-    for (Eigen::Index k = 0; k < d.cols(); ++k) {
-      if (!(d.col(k).stableNorm() > 0)) {
-        refuse(fmt::format("direction_{} ({}) is zero",
-                           k + 1,
-                           inputs_->prepared().descriptions[static_cast<std::size_t>(k)]));
-      }
-    }
-    constexpr double kParallel = 1 - 1e-12;
-    if (d.cols() > 1 && !(std::abs(cosine(d.col(0), d.col(1))) < kParallel)) {
-      refuse("the two directions are parallel, so there is no plane; ask for `grid` Nx1");
-    }
-  }
-
-  // The plane, the checkpoints' places on it, and the grid.
-  void find_plane(const Group& directions) {
-    const Eigen::VectorXd first = detail::vector_in(directions, "direction_1");
-    const bool has_second = directions["direction_2"].status() == Status::kOk;
-    const std::vector<Eigen::VectorXd>& points = inputs_->files().points;
-    plane_ = {points[inputs_->centre_index()], Eigen::MatrixXd(first.size(), has_second ? 2 : 1)};
-    plane_->directions.col(0) = first;
-    if (has_second) plane_->directions.col(1) = detail::vector_in(directions, "direction_2");
-    places_ = detail::places_on(*plane_, points);
-    if (inputs_->is_framed(request_)) grid_ = detail::framed(grid_, places_);
-    // Of other kinds, the plane is one of its centre; where the checkpoints are is said separately.
-    if (!inputs_->kind().frames_trajectory) return;
-    const std::string left_out = detail::left_out_text(grid_, places_);
-    if (!left_out.empty()) result_.warnings.push_back(left_out);
-  }
-
-  Surface make_surface() const {
-    return {inputs_->objective(),
-            *plane_,
-            grid_,
-            {.curvature = request_.curvature,
-             .num_threads = request_.num_threads,
-             .stop = stop_requested_by(request_.stop)}};
   }
 
   // Puts the units together, in the file and in the summary.
@@ -267,74 +195,28 @@ class LandscapeRun {
     }
     result_.warnings.insert(result_.warnings.end(), check.warnings.begin(), check.warnings.end());
     result_.is_conclusive = check.is_as_said;
-    detail::summarize_roots(*inputs_, roots, grid_, result_);
-    LandscapeParts parts;
-    parts.directions = run_->read(kDirections);
-    const Status status = parts.directions["direction_1"].status();
-    parts.surface = read_surface(status);
-    parts.trajectory = detail::trajectory_of(result_.checkpoints, places(status), status);
-    parts.scalars = {.variables = scalars_beside_directions()};
-    if (status == Status::kOk) {
-      parts.scalars.take(run_->read(kCentre));
-      add_grid_facts(parts.surface.variables.front().reals(), parts.scalars);
-    }
-    parts.scalars.set_rest_missing(status);
+    detail::summarize_roots(*inputs_, roots, grid(), result_);
+    std::optional<Group> centre;
+    if (found_) centre = run_->read(kCentre);
+    const LandscapeParts parts =
+        inputs_->view().assemble(run_->read(kDirections),
+                                 result_.checkpoints,
+                                 found_ ? &*found_ : nullptr,
+                                 centre ? &*centre : nullptr,
+                                 found_ ? surface_->num_tiles() : 0,
+                                 [&](Eigen::Index tile) { return run_->read(tile_name(tile)); });
     detail::summarize_landscape(parts, result_);
-    for (const Group* part :
-         {&parts.directions, &parts.scalars, &parts.surface, &parts.trajectory}) {
-      file.write(*part);
-    }
+    file.write(parts);
     file.commit(result_.is_conclusive, result_.warnings);
-  }
-
-  std::vector<Variable> scalars_beside_directions() const {
-    const std::vector<Variable> all = scalars();
-    return {all.begin() + static_cast<std::ptrdiff_t>(inputs_->kind().quantities.size()),
-            all.end()};
-  }
-
-  // The tiles in one; everything missing where there are no directions.
-  Group read_surface(Status status) {
-    Group whole{.variables = surface_quantities(request_.curvature)};
-    if (status != Status::kOk) {
-      const auto count = static_cast<std::size_t>(grid_.num_points());
-      for (Variable& variable : whole.variables) {
-        variable.set_numbers(std::vector<double>(count, kNaN), std::vector<Status>(count, status));
-      }
-      return whole;
-    }
-    for (Variable& variable : whole.variables) variable.set_numbers({}, {});
-    for (Eigen::Index tile = 0; tile < surface_->num_tiles(); ++tile) {
-      whole.append(run_->read(tile_name(tile)));
-    }
-    return whole;
-  }
-
-  // Of the checkpoints, on a plane that may not be there.
-  std::vector<Plane::Projection> places(Status status) const {
-    if (status == Status::kOk) return places_;
-    return std::vector<Plane::Projection>(result_.checkpoints.size(), {kNaN, kNaN, kNaN});
-  }
-
-  // What follows from the losses on the grid.
-  void add_grid_facts(const std::vector<double>& losses, Group& facts) const {
-    const double loss = result_.checkpoints[inputs_->centre_index()].loss;
-    facts.take(measure_quadratic_model(facts, loss, grid_, losses));
-    if (has_barrier()) {
-      const double end = result_.checkpoints[*inputs_->prepared().path_end].loss;
-      facts.take(measure_barrier(grid_.alpha, losses, loss, end));
-    }
   }
 
   const LandscapeRequest& request_;
   const ProgressCallback& progress_;
-  Grid grid_;
   LandscapeResult result_;
   std::optional<LandscapeInputs> inputs_;
   std::optional<detail::UnitRun> run_;
-  std::optional<Plane> plane_;
+  std::optional<detail::FoundPlane> found_;  // once the directions are known
   std::optional<Surface> surface_;
-  std::vector<Plane::Projection> places_;  // of the checkpoints on it
 };
 
 }  // namespace
@@ -350,7 +232,7 @@ void serve_landscape(Team& team, const std::function<LandscapeRequest()>& reques
   detail::serve_inputs(team, [&] {
     const LandscapeRequest asked = request();
     const auto inputs = std::make_shared<const LandscapeInputs>(asked, ProgressCallback());
-    return detail::ServedInputs{{inputs, &inputs->files()}, inputs->configuration(asked)};
+    return detail::ServedInputs{{inputs, &inputs->files()}, inputs->configuration()};
   });
 }
 

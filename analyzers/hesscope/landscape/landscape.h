@@ -25,31 +25,35 @@
 
 namespace hesscope {
 
-struct LandscapeRequest {
+/// What is looked at, and how.
+struct LandscapeOptions {
+  std::string directions;  ///< KIND or KIND:ARGUMENT, see direction_kinds()
+  Grid grid;               ///< see parse_grid()
+  /// Whether the ends of the grid were not chosen. Kinds of directions that lead along the trajectory
+  /// (DirectionKind::frames_trajectory) then take its numbers of points alone and show all
+  /// checkpoints, with a margin of a tenth of their extent.
+  bool has_default_span = false;
+  std::optional<Normalization> normalization = {};  ///< of random directions; none = the kind's own
+  bool leaves_out_vectors = false;                  ///< random: zero in tensors of rank 0 and 1
+  bool curvature = false;                           ///< also the exact Hessian at every point
+  std::uint64_t seed = 0;                           ///< of all random numbers
+  int num_threads = 0;                              ///< 0 = one per core; never changes a result
+  /// Once it is requested, the run ends soon, wherever it is, by Interrupted.
+  std::stop_token stop = {};
+};
+
+struct LandscapeRequest : LandscapeOptions {
   /// At least one, taken in the order of their steps (CheckpointReading::order). The centre is the
   /// last; where the kind of directions leads from the first to others, they are taken as given, and
   /// the centre is the first. All are projected on the plane.
   std::vector<CheckpointFile> checkpoints;
   CheckpointReading reading;
-  std::filesystem::path problem;  ///< problem file
-  std::filesystem::path output;   ///< result file
-  std::string directions;         ///< KIND or KIND:ARGUMENT, see direction_kinds()
-  Grid grid;                      ///< see parse_grid()
-  /// Whether the ends of the grid were not chosen. Kinds of directions that lead along the trajectory
-  /// (DirectionKind::frames_trajectory) then take its numbers of points alone and show all
-  /// checkpoints, with a margin of a tenth of their extent.
-  bool has_default_span = false;
-  std::optional<Normalization> normalization;  ///< of random directions; none = the kind's own
-  bool leaves_out_vectors = false;             ///< random: zero in tensors of rank 0 and 1
-  bool curvature = false;                      ///< also the exact Hessian at every point
-  std::uint64_t seed = 0;                      ///< of all random numbers
+  std::filesystem::path problem;                      ///< problem file
+  std::filesystem::path output;                       ///< result file
   io::Overwrite overwrite = io::Overwrite::kNothing;  ///< what may be replaced there
   io::Share share = {};                               ///< parts are dealt tiles of the grid
-  int num_threads = 0;                                ///< 0 = one per core; never changes a result
   /// Of which this process is the first rank; the others call serve_landscape() meanwhile. null = none.
   std::shared_ptr<Team> team = {};
-  /// Once it is requested, the run ends soon, wherever it is, by Interrupted.
-  std::stop_token stop = {};
   std::string command;  ///< as of AnalysisRequest
 };
 

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <utility>
-
 #include <hesscope/analysis/internal/result_reading.h>
 #include <hesscope/core/stopwatch.h>
-#include <hesscope/landscape/internal/framing.h>
 #include <hesscope/landscape/internal/landscape_inputs.h>
 #include <hesscope/landscape/landscape.h>
 #include <hesscope/landscape/surface.h>
@@ -15,33 +12,32 @@ namespace {
 
 // The grid that a run will have. Those around the checkpoints take the directions, which are then
 // cheap compared with the grid.
-Grid foreseen_grid(const LandscapeRequest& request, const detail::LandscapeInputs& inputs) {
-  if (!inputs.is_framed(request)) return request.grid;
-  Directions directions = inputs.prepared().make();
-  if (directions.status != Status::kOk) return request.grid;
-  const std::vector<Eigen::VectorXd>& points = inputs.files().points;
-  const Plane plane{points[inputs.centre_index()], std::move(directions.columns)};
-  return detail::framed(request.grid, detail::places_on(plane, points));
+Grid foreseen_grid(const LandscapeRequest& request, const detail::LandscapeView& view) {
+  if (!view.is_framed()) return request.grid;
+  const Group directions = view.make_directions();
+  if (directions["direction_1"].status() != Status::kOk) return request.grid;
+  return view.find_plane(directions).grid;
 }
 
 }  // namespace
 
 LandscapePlan plan_landscape(const LandscapeRequest& request) {
   detail::LandscapeInputs inputs(request, {});
-  const Objective& objective = inputs.objective();
-  const Eigen::VectorXd& theta = inputs.centre().theta();
+  detail::LandscapeView& view = inputs.view();
+  const Objective& objective = view.centre().objective();
+  const Eigen::VectorXd& theta = view.centre().theta();
   LandscapePlan plan;
   plan.model_kind = inputs.files().problem.model().kind;
   plan.num_checkpoints = request.checkpoints.size();
-  plan.centre = inputs.files().checkpoints[inputs.centre_index()].path;
-  plan.directions = inputs.prepared().descriptions;
+  plan.centre = inputs.files().checkpoints[view.centre_index()].path;
+  plan.directions = view.prepared().descriptions;
   plan.num_parameters = objective.num_parameters();
   plan.num_samples = objective.num_samples();
   plan.num_points = request.grid.num_points();
-  plan.grid = foreseen_grid(request, inputs);
+  plan.grid = foreseen_grid(request, view);
   plan.warnings = inputs.files().warnings;
   plan.is_done_already = request.overwrite == io::Overwrite::kNothing &&
-                         detail::is_result_of(request.output, inputs.configuration(request));
+                         detail::is_result_of(request.output, inputs.configuration());
   const auto points = static_cast<double>(plan.num_points);
   const auto n = static_cast<double>(plan.num_parameters);
   if (request.curvature) {

@@ -120,7 +120,7 @@ FigureWorkDone compute(const ExperimentResults& results,
     if (centre) {
       LandscapeRequest request = request_of(figure, *run, *centre, work);
       request.overwrite = overwrite_of_piece(request.output, work.overwrite, [&] {
-        return LandscapeInputs(request, {}).configuration(request);
+        return LandscapeInputs(request, {}).configuration();
       });
       const LandscapeResult result = run_landscape(request, progress);
       all.warnings.insert(all.warnings.end(), result.warnings.begin(), result.warnings.end());

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <hesscope/analysis/internal/checkpoint_records.h>
 #include <hesscope/analyzers/internal/papers.h>
 #include <hesscope/dataset/result_reader.h>
 #include <hesscope/landscape/directions.h>
@@ -118,22 +117,22 @@ Group trajectory_of(std::span<const CheckpointSummary> checkpoints,
   return trajectory;
 }
 
-LandscapeFile::LandscapeFile(const LandscapeRequest& request,
-                             const LandscapeInputs& inputs,
+LandscapeFile::LandscapeFile(const std::filesystem::path& output,
+                             bool overwrite,
+                             const ResultSubject& subject,
+                             const Provenance& provenance,
+                             const io::RunConfiguration& configuration,
+                             std::span<const CheckpointFile> checkpoints,
+                             std::span<const std::string> digests,
+                             const LandscapeDescription& description,
                              const Grid& grid,
-                             const std::vector<Variable>& scalars,
-                             const io::RunConfiguration& configuration)
-    : root_(request.output,
-            request.overwrite != io::Overwrite::kNothing,
-            subject_of(inputs.files().problem),
-            provenance_of(inputs.files(), "landscape", request.command, request.seed),
-            configuration),
-      checkpoints_(inputs.files().checkpoints) {
+                             const std::vector<Variable>& scalars)
+    : root_(output, overwrite, subject, provenance, configuration) {
   define_axes(grid);
-  describe(request, inputs);
-  define_steps();
+  describe(description);
+  define_steps(checkpoints.size(), provenance.steps);
   QuantityFile& file = root_.quantities();
-  for (const Variable& quantity : surface_quantities(request.curvature)) {
+  for (const Variable& quantity : surface_quantities(description.curvature)) {
     file.define(io::kLandscapeGroup, quantity, kGridDimensions, 2);
   }
   for (const Variable& quantity : direction_quantities()) {
@@ -143,28 +142,30 @@ LandscapeFile::LandscapeFile(const LandscapeRequest& request,
   for (const Variable& quantity : trajectory_of({}, {}, Status::kNotComputed).variables) {
     file.define(io::kLandscapeGroup, quantity, quantity.dimensions, 1);
   }
-  name_checkpoints(inputs.files(), root_);
+  for (std::size_t i = 0; i < checkpoints.size(); ++i) {
+    root_.name_checkpoint(i, checkpoints[i], digests[i]);
+  }
 }
 
-void LandscapeFile::describe(const LandscapeRequest& request, const LandscapeInputs& inputs) {
+void LandscapeFile::describe(const LandscapeDescription& description) {
   const auto attribute = [&](const std::string& name, const AttributeValue& value) {
     root_.file().set_attribute(io::kLandscapeGroup, {name, value});
   };
-  attribute("directions", request.directions);
-  const std::vector<std::string>& descriptions = inputs.prepared().descriptions;
+  attribute("directions", description.directions);
+  const std::vector<std::string>& descriptions = description.direction_descriptions;
   for (std::size_t k = 0; k < descriptions.size(); ++k) {
     attribute(fmt::format("direction_{}_is", k + 1), descriptions[k]);
   }
-  if (!inputs.direction_digests().empty()) {
+  if (!description.direction_digests.empty()) {
     attribute("direction_files_sha256",
-              fmt::format("{}", fmt::join(inputs.direction_digests(), " ")));
+              fmt::format("{}", fmt::join(description.direction_digests, " ")));
   }
-  if (!inputs.normalization().empty()) {
-    attribute("normalization", inputs.normalization());
-    attribute("leaves_out_vectors", std::int8_t{request.leaves_out_vectors});
+  if (!description.normalization.empty()) {
+    attribute("normalization", description.normalization);
+    attribute("leaves_out_vectors", std::int8_t{description.leaves_out_vectors});
   }
-  attribute("seed", static_cast<std::int64_t>(request.seed));
-  attribute("centre", static_cast<std::int64_t>(inputs.centre_index()));
+  attribute("seed", static_cast<std::int64_t>(description.seed));
+  attribute("centre", static_cast<std::int64_t>(description.centre));
 }
 
 void LandscapeFile::define_axes(const Grid& grid) {
@@ -180,9 +181,8 @@ void LandscapeFile::define_axes(const Grid& grid) {
   define("beta", grid.beta, "direction_2");
 }
 
-void LandscapeFile::define_steps() {
-  root_.file().define_dimension(io::kLandscapeGroup, kStep, checkpoints_.size());
-  const std::vector<std::int64_t> steps = steps_of(checkpoints_);
+void LandscapeFile::define_steps(std::size_t count, const std::vector<std::int64_t>& steps) {
+  root_.file().define_dimension(io::kLandscapeGroup, kStep, count);
   if (steps.empty()) return;
   root_.quantities().add_coordinate(io::kLandscapeGroup,
                                     {.name = kStep,
@@ -200,6 +200,12 @@ void LandscapeFile::write_root(std::size_t checkpoint, const Group& root) {
 void LandscapeFile::write(const Group& answer) {
   for (const Variable& variable : answer.variables) {
     if (variable.is_said()) root_.quantities().write(io::kLandscapeGroup, variable);
+  }
+}
+
+void LandscapeFile::write(const LandscapeParts& parts) {
+  for (const Group* part : {&parts.directions, &parts.scalars, &parts.surface, &parts.trajectory}) {
+    write(*part);
   }
 }
 

@@ -5,14 +5,16 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <span>
 #include <string>
 #include <vector>
 
+#include <hesscope/analysis/analysis.h>
 #include <hesscope/analysis/internal/checkpoint_result.h>
 #include <hesscope/dataset/dataset.h>
-#include <hesscope/landscape/internal/landscape_inputs.h>
-#include <hesscope/landscape/landscape.h>
+#include <hesscope/landscape/grid.h>
+#include <hesscope/landscape/internal/landscape_view.h>
 #include <hesscope/landscape/plane.h>
 #include <hesscope/storage/run_configuration.h>
 
@@ -30,26 +32,35 @@ Group trajectory_of(std::span<const CheckpointSummary> checkpoints,
 
 class LandscapeFile {
  public:
-  /// Declares everything, names the checkpoints. @throws OutputError.
-  LandscapeFile(const LandscapeRequest& request,
-                const LandscapeInputs& inputs,
+  /// Declares everything, names the checkpoints.
+  /// @param digests  of the checkpoints, one for each.
+  /// @param scalars  quantities without dimensions, in their order. @throws OutputError.
+  LandscapeFile(const std::filesystem::path& output,
+                bool overwrite,
+                const ResultSubject& subject,
+                const Provenance& provenance,
+                const io::RunConfiguration& configuration,
+                std::span<const CheckpointFile> checkpoints,
+                std::span<const std::string> digests,
+                const LandscapeDescription& description,
                 const Grid& grid,
-                const std::vector<Variable>& scalars,
-                const io::RunConfiguration& configuration);
+                const std::vector<Variable>& scalars);
 
   void write_root(std::size_t checkpoint, const Group& root);
 
   /// What is said of variables of the landscape's group, in their order.
   void write(const Group& answer);
 
+  void write(const LandscapeParts& parts);
+
   void commit(bool is_conclusive, const std::vector<std::string>& warnings);
 
  private:
-  void describe(const LandscapeRequest& request, const LandscapeInputs& inputs);
+  void describe(const LandscapeDescription& description);
   void define_axes(const Grid& grid);
-  void define_steps();
+  void define_steps(std::size_t count, const std::vector<std::int64_t>& steps);
+
   CheckpointResult root_;
-  std::vector<CheckpointFile> checkpoints_;
 };
 
 }  // namespace hesscope::detail

@@ -65,9 +65,7 @@ Group read_trajectory(const io::ResultReader& file, std::size_t count) {
 
 }  // namespace
 
-LandscapeResult read_landscape(const LandscapeRequest& request,
-                               const LandscapeInputs& inputs,
-                               const std::vector<Variable>& scalars) {
+LandscapeResult read_landscape(const LandscapeRequest& request, const LandscapeInputs& inputs) {
   const io::ResultReader file(request.output);
   const std::size_t count = inputs.files().checkpoints.size();
   const Grid grid = read_grid(file);
@@ -79,8 +77,8 @@ LandscapeResult read_landscape(const LandscapeRequest& request,
            read_surface(file, request.curvature, static_cast<std::size_t>(grid.num_points())),
        .trajectory = read_trajectory(file, count),
        .directions = read_record(
-           file, io::kLandscapeGroup, without_dimensions(all_direction_quantities(inputs))),
-       .scalars = read_record(file, io::kLandscapeGroup, without_dimensions(scalars))},
+           file, io::kLandscapeGroup, without_dimensions(inputs.view().direction_quantities())),
+       .scalars = read_record(file, io::kLandscapeGroup, inputs.view().scalars())},
       result);
   result.warnings = warnings_of_result(file);
   result.is_conclusive = is_conclusive_result(file);

@@ -91,19 +91,12 @@ void summarize_scalars(const Group& scalars, LandscapeResult& result) {
 
 }  // namespace
 
-std::vector<Variable> all_direction_quantities(const LandscapeInputs& inputs) {
-  std::vector<Variable> all = direction_quantities();
-  const std::vector<Variable>& own = inputs.kind().quantities;
-  all.insert(all.end(), own.begin(), own.end());
-  return all;
-}
-
 void summarize_roots(const LandscapeInputs& inputs,
                      const std::vector<Group>& roots,
                      const Grid& grid,
                      LandscapeResult& result) {
   result.checkpoints = summaries_of(inputs.files(), roots);
-  result.centre = inputs.centre_index();
+  result.centre = inputs.view().centre_index();
   result.num_points = grid.num_points();
   result.grid = grid;
 }

@@ -30,7 +30,7 @@ constexpr double kPassTolerance = 1e-12;
 // Enough for passes at which the Hessian is nearly singular.
 constexpr int kMaxNewtonSteps = 300;
 
-Variable text_of(const char* name, std::vector<std::string> words) {
+Variable texts_named(const char* name, std::vector<std::string> words) {
   return {.name = name,
           .type = VariableType::kText,
           .values = std::move(words),
@@ -132,8 +132,8 @@ Group alignment_record(const Objective& objective,
       record["aligned_parameters"].set(found.theta);
     }
   }
-  record.add(text_of(kFamilies, std::move(families)));
-  record.add(text_of(kLeftOut, std::move(left_out)));
+  record.add(texts_named(kFamilies, std::move(families)));
+  record.add(texts_named(kLeftOut, std::move(left_out)));
   return record;
 }
 

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Points of an objective of one's own, and what results say of them: the library's counterpart of
+// CheckpointInputs.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <hesscope/analysis/analyze.h>
+#include <hesscope/analysis/checkpoints.h>
+#include <hesscope/analysis/internal/checkpoint_result.h>
+#include <hesscope/objective/checked_objective.h>
+#include <hesscope/objective/fresh_samples.h>
+#include <hesscope/objective/objective.h>
+#include <hesscope/objective/sample_table.h>
+#include <hesscope/storage/run_configuration.h>
+
+namespace hesscope::detail {
+
+/// The objective that points are of, with what is known of it. Must not outlive what it was made of.
+class PointSubject {
+ public:
+  /// Checks its answers as CheckedObjective unless it is a GraphObjective. @throws as that.
+  explicit PointSubject(const Objective& objective);
+  explicit PointSubject(const Problem& problem);
+  PointSubject(const PointSubject&) = delete;
+  PointSubject& operator=(const PointSubject&) = delete;
+
+  const Objective& objective() const { return *objective_; }
+
+  ResultSubject described;
+  std::optional<ModelSamples> model_samples = {};
+  const FreshSamples* fresh_samples = nullptr;
+
+ private:
+  std::optional<CheckedObjective> checked_;
+  const Objective* objective_;
+};
+
+/// @param function  begins the messages.
+/// @throws PreconditionError where there are no points, or names, sizes or optimisers do not fit.
+void require_points(const std::string& function,
+                    const Objective& objective,
+                    const std::vector<NamedPoint>& points);
+
+/// Their names and steps, as the root of a result has them.
+std::vector<CheckpointFile> files_of(const std::vector<NamedPoint>& points);
+
+/// Of their parameters.
+std::vector<std::string> digests_of(const std::vector<NamedPoint>& points);
+
+/// What the root of a result calls these.
+CheckpointDefinitions definitions_of_points();
+
+/// What every result about such points depends on.
+io::RunConfiguration configuration_of_points(const ResultSubject& subject,
+                                             const std::vector<NamedPoint>& points,
+                                             const std::vector<std::string>& digests);
+
+}  // namespace hesscope::detail
