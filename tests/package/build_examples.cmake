@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Configures and builds the project SOURCE in an empty BUILD against the hesscope installed in PREFIX, and runs
-# each of its programs, own_*, which check what they print.
+# each of its programs, own_*, which check what they print. Those that read files find them in the folder DATA.
 include(${CMAKE_CURRENT_LIST_DIR}/configure.cmake)
 if(NOT status EQUAL 0)
   message(FATAL_ERROR "configuring ${SOURCE} failed: ${status}")
@@ -15,7 +15,7 @@ endif()
 foreach(source IN LISTS sources)
   cmake_path(GET source STEM example)
   execute_process(
-    COMMAND ${BUILD}/${example}
+    COMMAND ${BUILD}/${example} ${DATA}
     WORKING_DIRECTORY ${BUILD}
     COMMAND_ERROR_IS_FATAL ANY)
 endforeach()
