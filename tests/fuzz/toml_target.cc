@@ -3,6 +3,7 @@
 
 #include <hesscope/core/error.h>
 #include <hesscope/problem/experiment_file.h>
+#include <hesscope/problem/internal/experiment_reading.h>
 #include <hesscope/problem/internal/toml_tables.h>
 #include <hesscope/problem/problem_file.h>
 #include <hesscope/problem/tensor_map_file.h>
@@ -27,7 +28,7 @@ void fuzz_toml(Input input) {
   const std::string_view text(reinterpret_cast<const char*>(input.data()), input.size());
   try {
     const detail::TomlTable root = detail::parse_toml(text, "input.toml");
-    try_reading([&] { experiment_from(root, "input.toml").problem_toml("folder"); });
+    try_reading([&] { detail::experiment_from(root, "input.toml").problem_toml("folder"); });
     // What only these two readers know; either parses the text once more.
     const bool is_problem = root.tables.contains("model") && !root.table_lists.contains("run");
     const bool is_map = root.tables.contains("map");

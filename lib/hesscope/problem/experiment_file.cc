@@ -12,6 +12,7 @@
 #include <hesscope/models/model_registry.h>
 #include <hesscope/problem/experiment_file.h>
 #include <hesscope/problem/experiment_keys.h>
+#include <hesscope/problem/internal/experiment_reading.h>
 #include <hesscope/problem/internal/experiment_runs.h>
 #include <hesscope/problem/internal/toml_tables.h>
 #include <hesscope/sampling/sampler_registry.h>
@@ -25,10 +26,10 @@ using SettingMap = std::map<std::string, SettingValue>;
 
 // Takes the key that says which kind of a list a table is about.
 template <typename Kind>
-const Kind& take_kind(TomlTable& table,
-                      const std::string& key,
-                      const std::string& context,
-                      std::span<const Kind> kinds) {
+const Kind& find_kind_in(TomlTable& table,
+                         const std::string& key,
+                         const std::string& context,
+                         std::span<const Kind> kinds) {
   return *find_or_null(kinds, detail::take_kind(table, context, names_of(kinds), key));
 }
 
@@ -74,7 +75,7 @@ DataSettings data_from(TomlTable table, const std::string& context, const std::s
     data.files = {data.path};
     return data;
   }
-  const SamplerKind& kind = take_kind(table, "kind", context, sampler_kinds());
+  const SamplerKind& kind = find_kind_in(table, "kind", context, sampler_kinds());
   data.sampler = kind.name;
   std::vector<SettingKey> keys = kind.keys;
   for (SettingKey& key : detail::sample_keys()) keys.push_back(std::move(key));
@@ -114,7 +115,7 @@ InitialDistribution distribution_from(TomlTable table,
                                       const std::string& context,
                                       const std::vector<std::string>& other_keys) {
   const InitialDistributionKind& kind =
-      take_kind(table, "distribution", context, initial_distribution_kinds());
+      find_kind_in(table, "distribution", context, initial_distribution_kinds());
   return {kind.name,
           detail::checked(
               table, kind.keys, fmt::format("{} with '{}'", context, kind.name), other_keys)};
@@ -236,10 +237,10 @@ std::string ExperimentFile::problem_toml(const std::filesystem::path& folder) co
 }
 
 ExperimentFile read_experiment_file(const std::filesystem::path& path) {
-  return experiment_from(detail::read_toml(path, "experiment file"), path);
+  return detail::experiment_from(detail::read_toml(path, "experiment file"), path);
 }
 
-ExperimentFile experiment_from(const TomlTable& root, const std::filesystem::path& path) {
+ExperimentFile detail::experiment_from(const TomlTable& root, const std::filesystem::path& path) {
   const std::string folder = path.parent_path().string();
   detail::checked(root,
                   {},
@@ -273,7 +274,7 @@ ExperimentFile experiment_from(const TomlTable& root, const std::filesystem::pat
 
   TomlTable model = required_table(root, "model");
   experiment.model_location = model.place();
-  const ModelKind& kind = take_kind(model, "kind", "[model]", model_kinds());
+  const ModelKind& kind = find_kind_in(model, "kind", "[model]", model_kinds());
   experiment.model_kind = kind.name;
   experiment.model = detail::checked(
       model, kind.keys_with_sizes(), fmt::format("[model] of kind '{}'", kind.name));

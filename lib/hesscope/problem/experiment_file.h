@@ -16,10 +16,6 @@
 
 namespace hesscope {
 
-namespace detail {
-struct TomlTable;
-}
-
 /// Samples that a file holds, or a distribution of them.
 struct DataSettings {
   std::string location;                      ///< "FILE:LINE" of the table, for messages
@@ -103,9 +99,5 @@ struct ExperimentFile {
 /// Reads and checks an experiment file, as far as that needs no other file.
 /// @throws ConfigError "FILE:LINE: what is wrong" as read_problem_file().
 ExperimentFile read_experiment_file(const std::filesystem::path& path);
-
-/// The same of a file that is read already, and of which parts may have been replaced.
-/// @param path  of the file: where relative paths in it start, and for messages.
-ExperimentFile experiment_from(const detail::TomlTable& root, const std::filesystem::path& path);
 
 }  // namespace hesscope

@@ -2,11 +2,11 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/problem/internal/experiment_reading.h>
 #include <hesscope/problem/internal/toml_tables.h>
 #include <hesscope/problem/start_checkpoint.h>
 
 namespace hesscope {
-namespace {}  // namespace
 
 std::filesystem::path StartCheckpoint::of_seed(std::uint64_t seed) const {
   if (path.empty()) {

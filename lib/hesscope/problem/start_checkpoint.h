@@ -3,14 +3,9 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <string>
 
 namespace hesscope {
-
-namespace detail {
-struct TomlTable;
-}
 
 /// A checkpoint that training starts from in place of a distribution: the parameters alone, not
 /// what an optimiser remembered.
@@ -23,13 +18,4 @@ struct StartCheckpoint {
   std::filesystem::path of_seed(std::uint64_t seed) const;
 };
 
-namespace detail {
-
-/// Takes `from_checkpoint` or `from` out of an [initialization]; nothing where it has neither.
-/// @param  folder  where relative paths start. @throws ConfigError for both, or for what is no
-/// text.
-std::optional<StartCheckpoint> take_start(TomlTable& initialization,
-                                          const std::filesystem::path& folder);
-
-}  // namespace detail
 }  // namespace hesscope

@@ -6,6 +6,7 @@
 
 #include <hesscope/core/error.h>
 #include <hesscope/core/suggest.h>
+#include <hesscope/problem/internal/experiment_reading.h>
 #include <hesscope/reproduction/internal/carried_files.h>
 #include <hesscope/reproduction/internal/document_keys.h>
 #include <hesscope/reproduction/internal/document_merge.h>
