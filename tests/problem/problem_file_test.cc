@@ -147,6 +147,17 @@ TEST_F(ProblemFileTest, SuggestsTheNearestChoice) {
       "did you mean 'tanh'?");
 }
 
+// What is missing and what is there by mistake are one mistake.
+TEST_F(ProblemFileTest, AKeyThatIsNearlyTheMissingOneIsNamed) {
+  expect_error("[model]\nlayers = 3\nknid = \"mlp\"\n[data]\nfile = \"x\"\n",
+               3,
+               "unknown key 'knid' in [model] (did you mean 'kind'?)");
+  expect_error("[model]\nkind = \"signal-noise\"\n[data]\nfil = \"x\"\n",
+               4,
+               "unknown key 'fil' in [data]",
+               "did you mean 'file'?");
+}
+
 TEST_F(ProblemFileTest, NamesWhatIsMissing) {
   expect_error("", 0, "needs a table [model]");
   expect_error("[model]\nkind = \"signal-noise\"\n", 0, "needs a table [data]");

@@ -149,6 +149,17 @@ std::string take_kind(TomlTable& table,
       {.name = key, .meaning = fmt::format("one of {}", fmt::join(names, ", ")), .choices = names}};
   std::map<std::string, SettingValue> taken;
   if (auto node = table.values.extract(key)) taken.insert(std::move(node));
+  if (!table.locations.contains(key)) {
+    std::vector<std::string> given;
+    for (const auto& [name, place] : table.locations) {
+      if (!name.empty()) given.push_back(name);
+    }
+    const std::string meant = nearest(key, given);
+    if (!meant.empty()) {
+      refuse(table.place(meant),
+             fmt::format("unknown key '{}' in {} (did you mean '{}'?)", meant, context, key));
+    }
+  }
   const std::string kind = Settings::checked(taken, keys, context, table.locations).text(key);
   table.locations.erase(key);
   return kind;
