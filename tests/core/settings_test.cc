@@ -219,6 +219,35 @@ TEST(Settings, TakesAListOfNothingForOneOfAnything) {
   EXPECT_TRUE(listed({{"frozen", Reals{}}}).texts("frozen").empty());
 }
 
+TEST(Settings, TakesOneNumberForAListWhereTheKeySaysSo) {
+  const std::vector<SettingKey> keys = {{.name = "weight",
+                                         .type = Type::kReals,
+                                         .meaning = "of x",
+                                         .range = RealRange(),
+                                         .takes_one = true}};
+  const auto weight = [&](const SettingValue& value) {
+    return Settings::checked({{"weight", value}}, keys, "[x]").reals("weight");
+  };
+  EXPECT_EQ(weight(2.5), (Reals{2.5}));
+  EXPECT_EQ(weight(integer(2)), (Reals{2}));
+  EXPECT_EQ(weight(Reals{1, 2}), (Reals{1, 2}));
+  EXPECT_EQ(refusal([&] { weight(-1.0); }), "'weight' must be numbers at least 0, got -1");
+  EXPECT_EQ(refusal([&] { weight(std::string("2")); }), "'weight' must be a list of numbers");
+}
+
+TEST(Settings, TakesAListOfWholeNumbersForTextWhereTheKeySaysSo) {
+  const std::vector<SettingKey> keys = {
+      {.name = "widths", .meaning = "of y", .takes_numbers = true}};
+  const auto widths = [&](const SettingValue& value) {
+    return Settings::checked({{"widths", value}}, keys, "[x]").text("widths");
+  };
+  EXPECT_EQ(widths(Reals{64, 32}), "64,32");
+  EXPECT_EQ(widths(Texts{}), "");
+  EXPECT_EQ(widths(std::string("64,32")), "64,32");
+  EXPECT_EQ(refusal([&] { widths(Reals{1.5}); }), "'widths' must be a string");
+  EXPECT_EQ(refusal([&] { widths(Texts{"64"}); }), "'widths' must be a string");
+}
+
 TEST(Settings, SaysWhichListOrTableIsExpected) {
   EXPECT_EQ(refusal([] {
               listed({{"frozen", std::string("a")}});

@@ -72,6 +72,17 @@ TEST_F(ExperimentFileTest, ReadsTheLeast) {
   EXPECT_EQ(e.runs[0].learning_rate, 0.5);
 }
 
+TEST_F(ExperimentFileTest, WidthsMayBeAListOrText) {
+  const auto hidden = [&](const std::string& value) {
+    return parse("[model]\nkind = \"mlp\"\nactivation = \"tanh\"\nloss = \"mse\"\nhidden = " +
+                 value + "\n" + kData + kStart + kTraining + kRun)
+        .model.text("hidden");
+  };
+  EXPECT_EQ(hidden("[15, 12]"), "15,12");
+  EXPECT_EQ(hidden("\"15,12\""), "15,12");
+  EXPECT_EQ(hidden("[]"), "");
+}
+
 TEST_F(ExperimentFileTest, AListOfLearningRatesIsAFamilyOfRuns) {
   const ExperimentFile e = parse(kModel + kData + kStart + kTraining + kRun +
                                  "[[run]]\nname = \"b\"\nrule = \"sgd\"\nmomentum = 0.5\n"

@@ -158,6 +158,16 @@ TEST_F(ProblemFileTest, AKeyThatIsNearlyTheMissingOneIsNamed) {
                "did you mean 'file'?");
 }
 
+TEST_F(ProblemFileTest, TakesOneNumberForALossesList) {
+  const std::string start =
+      "[model]\nkind = \"mlp\"\nactivation = \"relu\"\nloss = \"bce-with-logits\"\n";
+  const std::string end = "[data]\nfile = \"x\"\n";
+  EXPECT_EQ(parse(start + "pos_weight = 2\n" + end).model.reals("pos_weight"),
+            (std::vector<double>{2}));
+  EXPECT_EQ(parse(start + "pos_weight = [2, 3.5]\n" + end).model.reals("pos_weight"),
+            (std::vector<double>{2, 3.5}));
+}
+
 TEST_F(ProblemFileTest, NamesWhatIsMissing) {
   expect_error("", 0, "needs a table [model]");
   expect_error("[model]\nkind = \"signal-noise\"\n", 0, "needs a table [data]");

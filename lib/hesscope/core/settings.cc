@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <cmath>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -102,8 +104,18 @@ void require_choice(const SettingKey& key, const std::string& text, const std::s
                                 did_you_mean(text, key.choices)));
 }
 
-// An integer is accepted where a real number is asked for, and a list of nothing as one of anything;
-// nothing else converts.
+// Whole numbers as text with commas between; nothing if others are among them.
+std::optional<std::string> comma_text(const std::vector<double>& numbers) {
+  std::vector<std::int64_t> whole;
+  for (const double number : numbers) {
+    if (number != std::trunc(number) || !(std::abs(number) <= 0x1p53)) return std::nullopt;
+    whole.push_back(static_cast<std::int64_t>(number));
+  }
+  return fmt::format("{}", fmt::join(whole, ","));
+}
+
+// An integer is accepted where a real number is asked for, a list of nothing as one of anything, and
+// what the key says; nothing else converts.
 SettingValue converted(const SettingKey& key, SettingValue value, const std::string& where) {
   using Type = SettingKey::Type;
   if (key.type == Type::kReal && std::holds_alternative<std::int64_t>(value)) {
@@ -111,6 +123,17 @@ SettingValue converted(const SettingKey& key, SettingValue value, const std::str
   }
   if (key.type == Type::kTexts && is_empty_list(value)) value = std::vector<std::string>();
   if (key.type == Type::kReals && is_empty_list(value)) value = std::vector<double>();
+  if (key.takes_one && std::holds_alternative<std::int64_t>(value)) {
+    value = static_cast<double>(std::get<std::int64_t>(value));
+  }
+  if (key.takes_one && std::holds_alternative<double>(value)) {
+    value = std::vector<double>{std::get<double>(value)};
+  }
+  if (key.takes_numbers && is_empty_list(value)) value = std::string();
+  if (const auto* numbers = std::get_if<std::vector<double>>(&value);
+      numbers != nullptr && key.takes_numbers) {
+    if (std::optional<std::string> text = comma_text(*numbers)) value = *std::move(text);
+  }
   if (!has_type(value, key.type)) {
     throw ConfigError(fmt::format("{}'{}' must be {}", where, key.name, to_string(key.type)));
   }

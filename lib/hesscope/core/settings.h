@@ -55,6 +55,10 @@ struct SettingKey {
   bool is_optional = false;  ///< without a fallback: may be absent, and then stays so
   /// For text: the name of a file, relative to the folder of the file that says it; not empty.
   bool is_path = false;
+  /// For text that holds whole numbers with commas between: a list of them is taken for it.
+  bool takes_numbers = false;
+  /// For a list of numbers: one alone is taken for a list of it.
+  bool takes_one = false;
 };
 
 /// "a list of strings": what a value of this type is called in messages.

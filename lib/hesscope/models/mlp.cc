@@ -234,8 +234,10 @@ ModelKind mlp_kind() {
       .arrays = {"inputs", "target"},
       .keys = keys_of_mlp(),
       .size_keys = {{.name = "hidden",
-                     .meaning = "widths of the hidden layers, as \"15,15\"; empty for none",
-                     .fallback = SettingValue(std::string())},
+                     .meaning =
+                         "widths of the hidden layers, as [15, 15] or \"15,15\"; empty for none",
+                     .fallback = SettingValue(std::string()),
+                     .takes_numbers = true},
                     {.name = "classes",
                      .type = SettingKey::Type::kInteger,
                      .meaning = "number of classes, for cross-entropy",

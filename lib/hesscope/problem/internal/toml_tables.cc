@@ -232,15 +232,16 @@ SettingValue value_for(const SettingKey& key, const TomlTable& table, const std:
   if (const auto found = table.values.find(key.name); found != table.values.end()) {
     return found->second;
   }
-  if (is_single_value(key.type)) {
+  const auto list = table.lists.find(key.name);
+  if (is_single_value(key.type) && !(key.takes_numbers && list != table.lists.end())) {
     refuse(table.place(key.name),
            fmt::format("'{}' in {} must be a single value", key.name, context));
   }
-  const auto list = table.lists.find(key.name);
   if (key.type == SettingKey::Type::kTexts && list != table.lists.end()) {
     if (auto texts = texts_of(list->second)) return std::move(*texts);
   }
-  if (key.type == SettingKey::Type::kReals && list != table.lists.end()) {
+  const bool is_of_numbers = key.type == SettingKey::Type::kReals || key.takes_numbers;
+  if (is_of_numbers && list != table.lists.end()) {
     if (auto reals = reals_of(list->second)) return std::move(*reals);
   }
   const auto inner = table.tables.find(key.name);
