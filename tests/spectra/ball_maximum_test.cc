@@ -330,10 +330,11 @@ TEST(MaximumOnBalls, RefusesWhatDoesNotFit) {
   const MatrixXd h = random_symmetric(4, 1);
   expect_refusal([&] { maximum_on_cube(h.leftCols(3)); }, "must be square");
   expect_refusal([&] { maximum_on_block_balls(h, blocks_of({{3}})); },
-                 "must have 4 entries, got 3");
+                 "parameter blocks hold 3 parameters, expected 4");
   auto gap = blocks_of({{2}, {2}});
   gap[1].offset = 3;
-  expect_refusal([&] { maximum_on_spectral_balls(h, gap); }, "block 'b1' must begin at 2, got 3");
+  expect_refusal([&] { maximum_on_spectral_balls(h, gap); },
+                 "parameter block 'b1' has the offset 3, expected 2");
   expect_refusal([&] { maximum_on_cube(h, {.num_starts = 0}); }, "num_starts must be at least 1");
   MatrixXd asymmetric = h;
   asymmetric(0, 1) += 1;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <span>
@@ -64,6 +65,17 @@ std::size_t expect_same(const TensorFile& a, const TensorFile& b) {
     EXPECT_EQ(a.read(tensor.name), b.read(tensor.name));
   }
   return a.tensors().size();
+}
+
+TEST(TensorInfo, CountsElementsOrSaysThatItCannot) {
+  const auto count = [](std::vector<std::int64_t> shape) {
+    return TensorInfo{"w", std::move(shape)}.num_elements();
+  };
+  EXPECT_EQ(count({}), 1);
+  EXPECT_EQ(count({2, 3}), 6);
+  EXPECT_EQ(count({2, 0}), 0);
+  EXPECT_EQ(count({2, -3}), -1);
+  EXPECT_EQ(count({std::int64_t{1} << 40, std::int64_t{1} << 40}), -1);
 }
 
 TEST(TensorFile, ReadsTheSameNumbersFromNpzAndHdf5Checkpoints) {

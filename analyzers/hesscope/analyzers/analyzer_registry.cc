@@ -95,11 +95,8 @@ void require_complete(const AnalyzerKind& entry) {
     if (std::holds_alternative<std::monostate>(key.fallback)) {
       refuse(fmt::format("has an option '{}' without a fallback", key.name));
     }
-    if (!detail::has_fitting_fallback(key)) {
-      refuse(fmt::format("has an option '{}' that is {}, with a fallback of another type",
-                         key.name,
-                         to_string(key.type)));
-    }
+    const std::string problem = detail::fallback_problem(key);
+    if (!problem.empty()) refuse("has an option " + problem);
   }
 }
 

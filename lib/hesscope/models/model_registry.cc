@@ -54,11 +54,8 @@ void require_complete(const ModelKind& kind) {
   std::set<std::string> names = {"kind"};
   for (const SettingKey& key : kind.keys_with_sizes()) {
     if (!names.insert(key.name).second) refuse(fmt::format("has two keys '{}'", key.name));
-    if (!detail::has_fitting_fallback(key)) {
-      refuse(fmt::format("has a key '{}' that is {}, with a fallback of another type",
-                         key.name,
-                         to_string(key.type)));
-    }
+    const std::string problem = detail::fallback_problem(key);
+    if (!problem.empty()) refuse("has a key " + problem);
   }
 }
 

@@ -16,10 +16,6 @@ const std::string kStep = "step";
 
 constexpr double kLargestExact = 9007199254740992.0;  // 2^53: doubles count no further
 
-Eigen::Index end_of(const std::vector<ParameterBlock>& layout) {
-  return layout.empty() ? 0 : layout.back().offset + layout.back().size;
-}
-
 }  // namespace
 
 UpdateRule::UpdateRule(std::span<const ParameterBlock> blocks)
@@ -43,7 +39,7 @@ Eigen::VectorXd& UpdateRule::add_state(const std::string& name) { return add_sta
 
 Eigen::VectorXd& UpdateRule::add_state(const std::string& name,
                                        std::vector<ParameterBlock> layout) {
-  const Eigen::Index size = end_of(layout);
+  const Eigen::Index size = require_blocks("UpdateRule::add_state", layout);
   arrays_.push_back({name, std::move(layout), Eigen::VectorXd::Zero(size)});
   return arrays_.back().values;
 }

@@ -36,22 +36,6 @@ struct Layout {
   std::vector<Index> order;
 };
 
-// @throws PreconditionError.
-void require_tiling(const char* function, std::span<const ParameterBlock> blocks, Index n) {
-  Index offset = 0;
-  for (const ParameterBlock& block : blocks) {
-    if (block.offset != offset || block.size < 0) {
-      throw PreconditionError(fmt::format(
-          "{}: block '{}' must begin at {}, got {}", function, block.name, offset, block.offset));
-    }
-    offset += block.size;
-  }
-  if (offset != n) {
-    throw PreconditionError(
-        fmt::format("{}: blocks must have {} entries, got {}", function, n, offset));
-  }
-}
-
 Layout euclidean_layout(std::span<const ParameterBlock> blocks) {
   Layout layout;
   for (const ParameterBlock& block : blocks) {
@@ -266,7 +250,7 @@ BallMaximum maximum_on_block_balls(const Eigen::Ref<const MatrixXd>& hessian,
                                    const ProgressCallback& progress) {
   constexpr char kName[] = "maximum_on_block_balls";
   detail::require_symmetric_shape(kName, hessian);
-  require_tiling(kName, blocks, hessian.rows());
+  require_blocks(kName, blocks, hessian.rows());
   return maximum_on(kName, hessian, euclidean_layout(blocks), false, options, progress);
 }
 
@@ -276,7 +260,7 @@ BallMaximum maximum_on_spectral_balls(const Eigen::Ref<const MatrixXd>& hessian,
                                       const ProgressCallback& progress) {
   constexpr char kName[] = "maximum_on_spectral_balls";
   detail::require_symmetric_shape(kName, hessian);
-  require_tiling(kName, blocks, hessian.rows());
+  require_blocks(kName, blocks, hessian.rows());
   return maximum_on(kName, hessian, spectral_layout(blocks), false, options, progress);
 }
 
@@ -286,13 +270,13 @@ VectorXd steepest_on_cube(const Eigen::Ref<const VectorXd>& g) {
 
 VectorXd steepest_on_block_balls(const Eigen::Ref<const VectorXd>& g,
                                  std::span<const ParameterBlock> blocks) {
-  require_tiling("steepest_on_block_balls", blocks, g.size());
+  require_blocks("steepest_on_block_balls", blocks, g.size());
   return steepest(g, euclidean_layout(blocks));
 }
 
 VectorXd steepest_on_spectral_balls(const Eigen::Ref<const VectorXd>& g,
                                     std::span<const ParameterBlock> blocks) {
-  require_tiling("steepest_on_spectral_balls", blocks, g.size());
+  require_blocks("steepest_on_spectral_balls", blocks, g.size());
   return steepest(g, spectral_layout(blocks));
 }
 

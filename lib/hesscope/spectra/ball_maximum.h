@@ -76,7 +76,7 @@ BallMaximum maximum_on_cube(const Eigen::Ref<const Eigen::MatrixXd>& hessian,
                             const ProgressCallback& progress = {});
 
 /// On max_b |d_b| <= 1 over blocks, of Euclidean norms.
-/// @param  blocks  tile the n rows.
+/// @param  blocks  of n entries in all, as require_blocks() wants them.
 /// @throws PreconditionError also if they do not.
 /// @cost   as above without subproblems, and the decomposition of every diagonal block.
 BallMaximum maximum_on_block_balls(const Eigen::Ref<const Eigen::MatrixXd>& hessian,

@@ -49,11 +49,7 @@ std::string_view to_string(ElementType type) { return properties(type).name; }
 
 std::size_t size_of(ElementType type) { return properties(type).bytes; }
 
-std::int64_t TensorInfo::num_elements() const {
-  std::int64_t product = 1;
-  for (const std::int64_t extent : shape) product *= extent;
-  return product;
-}
+std::int64_t TensorInfo::num_elements() const { return detail::num_entries(shape).value_or(-1); }
 
 struct TensorFile::Part {
   std::vector<TensorInfo> tensors;

@@ -57,7 +57,8 @@ struct TensorInfo {
   /// Tensors of a file with the same number are views of the same elements: tied weights.
   std::optional<std::size_t> tie = {};
 
-  /// Product of the shape; 1 for a scalar.
+  /// Product of the shape; 1 for a scalar. -1 where an extent is negative or the product overflows,
+  /// as in no TensorFile.
   std::int64_t num_elements() const;
 
   bool operator==(const TensorInfo&) const = default;

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include <hesscope/structured/internal/graph/indexing.h>
-#include <hesscope/structured/internal/graph/product_work.h>
+#include <hesscope/structured/internal/graph/matmul_work.h>
 #include <hesscope/structured/internal/graph/row_alignments.h>
 #include <hesscope/structured/internal/graph/sweep_intervals.h>
 
@@ -160,7 +160,7 @@ double SweepIntervals::multiply_adds(const SweepPlanOfNodes& plan) const {
     if (n.a < 0 || n.op == Graph::Op::kReshape || kept_[at(i)].is_part) continue;
     const NodeSweep& own = plan[at(i)];
     if (n.op == Graph::Op::kMatmul) {
-      work += product_work(nodes_, i, own, plan[at(n.a)], plan[at(n.b)]);
+      work += matmul_work(nodes_, i, own, plan[at(n.a)], plan[at(n.b)]);
     } else {
       work += length(own.tangent) + length(own.adjoint);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <hesscope/structured/internal/graph/matmul_work.h>
 #include <hesscope/structured/internal/graph/product_entries.h>
-#include <hesscope/structured/internal/graph/product_work.h>
 
 namespace hesscope::detail {
 namespace {
@@ -26,11 +26,11 @@ double area(Interval rows, Interval cols) {
 
 }  // namespace
 
-double product_work(std::span<const Graph::Node> nodes,
-                    int i,
-                    const NodeSweep& own,
-                    const NodeSweep& a,
-                    const NodeSweep& b) {
+double matmul_work(std::span<const Graph::Node> nodes,
+                   int i,
+                   const NodeSweep& own,
+                   const NodeSweep& a,
+                   const NodeSweep& b) {
   const Graph::Node& n = nodes[at(i)];
   const ProductEntries product(nodes, i);
   const int rows = product.rows();

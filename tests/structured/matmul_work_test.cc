@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
-#include <hesscope/structured/internal/graph/product_work.h>
+#include <hesscope/structured/internal/graph/matmul_work.h>
 
 namespace hesscope::detail {
 namespace {
 
 // Node 2 is the product of nodes 0 and 1.
 double work_of(const Graph& graph, NodeSweep own, NodeSweep a, NodeSweep b) {
-  return product_work(graph.nodes(), 2, own, a, b);
+  return matmul_work(graph.nodes(), 2, own, a, b);
 }
 
-TEST(ProductWork, CountsEachWay) {
+TEST(MatmulWork, CountsEachWay) {
   Graph g;
   matmul(g.input(0, 2, 3), g.parameter(0, 3, 4));
   const NodeSweep none;
@@ -27,7 +27,7 @@ TEST(ProductWork, CountsEachWay) {
   EXPECT_EQ(work_of(g, {{}, {0, 4}}, {{}, {0, 3}}, {{}, {0, 12}}), 12 + 12);
 }
 
-TEST(ProductWork, CountsRowsThatAreStored) {
+TEST(MatmulWork, CountsRowsThatAreStored) {
   Graph g;
   matmul_nt(g.input(0, 2, 3), g.parameter(0, 4, 3));
   // One row of four of what is stored of B is one column.
