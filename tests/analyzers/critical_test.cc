@@ -79,6 +79,31 @@ TEST(CriticalAnalyzer, CountsWhatADecompositionThereHas) {
   EXPECT_GE(num_saddles, 2);
 }
 
+// Mean of (x - a_i)^2 / 2 + s_i y, the s_i of which cancel: a valley along y that no symmetry explains
+// unless every s_i is 0.
+TEST(CriticalAnalyzer, AParameterThatSamplesAreLinearInIsAnUnexplainedZero) {
+  ModelBuilder builder("linear");
+  const Var x = builder.parameter("x", {});
+  const Var y = builder.parameter("y", {});
+  const Var a = builder.array("a", {});
+  const Var s = builder.array("s", {});
+  const Model model = builder.finish(0.5 * square(x - a) + hadamard(s, y));
+  SampleTable samples(2, 2);
+  samples << 1, 1, 3, -1;
+  const auto critical = [&] {
+    return analyze(GraphObjective(model, samples), {{"here", Vector2d(2.5, 0.5)}}, {"critical"});
+  };
+  const Analysis linear = critical();
+  EXPECT_EQ(number(linear, "index"), 0);
+  EXPECT_EQ(number(linear, "num_explained"), 0);
+  EXPECT_EQ(number(linear, "num_zero"), 1);
+  samples.col(1).setZero();
+  const Analysis dead = critical();
+  EXPECT_EQ(number(dead, "num_explained"), 1);
+  EXPECT_EQ(number(dead, "num_zero"), 0);
+  EXPECT_NEAR(number(dead, "lambda_min"), 1, 1e-14);
+}
+
 TEST(CriticalAnalyzer, WhatDoesNotConvergeHasNoNumbers) {
   const GraphObjective objective = test::product_of_two({2});
   const Analysis analysis = analyze(objective,

@@ -239,6 +239,32 @@ TEST(InfluenceAnalyzer, WhatIsNotStationaryOrSingularIsSaid) {
   EXPECT_EQ(singular[0].status("influence", "self_influence"), Status::kUndefinedSingular);
 }
 
+// Samples (x - a_i)^2 / 2 + s_i y: y has no curvature, and without sample i the loss falls along it
+// without end unless s_i is 0. Where all s_i are, y is dead and x moves by (x - a_i) / N.
+TEST(InfluenceAnalyzer, AlongALinearParameterThereIsNoInverse) {
+  ModelBuilder builder("linear");
+  const Var x = builder.parameter("x", {});
+  const Var y = builder.parameter("y", {});
+  const Var a = builder.array("a", {});
+  const Var s = builder.array("s", {});
+  const Model model = builder.finish(0.5 * square(x - a) + hadamard(s, y));
+  SampleTable samples(4, 2);
+  samples << 1, 1, 2, -1, 3, 2, 6, -2;
+  const Eigen::Vector2d theta(3, 0.5);
+  const Analysis linear = influence(GraphObjective(model, samples), theta, 4);
+  EXPECT_EQ(linear[0].number("influence", "gradient_in_samples"), 0);
+  EXPECT_EQ(linear[0].number("influence", "num_explained"), 0);
+  EXPECT_EQ(linear[0].number("influence", "num_zero"), 1);
+  EXPECT_EQ(linear[0].status("influence", "self_influence"), Status::kUndefinedSingular);
+
+  samples.col(1).setZero();
+  const Analysis dead = influence(GraphObjective(model, samples), theta, 4);
+  EXPECT_EQ(dead[0].number("influence", "num_explained"), 1);
+  EXPECT_EQ(dead[0].number("influence", "num_zero"), 0);
+  const VectorXd expected = (3 - samples.col(0).array()).square() / 4;
+  EXPECT_TRUE((dead[0].values("influence", "self_influence") - expected).norm() <= 1e-14);
+}
+
 // Without its only convex sample a saddle has another index, and no Newton step leads to one like it.
 TEST(InfluenceAnalyzer, AStepToAPointOfAnotherIndexIsNone) {
   const auto diagonal = [](double a, double b) {

@@ -72,6 +72,37 @@ AffineGenerator shift_of(const Eigen::VectorXd& direction) {
   return generator;
 }
 
+// What samples' slopes along a parameter cancel to is no reason to call it dead.
+TEST(ZeroModes, AParameterThatTheLossIsLinearInIsNotDead) {
+  const Point point = valley(Eigen::Vector3d(2, 0, 0));
+  const Eigen::VectorXd slopes = Eigen::Vector3d(1, 0.5, 0);
+  const ZeroModes modes = point.explained({.sample_slopes = &slopes, .want_basis = true});
+  EXPECT_EQ(modes.num_dead, 1);
+  EXPECT_EQ(modes.num_explained, 1);
+  EXPECT_EQ(modes.num_unexplained, 1);
+  EXPECT_EQ(modes.basis, Eigen::MatrixXd(Eigen::Vector3d(0, 0, 1)));
+  const ZeroModes without = point.explained();
+  EXPECT_EQ(without.num_dead, 2);
+  EXPECT_EQ(without.num_unexplained, 0);
+  const Eigen::VectorXd short_slopes = Eigen::Vector2d(1, 0);
+  test::expect_refusal<PreconditionError>(
+      [&] { point.explained({.sample_slopes = &short_slopes}); },
+      "sample_slopes must have 3 entries");
+}
+
+// A shift along a linear parameter leaves no loss as it is, whatever its row of H says; a shift of two
+// that keeps the loss does, and is found although both rows are zero.
+TEST(ZeroModes, AShiftOfTwoLinearParametersIsExplainedOnce) {
+  Point point = valley(Eigen::Vector3d(2, 0, 0));
+  point.gradient = Eigen::Vector3d(0, 1, -1);
+  point.invariances = {family("shift", {shift_of(Eigen::Vector3d(0, 1, 1))})};
+  const Eigen::VectorXd slopes = Eigen::Vector3d(0, 1, 1);
+  const ZeroModes modes = point.explained({.sample_slopes = &slopes});
+  EXPECT_EQ(modes.num_dead, 0);
+  EXPECT_EQ(modes.num_explained, 1);
+  EXPECT_EQ(modes.num_unexplained, 1);
+}
+
 TEST(ZeroModes, OfAHyperbolaCountWhereTheGradientIsZero) {
   const ZeroModes modes = hyperbola(3.0, 2.0, 6.0).explained({.want_basis = true});
   EXPECT_EQ(modes.status, Status::kOk);

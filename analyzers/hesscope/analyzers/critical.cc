@@ -35,7 +35,7 @@ class CriticalAnalyzer final : public Analyzer {
             .hessians = most,
             .decompositions = most + 2,
             .gradients = 3 * most,
-            .sample_gradients = 2};
+            .sample_gradients = 3};
   }
 
   Group analyze(PointAnalysis& point) const override {
@@ -139,11 +139,12 @@ class CriticalAnalyzer final : public Analyzer {
        .definition = "eigenvalues within ten rounding bands of zero, without the explained ones: "
                      "where there are any, the critical point is degenerate and its index counts "
                      "the others"});
-  VariableId num_explained_ =
-      declare({.name = "num_explained",
-               .type = VariableType::kInt64,
-               .long_name = "number of explained zero eigenvalues at the critical point",
-               .definition = "as /structure/num_explained, at `parameters`"});
+  VariableId num_explained_ = declare(
+      {.name = "num_explained",
+       .type = VariableType::kInt64,
+       .long_name = "number of explained zero eigenvalues at the critical point",
+       .definition = "as /structure/num_explained, at `parameters`, without parameters that "
+                     "the loss of some sample is linear in"});
   VariableId outcome_ = declare(
       {.name = "outcome",
        .type = VariableType::kInt8,

@@ -81,7 +81,7 @@ class InfluenceAnalyzer final : public Analyzer {
                    described * (2 * n + samples);
     all.hessians += described / samples;
     all.decompositions += 1;
-    all.sample_gradients += 3 + kProductInGradients;
+    all.sample_gradients += 4 + kProductInGradients;
     all.gradients += kPairs * kGradientsOfAPair;
     all.matrix_operations += 4 * samples * n * n + described * (n * n * n / 3 + 8 * n * n);
     return all;
@@ -305,8 +305,9 @@ class InfluenceAnalyzer final : public Analyzer {
       {.name = "num_explained",
        .type = VariableType::kInt64,
        .long_name = "number of explained zero eigenvalues",
-       .definition = "as /structure/num_explained: H^+ is the inverse of H on what is orthogonal "
-                     "to their eigenvectors"}));
+       .definition = "as /structure/num_explained, without parameters that the loss of some sample "
+                     "is linear in: H^+ is the inverse of H on what is orthogonal to their "
+                     "eigenvectors"}));
   VariableId num_negative_ = declare(of_critical_point(
       {.name = "num_negative",
        .type = VariableType::kInt64,

@@ -58,8 +58,8 @@ class StructureAnalyzer final : public Analyzer {
         point,
         h,
         spectrum,
-        detail::gradient_error(detail::mean_sample_gradient(point.objective(), point.theta())),
-        /*want_basis=*/false);
+        {.gradient_error = detail::gradient_error(
+             detail::mean_sample_gradient(point.objective(), point.theta()))});
     if (modes.num_dead >= 0) answer[num_dead_].set_count(modes.num_dead);
     answer[dead_].set(
         (h.cwiseAbs().colwise().maxCoeff().array() == 0).cast<double>().transpose().matrix());

@@ -60,6 +60,13 @@ void require_inputs(const Eigen::Ref<const VectorXd>& theta,
                     n,
                     options.flat_directions->rows()));
   }
+  if (options.sample_slopes != nullptr && options.sample_slopes->size() != n) {
+    throw PreconditionError(
+        fmt::format("explain_zero_modes: sample_slopes must have {} entries as the hessian has "
+                    "rows, got {}",
+                    n,
+                    options.sample_slopes->size()));
+  }
   if (theta.size() != n || gradient.size() != n || (listed != 0 && listed != n)) {
     throw PreconditionError(
         fmt::format("explain_zero_modes: theta, gradient and eigenvalues must have {} entries as "
@@ -103,6 +110,7 @@ void set_medians(ZeroModes& modes, const VectorXd& eigenvalues) {
 ScaledPoint scaled_point(const Eigen::Ref<const VectorXd>& theta,
                          const Eigen::Ref<const VectorXd>& gradient,
                          const Eigen::Ref<const MatrixXd>& hessian,
+                         const VectorXd* sample_slopes,
                          int exponent) {
   ScaledPoint point{.theta = theta,
                     .gradient = detail::scaled_back(gradient, -exponent),
@@ -110,7 +118,8 @@ ScaledPoint scaled_point(const Eigen::Ref<const VectorXd>& theta,
                     .exponent = exponent,
                     .is_dead = {}};
   for (Index j = 0; j < hessian.cols(); ++j) {
-    point.is_dead.push_back((hessian.col(j).array() == 0.0).all());
+    const bool has_slope = sample_slopes != nullptr && (*sample_slopes)[j] != 0.0;
+    point.is_dead.push_back(!has_slope && (hessian.col(j).array() == 0.0).all());
   }
   return point;
 }
@@ -262,7 +271,7 @@ ZeroModes explain_zero_modes(const Eigen::Ref<const VectorXd>& theta,
   const double steepest = gradient.cwiseAbs().maxCoeff();
   const int exponent = std::max(detail::survey(hessian).exponent(),
                                 steepest > 0.0 ? std::ilogb(steepest) - 900 : -2000);
-  ScaledPoint point = scaled_point(theta, gradient, hessian, exponent);
+  ScaledPoint point = scaled_point(theta, gradient, hessian, options.sample_slopes, exponent);
   constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
   point.band = std::ldexp(spectrum.rounding_band, -exponent);
   point.norm = std::ldexp(

@@ -36,6 +36,10 @@ struct ZeroModesOptions {
   /// Orthonormal columns of n entries: directions in which the loss of no sample changes to first
   /// order, though no invariance may say so (flat_directions.h). nullptr where they are not known.
   const Eigen::MatrixXd* flat_directions = nullptr;
+  /// n entries, 0 where no sample's loss has a slope along the parameter. One that has a slope and no
+  /// curvature, a row of zeros, is not dead: the loss is linear in it, and what samples say of it may
+  /// cancel. nullptr: every row of zeros is taken for dead.
+  const Eigen::VectorXd* sample_slopes = nullptr;
   /// Whether to return a basis: n x num_explained.
   bool want_basis = false;
   /// More than this for the largest set of generators that touch common parameters, or more
@@ -62,7 +66,8 @@ struct ZeroModes {
   /// refutes a predicted mode (num_unconfirmed > 0; all numbers are there) or a decomposition did
   /// not converge; otherwise the spectrum's status.
   Status status = Status::kNotComputed;
-  std::int64_t num_dead = -1;       ///< rows of H that are identically zero
+  /// Rows of H that are identically zero, without those of ZeroModesOptions::sample_slopes.
+  std::int64_t num_dead = -1;
   std::int64_t num_explained = -1;  ///< dead parameters included
   /// Predicted, but not null vectors of H: not explained. Either an invariance is none, or, where
   /// smallest_refutation is a few tolerances, H is less exact than its rounding band: so measured

@@ -18,6 +18,24 @@ const GraphObjective* searched(const Objective& objective) {
   return graph != nullptr && graph->model().searches_invariances ? graph : nullptr;
 }
 
+// The largest |derivative| of a sample's loss along each parameter, 0 where it is rounding of that
+// sample's gradient.
+Eigen::VectorXd sample_slopes(const Objective& objective, const Eigen::VectorXd& theta) {
+  Eigen::VectorXd slopes = Eigen::VectorXd::Zero(theta.size());
+  for_gradient_blocks(
+      objective,
+      theta,
+      objective.all_samples(),
+      [&](const Eigen::MatrixXd& gradients, SampleRange /*samples*/) {
+        for (const auto gradient : gradients.colwise()) {
+          const double error = gradient_error(norm(gradient));
+          const Eigen::ArrayXd sizes = gradient.array().abs();
+          slopes = slopes.array().max((sizes > error).select(sizes, 0.0)).matrix().eval();
+        }
+      });
+  return slopes;
+}
+
 }  // namespace
 
 double mean_sample_gradient(const Objective& objective, const Eigen::VectorXd& theta) {
@@ -40,10 +58,8 @@ bool searches_flat_directions(const Objective& objective) { return searched(obje
 ZeroModes explained_zeros(PointAnalysis& point,
                           const Eigen::MatrixXd& hessian,
                           const Spectrum& spectrum,
-                          double gradient_error,
-                          bool want_basis) {
+                          ZeroModesOptions options) {
   const Objective& objective = point.objective();
-  ZeroModesOptions options{.gradient_error = gradient_error, .want_basis = want_basis};
   const auto explain = [&] {
     return explain_zero_modes(
         point.theta(), point.gradient(), objective.invariances(), hessian, spectrum, options);
@@ -88,7 +104,12 @@ UnexplainedHessian unexplained_hessian(PointAnalysis& point, double gradient_err
   const Spectrum& spectrum = point.spectrum();
   found.status = spectrum.status;
   if (found.status != Status::kOk) return found;
-  ZeroModes modes = explained_zeros(point, *h, spectrum, gradient_error, true);
+  const Eigen::VectorXd slopes = sample_slopes(point.objective(), point.theta());
+  ZeroModes modes = explained_zeros(
+      point,
+      *h,
+      spectrum,
+      {.gradient_error = gradient_error, .sample_slopes = &slopes, .want_basis = true});
   found.status = modes.status;
   if (found.status != Status::kOk) return found;
   found.basis = std::move(modes.basis);

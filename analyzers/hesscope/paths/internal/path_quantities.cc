@@ -233,7 +233,7 @@ std::vector<Variable> saddle_quantities() {
       {.name = "saddle_num_explained",
        .type = VariableType::kInt64,
        .long_name = "number of explained zero eigenvalues at the pass",
-       .definition = "as /structure/num_explained, at the pass",
+       .definition = "as /critical/num_explained, at the pass",
        .undefined = kWithoutPass},
       {.name = "saddle_gradient",
        .long_name = "gradient where the search for the pass ended",

@@ -27,7 +27,7 @@ struct ScaledPoint {
   Eigen::VectorXd gradient;                          // scaled
   const Eigen::Ref<const Eigen::MatrixXd>* hessian;  // not scaled
   int exponent = 0;                                  // scaled: times 2^-exponent
-  std::vector<bool> is_dead;                         // rows of H that are zero
+  std::vector<bool> is_dead;                         // rows of H that are zero, of dead parameters
   double band = 0.0;                                 // scaled
   double norm = 0.0;                                 // ||H||_2, scaled
   double gradient_error = 0.0;                       // scaled
