@@ -55,6 +55,25 @@ TEST_F(SamplingAnalyzerTest, IsTheStandardErrorOfAMean) {
 }
 
 // Without the first or the last sample the median magnitude is above zero, over all it is zero.
+// Of 2 x 2 Hessians diag(c, 1 - c) with c = 0 and 1 in turns the mean is crowded, 1/2 twice: without
+// any sample the largest eigenvalue grows, so that its bias is above its standard error. Of one
+// parameter there is no crowd.
+TEST_F(SamplingAnalyzerTest, ACrowdedEndIsFlagged) {
+  const Analysis alone = sampling(curvatures({1, 2, 3, 6}));
+  EXPECT_EQ(alone[0].number("sampling", "lambda_max_interval"), 1);
+  EXPECT_EQ(alone[0].number("sampling", "lambda_min_interval"), 1);
+  std::vector<Eigen::MatrixXd> matrices;
+  for (int i = 0; i < 8; ++i) matrices.emplace_back(Eigen::Vector2d(i % 2, 1 - i % 2).asDiagonal());
+  const Analysis crowd =
+      analyze(test::QuadraticObjective(matrices), {{"here", Eigen::Vector2d(1, 1)}}, {"sampling"});
+  const auto number = [&](const char* name) { return crowd[0].number("sampling", name); };
+  // Without a sample the mean is diag(3, 4) / 7 or the reverse.
+  EXPECT_NEAR(number("lambda_max_bias"), 7 * (4.0 / 7 - 0.5), 1e-14);
+  EXPECT_NEAR(number("lambda_max_standard_error"), 0, 1e-14);
+  EXPECT_EQ(number("lambda_max_interval"), 2);
+  EXPECT_EQ(number("lambda_min_interval"), 2);
+}
+
 TEST_F(SamplingAnalyzerTest, OfARatioByZeroIsUndefined) {
   const Analysis analysis = sampling(curvatures({1, -1, 1, -1}));
   EXPECT_EQ(analysis[0].number("sampling", "lambda_max"), 0);
@@ -77,10 +96,12 @@ TEST_F(SamplingAnalyzerTest, OfMoreBlocksThanSamplesTakesEachSample) {
   EXPECT_EQ(analyzer->cost(curvatures({1, 2, 3, 6})).decompositions, 4 + 2);
 }
 
-TEST_F(SamplingAnalyzerTest, OfOneSampleIsNotComputed) {
+TEST_F(SamplingAnalyzerTest, OfOneSampleIsUndefined) {
   const Analysis analysis = sampling(curvatures({1}));
-  EXPECT_EQ(analysis[0].status("sampling", "lambda_max_lower"), Status::kNotComputed);
-  EXPECT_EQ(analysis[0].status("sampling", "lambda_max"), Status::kNotComputed);
+  EXPECT_TRUE(analysis.is_conclusive());
+  for (const char* name : {"lambda_max", "lambda_max_lower", "lambda_min_standard_error"}) {
+    EXPECT_EQ(analysis[0].status("sampling", name), Status::kUndefinedTooFewPoints) << name;
+  }
 }
 
 TEST_F(SamplingAnalyzerTest, OfWeightsThatAreNaNIsMissing) {

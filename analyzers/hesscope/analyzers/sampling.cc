@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -72,11 +73,17 @@ std::string interval_of(std::size_t figure, const Part& part, bool is_first_orde
       figure == index_of(SpectralFigure::kLambdaMax) ? kLimitOfExtremes : "");
 }
 
-// Why a figure may be undefined: of a ratio, its denominator.
+// Why a figure may be undefined: there is one sample; of a ratio, its denominator.
 std::vector<Status> reasons_of(std::size_t figure) {
-  if (!kSpectralFigureNames[figure].starts_with("robust")) return {};
-  return {Status::kUndefinedZeroMedian};
+  std::vector<Status> reasons = {Status::kUndefinedTooFewPoints};
+  if (kSpectralFigureNames[figure].starts_with("robust")) {
+    reasons.push_back(Status::kUndefinedZeroMedian);
+  }
+  return reasons;
 }
+
+// What is known of the interval of an extreme eigenvalue, as codes.
+enum class EndInterval : std::int8_t { kUnknown, kUsable, kCrowded };
 
 class SamplingAnalyzer final : public Analyzer {
  public:
@@ -93,6 +100,11 @@ class SamplingAnalyzer final : public Analyzer {
       for (const Part& part : kParts) {
         declare_full(i, part, is_shown && part.is_end ? ++place : 0);
         declare_first_order(i, part);
+      }
+      if (static_cast<SpectralFigure>(i) == SpectralFigure::kLambdaMax) {
+        max_interval_ = declare_interval("lambda_max", ++place);
+      } else if (static_cast<SpectralFigure>(i) == SpectralFigure::kLambdaMin) {
+        min_interval_ = declare_interval("lambda_min", 0);
       }
     }
   }
@@ -113,7 +125,7 @@ class SamplingAnalyzer final : public Analyzer {
     if (h == nullptr && point.hessian_status() != Status::kNotComputed) {
       answer.set_rest_missing(point.hessian_status());
     } else if (num_samples < 2) {
-      answer.set_rest_missing(Status::kNotComputed);
+      answer.set_rest_missing(Status::kUndefinedTooFewPoints);
     } else {
       SamplingErrorOptions options = options_;
       options.num_blocks = num_blocks(point.objective());
@@ -123,6 +135,8 @@ class SamplingAnalyzer final : public Analyzer {
         set_values(answer, found.full);
         set_errors(answer, full_, found.full);
         set_errors(answer, first_order_, found.first_order);
+        set_interval(answer[max_interval_], found.full[SpectralFigure::kLambdaMax]);
+        set_interval(answer[min_interval_], found.full[SpectralFigure::kLambdaMin]);
       } else {
         set_first_order(point, options, answer);
       }
@@ -143,6 +157,29 @@ class SamplingAnalyzer final : public Analyzer {
     std::size_t figure;
     double SamplingError::*member;
   };
+
+  VariableId declare_interval(const std::string& name, int headline) {
+    return declare(
+        {.name = name + "_interval",
+         .type = VariableType::kInt8,
+         .long_name = "whether the confidence interval of " + name + " can be used",
+         .definition = fmt::format(
+             "crowded where |{}_bias| > {}_standard_error: eigenvalues are then so crowded at "
+             "this end that the interval misses the population's far more often than the level "
+             "says; unknown where these are not there",
+             name,
+             name),
+         .references = {papers::kBusing},
+         .flag_meanings = {"unknown", "usable", "crowded"},
+         .headline = headline});
+  }
+
+  static void set_interval(Variable& interval, const SamplingError& error) {
+    const EndInterval found = error.status != Status::kOk                   ? EndInterval::kUnknown
+                              : std::abs(error.bias) > error.standard_error ? EndInterval::kCrowded
+                                                                            : EndInterval::kUsable;
+    interval.set_flag(static_cast<std::int8_t>(found));
+  }
 
   void declare_full(std::size_t figure, const Part& part, int headline) {
     const std::string_view name = kSpectralFigureNames[figure];
@@ -228,6 +265,8 @@ class SamplingAnalyzer final : public Analyzer {
   std::array<VariableId, kSpectralFigureNames.size()> values_ = {};
   std::vector<Place> full_;
   std::vector<Place> first_order_;
+  VariableId max_interval_ = {};
+  VariableId min_interval_ = {};
 };
 
 }  // namespace
