@@ -46,6 +46,15 @@ constexpr StatusText kStatusTexts[] = {
      "the point without a sample has another number of negative eigenvalues"},
 };
 
+// In place of digits that are rounding.
+constexpr const char* kZero = "~0";
+
+// Of the word of a flag, what a line below a table says.
+constexpr const char* kCrowded = "crowded";
+constexpr const char* kCrowdedMeaning =
+    "eigenvalues lie so close at this end that the interval misses the population's far more often "
+    "than its level says";
+
 std::string_view short_text(Status status) {
   const auto* const text = std::ranges::find(kStatusTexts, status, &StatusText::status);
   return text == std::end(kStatusTexts) ? to_string(status) : text->cell;
@@ -79,7 +88,8 @@ std::string cell_text(double value, Status status) {
 }
 
 std::string cell_text(const HeadlineNumber& number) {
-  return number.word.empty() ? cell_text(number.value, number.status) : number.word;
+  if (!number.word.empty()) return number.word;
+  return number.is_zero ? kZero : cell_text(number.value, number.status);
 }
 
 Status loss_status(const CheckpointSummary& summary) {
@@ -110,6 +120,13 @@ std::string legend_text(std::span<const HeadlineNumber> numbers, const std::stri
     const bool is_there =
         std::ranges::find(numbers, status, &HeadlineNumber::status) != numbers.end();
     if (is_there && !meaning.empty()) text += fmt::format("{}: {}\n", cell, meaning);
+  }
+  const auto is_any = [&](const auto& is_so) { return std::ranges::any_of(numbers, is_so); };
+  if (is_any([](const HeadlineNumber& number) { return number.is_zero; })) {
+    text += fmt::format("{}: zero within rounding\n", kZero);
+  }
+  if (is_any([](const HeadlineNumber& number) { return number.word == kCrowded; })) {
+    text += fmt::format("{}: {}\n", kCrowded, kCrowdedMeaning);
   }
   return text;
 }

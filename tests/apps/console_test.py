@@ -108,6 +108,8 @@ class Summary(program.Case):
         self.assertEqual(lines[2].split()[:2], ["step-000500.npz", f"{loss:.6g}"])
         self.assertRegex(done.stdout, r"(?m)^step-000000\.npz +361\.166 +zero median ")
         self.assertIn("zero median: the median is zero within rounding", done.stdout)
+        self.assertRegex(done.stdout, r"(?m)^step-000000\.npz +\S+ +~0 +23")  # and not 7e-17
+        self.assertIn("~0: zero within rounding", done.stdout)
 
     def test_lines_fit_a_terminal_and_end_without_blanks(self):
         for line in self.run_program(*ANALYZE_ADAM).stdout.splitlines():

@@ -79,6 +79,7 @@ struct HeadlineNumber {
   Status status;
   bool is_count = false;  ///< the value is a whole number
   std::string word = {};  ///< of a flag, what its value means
+  bool is_zero = false;   ///< an eigenvalue that rounding does not tell from zero
 };
 
 struct CheckpointSummary {

@@ -15,7 +15,9 @@ namespace {
 
 // What a summary is made from.
 std::vector<Variable> shown_of(Group declared) {
-  std::erase_if(declared.variables, [](const Variable& each) { return each.headline == 0; });
+  std::erase_if(declared.variables, [](const Variable& each) {
+    return each.headline == 0 && each.name != kRoundingBand;
+  });
   return std::move(declared.variables);
 }
 

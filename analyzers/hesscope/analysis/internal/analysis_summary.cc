@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -32,7 +33,14 @@ std::vector<HeadlineNumber> headline_of(const std::string& analyzer, const Group
   }
   std::ranges::sort(shown, {}, &Variable::headline);
   std::vector<HeadlineNumber> numbers;
-  for (const Variable* variable : shown) numbers.push_back(headline_number(analyzer, *variable));
+  // Of a spectrum without a prefix: lambda_min, lambda_median and lambda_max.
+  const Variable* const band = answer.find(kRoundingBand);
+  for (const Variable* variable : shown) {
+    HeadlineNumber number = headline_number(analyzer, *variable);
+    number.is_zero = band != nullptr && number.name.starts_with("lambda_") &&
+                     std::abs(number.value) <= band->number();
+    numbers.push_back(std::move(number));
+  }
   return numbers;
 }
 

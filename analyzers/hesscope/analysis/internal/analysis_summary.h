@@ -13,6 +13,9 @@
 
 namespace hesscope::detail {
 
+/// The variable of a spectrum within which its eigenvalues are zero.
+inline constexpr const char* kRoundingBand = "rounding_band";
+
 /// A variable's first number; NaN if it is not there.
 HeadlineNumber headline_number(const std::string& analyzer, const Variable& variable);
 
