@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
@@ -27,6 +30,23 @@
 
 namespace hesscope::cli {
 namespace {
+
+constexpr const char* kOfRanks = "--method distributed";
+
+// An option of an analyzer that has an effect only where another one has one of these values.
+struct Dependence {
+  std::string_view option;
+  std::string_view other;
+  std::vector<std::string_view> values;
+};
+
+const std::vector<Dependence>& dependences() {
+  static const std::vector<Dependence> all = {
+      {"second-moments", "preconditioner", {"adam", "stored"}},
+      {"batch-size", "second-moments", {"recomputed"}},
+      {"noise-reference", "noise-sampling", {"fresh"}}};
+  return all;
+}
 
 class AnalyzeCommand final : public RunCommand {
  public:
@@ -103,13 +123,16 @@ class AnalyzeCommand final : public RunCommand {
                  4096,
                  "Of --method distributed: spread the Hessian over so many rows and columns of "
                  "ranks, which the last bits depend on; 0 = as many as there are ranks for")
-        .unrecorded();
-    options.choice("--engine",
-                   engine_,
-                   distributed_engine_names(),
-                   "Of --method distributed: the library that reduces the Hessian\n"
-                   "scalapack: the same bytes in every run on one grid\n"
-                   "elpa: with --prove full alone, and last bits that depend on MPI, too");
+        .unrecorded()
+        .only_with(kOfRanks, [this] { return is_distributed(); });
+    options
+        .choice("--engine",
+                engine_,
+                distributed_engine_names(),
+                "Of --method distributed: the library that reduces the Hessian\n"
+                "scalapack: the same bytes in every run on one grid\n"
+                "elpa: with --prove full alone, and last bits that depend on MPI, too")
+        .only_with(kOfRanks, [this] { return is_distributed(); });
     options
         .integer("--ranks",
                  foreseen_ranks_,
@@ -117,7 +140,9 @@ class AnalyzeCommand final : public RunCommand {
                  1 << 20,
                  "With --dry-run and --method distributed: foresee memory and time of so many "
                  "ranks, from what one does here")
-        .unrecorded();
+        .unrecorded()
+        .only_with("--dry-run", [this] { return dry_run_; })
+        .only_with(kOfRanks, [this] { return is_distributed(); });
     checkpoints_.declare_reading(options);
     declare_analyzers(options);
     checkpoints_.declare_seed(options);
@@ -153,8 +178,23 @@ class AnalyzeCommand final : public RunCommand {
     }
     for (const AnalyzerKind& kind : analyzer_kinds()) {
       group(kind);
-      for (const SettingKey& key : kind.options) options.setting(key, settings_);
+      for (const SettingKey& key : kind.options) {
+        Option& option = options.setting(key, settings_);
+        for (const Dependence& each : dependences()) {
+          if (each.option != key.name) continue;
+          option.only_with(fmt::format("--{} {}", each.other, fmt::join(each.values, " or ")),
+                           [this, &each] { return is_given(each); });
+        }
+      }
     }
+  }
+
+  bool is_given(const Dependence& dependence) const {
+    const auto other = settings_.find(std::string(dependence.other));
+    const std::string* const text =
+        other == settings_.end() ? nullptr : std::get_if<std::string>(&other->second);
+    return text != nullptr &&
+           std::ranges::find(dependence.values, *text) != dependence.values.end();
   }
 
   AnalysisRequest make_request() const {
@@ -166,17 +206,8 @@ class AnalyzeCommand final : public RunCommand {
     request.options = settings_;
     request.method = spectrum_method_of(method_);
     request.command = recorded();
-    if (grid_ > 0 && !is_distributed()) {
-      throw ConfigError("--grid goes with --method distributed alone");
-    }
     const DistributedEngine engine = distributed_engine_of(engine_);
-    if (engine != DistributedEngine::kScalapack && !is_distributed()) {
-      throw ConfigError("--engine goes with --method distributed alone");
-    }
     if (foreseen_ranks_ > 0) {
-      if (!dry_run_ || !is_distributed()) {
-        throw ConfigError("--ranks goes with --dry-run and --method distributed alone");
-      }
       request.foreseen_ranks = foreseen_ranks_;
       request.foreseen_grid = grid_of(foreseen_ranks_, grid_);
       request.foreseen_engine = engine;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "checkpoint_options.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -22,7 +24,7 @@ std::vector<double> numbers(const std::string& option, const std::vector<std::st
     double value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) {
-      throw ConfigError(fmt::format("{}: '{}' is no finite number", option, text));
+      throw UsageError(fmt::format("{}: '{}' is no finite number", option, text));
     }
     values.push_back(value);
   }
@@ -40,10 +42,17 @@ void CheckpointOptions::declare_files(OptionTable& options, const std::string& o
 
 void CheckpointOptions::declare_reading(OptionTable& options) {
   options.group("Input");
-  options.choice("--format",
-                 format_,
-                 names_of(io::format_kinds()),
-                 "Take only files of this format from folders");
+  options
+      .choice("--format",
+              format_,
+              names_of(io::format_kinds()),
+              "Take only files of this format from folders")
+      .only_with("a folder of checkpoints", [this] {
+        return std::ranges::any_of(paths_, [](const std::string& path) {
+          std::error_code none;
+          return std::filesystem::is_directory(path, none);
+        });
+      });
   options.text("--key", key_, "PREFIX", kKeyHelp);
   options.text("--map",
                map_,

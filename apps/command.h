@@ -10,12 +10,19 @@
 #include <utility>
 #include <vector>
 
+#include <hesscope/core/error.h>
 #include <hesscope/core/team.h>
 #include <hesscope/spectra/distributed_spectrum.h>
 
 #include "option_table.h"
 
 namespace hesscope::cli {
+
+/// A command line that cannot be meant so; how it is written, not what a file says.
+class UsageError : public ConfigError {
+ public:
+  using ConfigError::ConfigError;
+};
 
 /// The program's exit codes.
 enum class ExitCode : int {

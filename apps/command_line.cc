@@ -35,8 +35,9 @@ std::string shown(const Option& option) {
 }
 
 // Declares an option to the parser.
-void add_option(const Option& option, CLI::App& app) {
+void add_option(Option& option, CLI::App& app) {
   const auto take = [&option](const std::string& given) {
+    ++option.num_given;
     const std::string problem = option.take(given);
     if (!problem.empty()) throw CLI::ValidationError(option.long_name(), problem);
   };
@@ -86,7 +87,7 @@ std::string declare(Command& command, CLI::App& app) {
   HelpText options;
   for (const std::string& group : command.options().groups()) options.begin_group(group);
   std::string usage;
-  for (const Option& option : command.options().options()) {
+  for (Option& option : command.options().options()) {
     options.begin_group(option.group);
     options.add(shown(option), option.help);
     usage += usage_of(option);
@@ -218,6 +219,9 @@ Invocation parse_command_line(int argc,
   const auto [sub, command] = subcommands[chosen];
   if (const std::string message = unknown_option(*sub); !message.empty()) {
     return usage_error(chosen, message);
+  }
+  if (const std::string misfit = command->options().misfit(); !misfit.empty()) {
+    return usage_error(chosen, misfit);
   }
   return {command, ExitCode::kDone};
 }

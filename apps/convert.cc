@@ -67,14 +67,13 @@ class ConvertCommand final : public Command {
                    {"float64", "float32"},
                    "Type to give all floating-point tensors (default: the one that each has)");
     force_.declare(options, "Replace an existing checkpoint or data file");
-    options.flag("--json", json_, "Print one JSON document on stdout");
-    options.flag("-q,--quiet", quiet_, "Print nothing");
+    options.how_to_print(json_, quiet_);
   }
 
   ExitCode run() override {
     std::error_code none;  // an output that does not exist yet is not the input
     if (std::filesystem::equivalent(input_, output_, none)) {
-      throw ConfigError(fmt::format("{}: the output is the input itself; name another", output_));
+      throw UsageError(fmt::format("{}: the output is the input itself; name another", output_));
     }
     if (std::filesystem::exists(input_, none) && io::is_result_file(input_)) {
       throw InputError(

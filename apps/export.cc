@@ -61,14 +61,13 @@ class ExportCommand final : public Command {
               "as in FILE-trajectory.vtk")
         .required();
     force_.declare(options, "Replace existing files of the same format");
-    options.flag("--json", json_, "Print one JSON document on stdout");
-    options.flag("-q,--quiet", quiet_, "Print nothing");
+    options.how_to_print(json_, quiet_);
   }
 
   ExitCode run() override {
     std::error_code none;  // an output that does not exist yet is not the result
     if (std::filesystem::equivalent(result_, output_, none)) {
-      throw ConfigError(fmt::format("{}: the output is the result itself; name another", output_));
+      throw UsageError(fmt::format("{}: the output is the result itself; name another", output_));
     }
     const io::ExportKind& format = chosen_format();
     const io::ResultReader result = open_result(result_);
@@ -106,7 +105,7 @@ class ExportCommand final : public Command {
       if (format.extension == extension) return format;
     }
     if (extension.empty() || extension == ".txt") return io::export_kinds().front();
-    throw ConfigError(
+    throw UsageError(
         fmt::format("{}: no format that can be written ends in '{}'; name one with --format, or "
                     "choose an ending: {}",
                     output_,

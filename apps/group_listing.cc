@@ -14,6 +14,7 @@
 #include <hesscope/core/printable.h>
 #include <hesscope/core/suggest.h>
 
+#include "command.h"
 #include "quantities_report.h"
 #include "table.h"
 
@@ -80,7 +81,7 @@ std::vector<Group> chosen_groups(const io::ResultReader& result, const std::stri
   const std::string wanted = group.starts_with('/') ? group : "/" + group;
   const auto found = std::ranges::find(names, wanted);
   if (found == names.end()) {
-    throw ConfigError(
+    throw UsageError(
         fmt::format("{}: there is no group {}", result.path().string(), name_among(wanted, names)));
   }
   return {std::move(all[static_cast<std::size_t>(found - names.begin())])};

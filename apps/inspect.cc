@@ -85,7 +85,7 @@ class InspectCommand final : public Command {
                  problem_,
                  "FILE.toml",
                  "Problem file: say what in the checkpoints fits its model, and what does not");
-    plugins_.declare(options);
+    plugins_.declare(options).only_with("--problem", [this] { return !problem_.empty(); });
     options.text("--key", key_, "PREFIX", kKeyHelp);
     options.text("--map", map_, "FILE.toml", "Which tensor is which, as for hesscope analyze");
     options.text("--group",
@@ -93,28 +93,31 @@ class InspectCommand final : public Command {
                  "NAME",
                  "Of a result: list this group only, as in / or /spectrum, with the whole text of "
                  "its attributes");
-    options.flag("--operators", operators_, "List the ONNX operators that can be imported");
-    options.flag("--quantities",
-                 quantities_,
-                 "List what results can hold: each quantity's definition, unit, status and source");
+    options.flag("--operators", operators_, "List the ONNX operators that can be imported").alone();
+    options
+        .flag("--quantities",
+              quantities_,
+              "List what results can hold: each quantity's definition, unit, status and source")
+        .alone();
     options.group("Output");
-    options.text("--write-map",
-                 write_map_,
-                 "FILE.toml",
-                 "With --problem: write the names that might be meant, as a file for --map");
-    options.flag("--force", force_, "Replace an existing map");
-    options.flag("--json", json_, "Print one JSON document on stdout");
-    options.flag(
-        "-q,--quiet", quiet_, "Print nothing: only the exit code says whether it can be read");
+    options
+        .text("--write-map",
+              write_map_,
+              "FILE.toml",
+              "With --problem: write the names that might be meant, as a file for --map")
+        .only_with("one checkpoint", [this] { return files_.size() == 1; })
+        .only_with("--problem", [this] { return !problem_.empty(); });
+    options.flag("--force", force_, "Replace an existing map").only_with("--write-map", [this] {
+      return !write_map_.empty();
+    });
+    options.how_to_print(
+        json_, quiet_, "Print nothing: only the exit code says whether it can be read");
   }
 
   ExitCode run() override {
-    if (operators_) return list_all("--operators", operators_text, operators_json);
-    if (quantities_) return list_all("--quantities", quantities_text, quantities_json);
-    if (files_.empty()) throw ConfigError("FILE is required");
-    if (!write_map_.empty() && (problem_.empty() || files_.size() != 1)) {
-      throw ConfigError("'--write-map' needs one checkpoint and the problem that it is for");
-    }
+    if (operators_) return list_all(operators_text, operators_json);
+    if (quantities_) return list_all(quantities_text, quantities_json);
+    if (files_.empty()) throw UsageError("FILE is required");
     plugins_.apply();
     if (!problem_.empty()) model_ = read_problem_file(problem_);
     if (!map_.empty()) tensor_map_ = read_tensor_map(map_);
@@ -131,8 +134,7 @@ class InspectCommand final : public Command {
   }
 
  private:
-  ExitCode list_all(const char* option, std::string (*text)(), Json (*json)()) const {
-    if (!files_.empty()) throw ConfigError(fmt::format("'{}' takes no file", option));
+  ExitCode list_all(std::string (*text)(), Json (*json)()) const {
     if (json_) {
       print_json(json());
     } else if (!quiet_) {
@@ -164,7 +166,7 @@ class InspectCommand final : public Command {
       return true;
     }
     if (!group_.empty()) {
-      throw InputError(fmt::format("{}: is not a hesscope result: '--group' is of results", path));
+      throw InputError(fmt::format("{}: is not a hesscope result: --group is of results", path));
     }
     io::TensorFile file = io::open_tensor_file(path);
     const std::string sha256 = io::sha256_of(file);

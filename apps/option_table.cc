@@ -112,6 +112,16 @@ Option& Option::required() {
   return *this;
 }
 
+Option& Option::only_with(const std::string& what, std::function<bool()> is_there) {
+  goes_with.push_back({what, std::move(is_there)});
+  return *this;
+}
+
+Option& Option::alone() {
+  stands_alone = true;
+  return *this;
+}
+
 Option& Option::unrecorded() {
   is_recorded = false;
   return *this;
@@ -155,6 +165,14 @@ Option& OptionTable::flag(const std::string& names, bool& target, const std::str
   option.take = [&target](const std::string&) { return target = true, std::string(); };
   option.written = [&target, name = option.long_name()] { return target ? " " + name : ""; };
   return option;
+}
+
+void OptionTable::how_to_print(bool& json, bool& quiet, const std::string& on_quiet) {
+  for (Option* option : {&flag("--json", json, "Print one JSON document on stdout"),
+                         &flag("-q,--quiet", quiet, on_quiet)}) {
+    option->says_how = true;
+    option->unrecorded();
+  }
 }
 
 Option& OptionTable::counted_flag(const std::string& names, int& target, const std::string& help) {
@@ -313,6 +331,27 @@ std::string OptionTable::recorded() const {
     if (option.is_recorded) all += option.written();
   }
   return all;
+}
+
+std::string OptionTable::misfit() const {
+  for (const Option& option : options_) {
+    if (option.num_given == 0) continue;
+    std::vector<std::string> missing;
+    for (const Option::Company& company : option.goes_with) {
+      if (!company.is_there()) missing.push_back(company.what);
+    }
+    if (!missing.empty()) {
+      return fmt::format("{} goes with {} alone", option.long_name(), fmt::join(missing, " and "));
+    }
+    if (!option.stands_alone) continue;
+    for (const Option& other : options_) {
+      const bool fits = &other == &option || other.num_given == 0 || other.says_how ||
+                        (other.is_positional() && other.is_required);
+      if (!fits)
+        return fmt::format("{} does not go with {}", other.long_name(), option.long_name());
+    }
+  }
+  return {};
 }
 
 std::string OptionTable::flag_of(const std::string& name) const {

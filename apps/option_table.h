@@ -36,6 +36,17 @@ struct Option {
   std::vector<std::string> choices =
       {};                   ///< what completion offers as a value; other values may do
   bool takes_list = false;  ///< values are separated by commas
+  int num_given = 0;        ///< how often it was
+
+  /// What it goes with: without that it would have no effect. Asked once all options are taken.
+  struct Company {
+    std::string what;  ///< "--method distributed"
+    std::function<bool()> is_there;
+  };
+
+  std::vector<Company> goes_with = {};
+  bool stands_alone = false;  ///< nothing but how it is said goes with it
+  bool says_how = false;      ///< how something is printed: goes with everything
 
   /// Takes a value, of a flag that it is given. @returns what is wrong with it, or nothing.
   std::function<std::string(const std::string& given)> take = {};
@@ -51,6 +62,13 @@ struct Option {
 
   /// The command cannot do without it.
   Option& required();
+
+  /// Given without this it would have no effect, and is refused. @param what  "--method distributed".
+  Option& only_with(const std::string& what, std::function<bool()> is_there);
+
+  /// Given with any other but those of how to print, these would have no effect, and are refused;
+  /// positional arguments, too, unless they are required.
+  Option& alone();
 
   /// It cannot change a result, so that it is no part of the recorded command.
   Option& unrecorded();
@@ -69,6 +87,9 @@ class OptionTable {
   void group(const std::string& title);
 
   Option& flag(const std::string& names, bool& target, const std::string& help);
+
+  /// --json and --quiet.
+  void how_to_print(bool& json, bool& quiet, const std::string& on_quiet = "Print nothing");
 
   /// A flag that counts how often it is given.
   Option& counted_flag(const std::string& names, int& target, const std::string& help);
@@ -123,12 +144,17 @@ class OptionTable {
 
   const std::deque<Option>& options() const { return options_; }
 
+  std::deque<Option>& options() { return options_; }
+
   /// Titles, in the order of the help.
   const std::vector<std::string>& groups() const { return groups_; }
 
   /// The options that have been given and can change a result, as they would be given again, quoted
   /// for a shell and each after a space.
   std::string recorded() const;
+
+  /// What is wrong with the options that have been given, taken together; empty if nothing.
+  std::string misfit() const;
 
   /// A message of the library, which calls settings and members of requests by `name`, in the words
   /// of this command line: --name, where there is such an option; and functions as command_of() does.

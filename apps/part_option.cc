@@ -145,8 +145,8 @@ void PartOption::declare(OptionTable& options) {
 
 io::Share PartOption::share(bool shares_tasks) const {
   if (share_.part && share_.merge_only) {
-    throw ConfigError(
-        "'--part' computes a part and '--merge-only' puts all of them together: give one of them");
+    throw UsageError(
+        "--part computes a part and --merge-only puts all of them together: give one of them");
   }
   if (!shares_tasks && (!share_.part || given_ == kSlurm)) refuse_many_tasks();
   return share_;

@@ -109,15 +109,16 @@ class PlotCommand final : public Command {
         .required();
     options.group("Output");
     options.text("-o,--output", output_, "FILE", "File to write; .svg, .pdf or .png says as what");
-    options.integer("--dpi",
-                    dpi_,
-                    static_cast<int>(plot::kLeastDotsPerInch),
-                    static_cast<int>(plot::kMostDotsPerInch),
-                    "Resolution of a PNG, in dots per inch (default: 300)");
+    options
+        .integer("--dpi",
+                 dpi_,
+                 static_cast<int>(plot::kLeastDotsPerInch),
+                 static_cast<int>(plot::kMostDotsPerInch),
+                 "Resolution of a PNG, in dots per inch (default: 300)")
+        .only_with("an output that ends in .png", [this] { return extension() == ".png"; });
     force_.declare(options, "Replace an existing figure of the same format");
-    options.flag("--list", list_, "Print which figures the results have the data for");
-    options.flag("--json", json_, "Print one JSON document on stdout");
-    options.flag("-q,--quiet", quiet_, "Print nothing");
+    options.flag("--list", list_, "Print which figures the results have the data for").alone();
+    options.how_to_print(json_, quiet_);
     options.group("Figure");
     options.text("--figure", figure_, "NAME", kinds).offering(names);
     options.text("--quantity", quantity_, "NAME", "Which of the figure's quantities to show");
@@ -162,21 +163,18 @@ class PlotCommand final : public Command {
   void require_consistent() const {
     require_all_labels(results_, labels_);
     if (list_) return;
-    if (figure_.empty()) throw ConfigError("'--figure' is missing; --list names those there are");
-    if (output_.empty()) throw ConfigError("'--output' is missing");
-    if (dpi_ > 0 && output_format().extension != std::string(".png")) {
-      throw ConfigError(
-          fmt::format("{}: '--dpi' is of a PNG; SVG and PDF have no resolution", output_));
-    }
+    if (figure_.empty()) throw UsageError("--figure is required; --list names those there are");
+    if (output_.empty()) throw UsageError("--output is required");
     require_no_result(output_, results_);
   }
 
+  std::string extension() const { return std::filesystem::path(output_).extension().string(); }
+
   const Format& output_format() const {
-    const std::string extension = std::filesystem::path(output_).extension().string();
     for (const Format& format : formats()) {
-      if (extension == format.extension) return format;
+      if (extension() == format.extension) return format;
     }
-    throw ConfigError(fmt::format("{}: the output must end in .svg, .pdf or .png", output_));
+    throw UsageError(fmt::format("{}: the output must end in .svg, .pdf or .png", output_));
   }
 
   const Style& style() const {

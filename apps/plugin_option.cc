@@ -5,8 +5,8 @@
 
 namespace hesscope::cli {
 
-void PluginOption::declare(OptionTable& options) {
-  options
+Option& PluginOption::declare(OptionTable& options) {
+  return options
       .flag("--allow-plugins",
             is_set_,
             "Load the shared library that a problem of kind \"plugin\" names: code that runs with "

@@ -8,7 +8,7 @@ namespace hesscope::cli {
 /// --allow-plugins, of every command that takes a problem or an experiment.
 class PluginOption {
  public:
-  void declare(OptionTable& options);
+  Option& declare(OptionTable& options);
 
   /// Lets the process load plug-ins if the user said so. Before anything makes a model.
   void apply() const;

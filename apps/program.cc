@@ -49,6 +49,9 @@ ExitCode run_reporting(Command& command) {
   } catch (const OptionError& error) {
     print_usage_error(command.name(), fmt::format("--{}: {}", error.key(), error.problem()));
     return ExitCode::kUsage;
+  } catch (const UsageError& error) {
+    print_usage_error(command.name(), error.what());
+    return ExitCode::kUsage;
   } catch (const ConfigError& error) {
     return report(command, error.what(), ExitCode::kUsage);
   } catch (const MisfitError& error) {

@@ -51,8 +51,7 @@ class ReportCommand final : public Command {
     options.text("-o,--output", output_, "FILE", "HTML file to write: one file, for any browser")
         .required();
     force_.declare(options, "Replace an existing report");
-    options.flag("--json", json_, "Print one JSON document on stdout");
-    options.flag("-q,--quiet", quiet_, "Print nothing");
+    options.how_to_print(json_, quiet_);
     options.group("Style");
     options.repeated(
         "--label",
@@ -95,7 +94,7 @@ class ReportCommand final : public Command {
     require_all_labels(results_, labels_);
     const std::string extension = std::filesystem::path(output_).extension().string();
     if (extension != ".html" && extension != ".htm") {
-      throw ConfigError(fmt::format("{}: a report is HTML: the output must end in .html", output_));
+      throw UsageError(fmt::format("{}: a report is HTML: the output must end in .html", output_));
     }
     require_no_result(output_, results_);
   }

@@ -87,8 +87,8 @@ class ReproduceCommand final : public RunCommand {
                 "Replace what is there, if it is of something else",
                 "Check the experiments and estimate memory and time of training; write nothing");
     options.group("Output");
-    options.flag("--list", list_, "Print the names of all experiments").unrecorded();
-    options.flag("--keys", keys_, "Print which keys an experiment file takes").unrecorded();
+    options.flag("--list", list_, "Print the names of all experiments").unrecorded().alone();
+    options.flag("--keys", keys_, "Print which keys an experiment file takes").unrecorded().alone();
   }
 
   ExitCode run() override {
@@ -215,8 +215,8 @@ class ReproduceCommand final : public RunCommand {
 
   Report compute(const std::stop_token& stop, const ShowProgress& progress) override {
     if (output_.empty()) {
-      throw ConfigError(
-          "'--output' is missing: the folder of the results; --list names the experiments");
+      throw UsageError(
+          "--output is required: the folder of the results; --list names the experiments");
     }
     ReproductionRequest request = make_request();
     request.stop = stop;

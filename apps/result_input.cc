@@ -12,6 +12,7 @@
 #include <hesscope/tensors/format_registry.h>
 #include <hesscope/tensors/tensor_file.h>
 
+#include "command.h"
 #include "table.h"
 
 namespace hesscope::cli {
@@ -50,7 +51,7 @@ OpenResults open_results(const std::vector<std::string>& files, std::vector<std:
     for (std::size_t k = 0; k < i; ++k) {
       std::error_code none;  // what is not there is said when it is opened
       if (!std::filesystem::equivalent(files[k], files[i], none)) continue;
-      throw ConfigError(fmt::format("{}: is given twice", files[i]));
+      throw UsageError(fmt::format("{}: is given twice", files[i]));
     }
   }
   OpenResults results;
@@ -65,16 +66,16 @@ OpenResults open_results(const std::vector<std::string>& files, std::vector<std:
 void require_all_labels(const std::vector<std::string>& files,
                         const std::vector<std::string>& labels) {
   if (labels.empty() || labels.size() == files.size()) return;
-  throw ConfigError(fmt::format("'--label' must be given once for each of the {} results, got {}",
-                                files.size(),
-                                labels.size()));
+  throw UsageError(fmt::format("--label must be given once for each of the {} results, got {}",
+                               files.size(),
+                               labels.size()));
 }
 
 void require_no_result(const std::string& output, const std::vector<std::string>& files) {
   for (const std::string& file : files) {
     std::error_code none;  // an output that does not exist yet is no result
     if (std::filesystem::equivalent(file, output, none)) {
-      throw ConfigError(fmt::format("{}: the output is a result itself; name another", output));
+      throw UsageError(fmt::format("{}: the output is a result itself; name another", output));
     }
   }
 }

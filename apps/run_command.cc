@@ -28,8 +28,7 @@ Option& RunCommand::declare_run(OptionTable& options,
   options.group("Output");
   Option& output = options.text("-o,--output", output_, output_name, on_output).unrecorded();
   force_.declare(options, on_force);
-  options.flag("--json", json_, "Print one JSON document on stdout instead of tables").unrecorded();
-  options.flag("-q,--quiet", quiet_, "Print neither progress nor a summary").unrecorded();
+  options.how_to_print(json_, quiet_, "Print neither progress nor a summary");
   options.group("Running");
   options.flag("--dry-run", dry_run_, on_dry_run).unrecorded();
   options

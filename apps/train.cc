@@ -100,7 +100,7 @@ class TrainCommand final : public RunCommand {
     const auto carried = built_in_experiments();
     const auto found = std::ranges::find(carried, experiment_, &BuiltInExperiment::name);
     if (found == carried.end()) return;
-    throw ConfigError(
+    throw UsageError(
         fmt::format("{0}: no such file; the experiment of this name, which the program carries, is "
                     "trained and measured by 'hesscope reproduce {0} -o DIR'",
                     experiment_));

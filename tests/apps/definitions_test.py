@@ -164,7 +164,7 @@ class Declared(program.Case):
         self.assertTrue(all(len(line) <= 80 for line in listed.stdout.splitlines()))
 
     def test_takes_no_file(self):
-        self.refuses(program.USAGE, ("inspect", "--quantities", DATA / "eval.npz"), "--quantities", "takes no file")
+        self.refuses(program.USAGE, ("inspect", "--quantities", DATA / "eval.npz"), "FILE does not go with --quantities")
 
 
 if __name__ == "__main__":

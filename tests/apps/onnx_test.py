@@ -316,7 +316,7 @@ class Inspect(program.Case):
         self.assertEqual((operators["Conv"], operators["Upsample"]), (6, 7))
         lines = self.inspect("--operators").splitlines()
         self.assertEqual([line.split() for line in lines[1:]], [[n, str(first)] for n, first in operators.items()])
-        self.refuses(USAGE, ("inspect", "--operators", "model.onnx"), "takes no file")
+        self.refuses(USAGE, ("inspect", "--operators", "model.onnx"), "FILE does not go with --operators")
         self.refuses(USAGE, ("inspect",), "FILE")
 
 

@@ -36,8 +36,10 @@ class OptionTableTest : public testing::Test {
 
   // What is wrong with the value.
   std::string give(const std::string& name, const std::string& value = "") {
-    for (const Option& option : table_.options()) {
-      if (option.long_name() == name) return option.take(value);
+    for (Option& option : table_.options()) {
+      if (option.long_name() != name) continue;
+      ++option.num_given;
+      return option.take(value);
     }
     return "no such option";
   }
@@ -101,6 +103,29 @@ TEST_F(OptionTableTest, TakesLengthsInAnyUnit) {
        {"", "mm", "59", "5001", "8 cm", "85m", "1e9mm", "nan", "inf", "-85mm"}) {
     EXPECT_THAT(give("--width", given), HasSubstr("must be from 60 to 5000 points, as")) << given;
   }
+}
+
+TEST_F(OptionTableTest, SaysWhichOptionsWouldHaveNoEffect) {
+  int rank = 0;
+  bool lists = false;
+  bool json = false;
+  bool quiet = false;
+  table_.integer("--ranks", rank, 0, 9, "So many")
+      .only_with("--method dense", [this] { return method_ == "dense"; })
+      .only_with("--curvature", [this] { return curvature_; });
+  table_.flag("--list", lists, "List").alone();
+  table_.how_to_print(json, quiet);
+  give("FILE", "a");
+  EXPECT_EQ(table_.misfit(), "");
+  give("--ranks", "0");  // given as it was, too
+  EXPECT_EQ(table_.misfit(), "--ranks goes with --method dense and --curvature alone");
+  give("--method", "dense");
+  EXPECT_EQ(table_.misfit(), "--ranks goes with --curvature alone");
+  give("--curvature");
+  EXPECT_EQ(table_.misfit(), "");
+  give("--json");
+  give("--list");
+  EXPECT_EQ(table_.misfit(), "--method does not go with --list");
 }
 
 TEST_F(OptionTableTest, KeepsTheOrderOfTheGroups) {

@@ -400,7 +400,7 @@ class Chosen(Parts):
             self.assertIn("parts are counted from 0, so that those of 2 are 0/2 to 1/2", said)
         code, said = self.said("--part", "0/2", "--merge-only")
         self.assertEqual(code, USAGE)
-        self.assertIn("'--part' computes a part and '--merge-only' puts all of them together", said)
+        self.assertIn("--part computes a part and --merge-only puts all of them together", said)
         self.assertEqual(self.files(), set())
 
     @staticmethod

@@ -405,7 +405,7 @@ class Plot(program.Case):
         other, other_plane = (shutil.copy(path, self.folder / f"other-{path.name}") for path in (adam, plane))
         kept = self.files()
         self.refused(USAGE, adam, "--figure", "conditoin", words=["did you mean 'condition'"])
-        self.refused(USAGE, adam, words=["'--figure' is missing"])
+        self.refused(USAGE, adam, words=["--figure is required"])
         self.refused(USAGE, adam, "--figure", "density", "--quantity", "decade", words=["did you mean 'decades'"])
         self.refused(USAGE, adam, "--figure", "spectrum", "--quantity", "x", words=["no quantities"])
         self.refused(USAGE, adam, "--figure", "spectrum", "--step", 7, words=["step 7", "0, 500, 1000"])

@@ -204,6 +204,14 @@ class BadProblems(Refusals):
 
 
 class BadCommandLines(Refusals):
+    def misuses(self, arguments, said=""):
+        """Refused, as all mistakes of the command line, by a message and a pointer to the help."""
+        done = self.run_program(*arguments)
+        self.assertEqual((done.returncode, done.stdout), (USAGE, ""), done.stderr)
+        lines = done.stderr.splitlines()
+        self.assertEqual(lines[1:], [f"Try 'hesscope {arguments[0]} --help'."])
+        self.assertTrue(lines[0].startswith(f"hesscope {arguments[0]}: {said}"), lines[0])
+
     def test_an_unknown_command(self):
         self.refuses(USAGE, ["analyse"], "'analyse'", "did you mean 'analyze'")
 
@@ -220,6 +228,39 @@ class BadCommandLines(Refusals):
         self.refuses(USAGE, ["analyze", checkpoint(0), "--problem", PROBLEM], "--output")
         self.refuses(USAGE, ["analyze", checkpoint(0), "--problem", PROBLEM, "-o"], "--output needs a value")
         self.refuses(USAGE, ["inspect"], "FILE")
+
+    def test_options_that_would_have_no_effect(self):
+        result = ["plot", "out.h5", "--figure", "spectrum", "-o", "out.svg"]
+        for arguments, said in (
+                (["plot", "out.h5", "--list", "--figure", "spectrum"], "--figure does not go with --list"),
+                (["plot", "out.h5", "--list", "-o", "out.svg"], "--output does not go with --list"),
+                ([*result, "--dpi", "300"], "--dpi goes with an output that ends in .png alone"),
+                (["inspect", "--operators", "--key", "model"], "--key does not go with --operators"),
+                (["inspect", checkpoint(0), "--write-map", "map.toml"], "--write-map goes with --problem alone"),
+                (["inspect", checkpoint(0), checkpoint(500), "--write-map", "map.toml"],
+                 "--write-map goes with one checkpoint and --problem alone"),
+                (["inspect", checkpoint(0), "--force"], "--force goes with --write-map alone"),
+                (["inspect", checkpoint(0), "--allow-plugins"], "--allow-plugins goes with --problem alone"),
+                (["reproduce", "la-settings", "--list"], "EXPERIMENT does not go with --list"),
+                (["reproduce", "--keys", "--scale", "quick"], "--scale does not go with --keys"),
+                (["reproduce", "--list", "--keys"], "--keys does not go with --list")):
+            self.misuses(arguments, said)
+        for options, said in ((["--format", "npz"], "--format goes with a folder of checkpoints alone"),
+                              (["--grid", "2"], "--grid goes with --method distributed alone"),
+                              (["--engine", "scalapack"], "--engine goes with --method distributed alone"),
+                              (["--ranks", "2"], "--ranks goes with --dry-run and --method distributed alone"),
+                              (["--ranks", "2", "--dry-run"], "--ranks goes with --method distributed alone"),
+                              (["--batch-size", "8"], "--batch-size goes with --second-moments recomputed alone"),
+                              (["--second-moments", "recomputed"],
+                               "--second-moments goes with --preconditioner adam or stored alone"),
+                              (["--noise-reference", "8"], "--noise-reference goes with --noise-sampling fresh alone")):
+            self.misuses(["analyze", checkpoint(0), "--problem", PROBLEM, "-o", "out.h5", *options], said)
+
+    def test_mistakes_of_the_command_line_all_point_to_the_help(self):
+        for arguments in (["plot", "out.h5"], ["plot", "out.h5", "--figure", "spectrum"], ["reproduce"], ["inspect"],
+                          ["report", "out.h5", "-o", "out.txt"], ["export", "out.h5", "-o", "out.x"],
+                          ["analyze", checkpoint(0), "--problem", PROBLEM], ["convert", "a.npz"]):
+            self.misuses(arguments)
 
     def test_an_unknown_analyzer(self):
         self.refuses_analysis(USAGE, [checkpoint(0)], "'spectra'", "did you mean 'spectrum'",

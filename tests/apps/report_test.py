@@ -243,7 +243,7 @@ class Report(ReportCase):
 
     def test_refuses_what_it_cannot_do(self):
         self.assertRegex(self.report("adam.h5", output="a.pdf", expect=USAGE).stderr, r"must end in \.html")
-        self.assertRegex(self.report("adam.h5", "--label", "a", "--label", "b", expect=USAGE).stderr, "'--label' must be given once")
+        self.assertRegex(self.report("adam.h5", "--label", "a", "--label", "b", expect=USAGE).stderr, "--label must be given once")
         self.assertRegex(self.report("none.h5", expect=BAD_INPUT).stderr, "no such file")
         (self.folder / "notes.html").write_text("<!DOCTYPE html>\nmine")
         self.report("adam.h5", "--force", output="notes.html", expect=FAILED)
