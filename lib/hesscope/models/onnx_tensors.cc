@@ -27,9 +27,17 @@ using onnx::ElementKind;
 using onnx::OnnxFile;
 using onnx::Tensor;
 
-bool matches_any(const std::string& name, const std::vector<std::string>& patterns) {
-  return std::ranges::any_of(
-      patterns, [&](const std::string& pattern) { return matches_wildcard(pattern, name); });
+// A tensor of its own.
+struct OwnTensor {
+  OnnxCandidate candidate;
+  std::vector<std::string> names;  // its own, and those that Identity nodes give it
+};
+
+bool matches_any(const std::vector<std::string>& names, const std::vector<std::string>& patterns) {
+  return std::ranges::any_of(patterns, [&](const std::string& pattern) {
+    return std::ranges::any_of(
+        names, [&](const std::string& name) { return matches_wildcard(pattern, name); });
+  });
 }
 
 std::vector<std::string> texts_or_none(const Settings& settings, const std::string& key) {
@@ -40,18 +48,34 @@ bool is_finite(const Tensor& tensor) {
   return std::ranges::all_of(tensor.reals, [](double x) { return std::isfinite(x); });
 }
 
+// What the node gives another name; nullptr if it does something else.
+const std::string* renamed_by(const onnx::Node& node) {
+  const bool is_identity = node.op == "Identity" && node.domain.empty() && node.guards.empty() &&
+                           node.inputs.size() == 1 && node.outputs.size() == 1;
+  return is_identity ? &node.inputs[0] : nullptr;
+}
+
+// Adds the names that Identity nodes give what is among them.
+void add_other_names(const OnnxFile& file, std::set<std::string>& names) {
+  for (const onnx::Node& node : file.nodes) {
+    const std::string* source = renamed_by(node);
+    if (source != nullptr && names.contains(*source)) names.insert(node.outputs[0]);
+  }
+}
+
 // Why a tensor is a constant whatever checkpoints hold; empty if it is not.
-std::string constant_reason(const OnnxCandidate& candidate,
+std::string constant_reason(const OwnTensor& own,
                             const onnx::Dependencies& needs,
                             const Settings& settings) {
+  const OnnxCandidate& candidate = own.candidate;
   const std::string& name = candidate.name;
   if (candidate.tensor->kind != ElementKind::kReal) return "its elements are integers";
   if (needs.values.contains(name) && !needs.with_slopes.contains(name)) {
     return "only conditions, sizes or statistics use it: no derivative reaches it";
   }
-  if (matches_any(name, texts_or_none(settings, "frozen"))) return "frozen";
+  if (matches_any(own.names, texts_or_none(settings, "frozen"))) return "frozen";
   const std::vector<std::string> chosen = texts_or_none(settings, "parameters");
-  if (!chosen.empty() && !matches_any(name, chosen)) return "not among `parameters`";
+  if (!chosen.empty() && !matches_any(own.names, chosen)) return "not among `parameters`";
   return {};
 }
 
@@ -99,23 +123,59 @@ std::vector<ModelTie> ties_of(const std::vector<OnnxCandidate>& candidates,
   return ties;
 }
 
-void require_patterns_used(const Settings& settings,
-                           const std::vector<OnnxTensorRole>& roles,
-                           const std::string& source) {
-  std::vector<std::string> names;
-  for (const OnnxTensorRole& role : roles) names.push_back(role.name);
-  for (const char* key : {"frozen", "parameters", "separate"}) {
+// The candidates without those that are other names of one before them.
+std::vector<OwnTensor> own_tensors(const OnnxFile& file,
+                                   const std::vector<OnnxCandidate>& candidates,
+                                   const std::vector<ModelTie>& ties,
+                                   const Settings& settings,
+                                   const TensorShapes& checkpoint) {
+  std::set<std::string> computed_with;  // what merging by value leaves is used beside its Identity
+  for (const onnx::Node& node : file.nodes) {
+    if (renamed_by(node) != nullptr) continue;
+    computed_with.insert(node.inputs.begin(), node.inputs.end());
+  }
+  const auto is_own = [&](const OnnxCandidate& candidate) {
+    const std::string& name = candidate.name;
+    const bool is_told = matches_any({name}, texts_or_none(settings, "separate")) ||
+                         std::ranges::any_of(ties, [&](const ModelTie& tie) {
+                           return tie.name == name || tie.to == name;
+                         });
+    if (is_told || candidate.source.empty()) return true;
+    return checkpoint.has(name) &&
+           (checkpoint.format != "onnx" || computed_with.contains(candidate.source));
+  };
+  std::vector<OwnTensor> own;
+  for (const OnnxCandidate& candidate : candidates) {
+    if (is_own(candidate)) {
+      own.push_back({candidate, {candidate.name}});
+      continue;
+    }
+    const auto source = std::ranges::find_if(own, [&](const OwnTensor& tensor) {
+      return std::ranges::find(tensor.names, candidate.source) != tensor.names.end();
+    });
+    source->names.push_back(candidate.name);
+  }
+  return own;
+}
+
+void require_patterns_used(const OnnxFile& file,
+                           const Settings& settings,
+                           const std::vector<OnnxTensorRole>& roles) {
+  std::set<std::string> all;
+  for (const OnnxTensorRole& role : roles) all.insert(role.name);
+  add_other_names(file, all);
+  const std::vector<std::string> names(all.begin(), all.end());
+  const auto refuse = [&](const std::string& key, const std::string& pattern) {
+    settings.refuse(key,
+                    fmt::format("[model] of kind 'onnx': '{}' in '{}' is no tensor of {}{}",
+                                pattern,
+                                key,
+                                file.path.string(),
+                                did_you_mean(pattern, names)));
+  };
+  for (const std::string key : {"frozen", "parameters", "separate"}) {
     for (const std::string& pattern : texts_or_none(settings, key)) {
-      if (std::ranges::any_of(names,
-                              [&](const auto& name) { return matches_wildcard(pattern, name); })) {
-        continue;
-      }
-      settings.refuse(key,
-                      fmt::format("[model] of kind 'onnx': '{}' in '{}' is no tensor of {}{}",
-                                  pattern,
-                                  key,
-                                  source,
-                                  did_you_mean(pattern, names)));
+      if (!matches_any(names, {pattern})) refuse(key, pattern);
     }
   }
 }
@@ -130,14 +190,15 @@ std::vector<OnnxTensorRole> onnx_tensor_roles(const OnnxFile& file,
   std::vector<ModelTie> ties = ties_of(candidates, settings, checkpoint);
   std::vector<OnnxTensorRole> parameters;
   std::vector<OnnxTensorRole> others;
-  for (const OnnxCandidate& candidate : candidates) {
+  for (const OwnTensor& own : own_tensors(file, candidates, ties, settings, checkpoint)) {
+    const OnnxCandidate& candidate = own.candidate;
     OnnxTensorRole role{.name = candidate.name, .shape = candidate.tensor->shape};
     const auto tie = std::ranges::find(ties, role.name, &ModelTie::name);
     if (tie != ties.end()) {
       role.tied_to = tie->to;
       ties.erase(tie);
     }
-    role.reason = constant_reason(candidate, needs, settings);
+    role.reason = constant_reason(own, needs, settings);
     if (!role.tied_to.empty()) role.reason = "tied to " + role.tied_to;
     if (role.reason.empty() && !checkpoint.has(role.name)) {
       role.reason = "not in the checkpoint";
@@ -170,11 +231,10 @@ std::vector<OnnxCandidate> onnx_candidates(const OnnxFile& file, const onnx::Dep
     }
   }
   for (const std::size_t i : needs.nodes) {
-    const onnx::Node& node = file.nodes[i];
-    if (node.op != "Identity" || !node.domain.empty() || !node.guards.empty()) continue;
-    if (node.inputs.size() != 1) continue;
-    const auto of = std::ranges::find(found, node.inputs[0], &OnnxCandidate::name);
-    if (of != found.end()) found.push_back({node.outputs[0], of->tensor});
+    const std::string* source = renamed_by(file.nodes[i]);
+    if (source == nullptr) continue;
+    const auto of = std::ranges::find(found, *source, &OnnxCandidate::name);
+    if (of != found.end()) found.push_back({file.nodes[i].outputs[0], of->tensor, *source});
   }
   return found;
 }
@@ -201,10 +261,11 @@ void require_onnx_names(const OnnxFile& file,
                         const Settings& settings,
                         const std::vector<OnnxTensorRole>& roles,
                         const TensorShapes& checkpoint) {
-  require_patterns_used(settings, roles, file.path.string());
+  require_patterns_used(file, settings, roles);
   std::set<std::string> known;
   for (const Tensor& tensor : file.initializers) known.insert(tensor.name);
   for (const OnnxTensorRole& role : roles) known.insert(role.name);
+  add_other_names(file, known);  // those of other outputs, too
   std::vector<std::string> unknown;
   for (const auto& [name, shape] : checkpoint.shapes) {
     if (!known.contains(name) && !is_batch_count(checkpoint, name)) unknown.push_back(name);

@@ -31,9 +31,13 @@ struct OnnxTensorRole {
 /// derivative reaches: not what only comparisons, conditions and statistics of batch normalisation
 /// use, not what is frozen or tied to another, and of an .onnx checkpoint, which holds everything,
 /// nothing infinite, and single numbers only where `parameters` names them. What nothing in the
-/// graph uses is a parameter, too, without effect. A name that merging by value has left to an
-/// Identity node is a tensor of its own, unless `tied`, or a checkpoint that holds both names as one
-/// tensor, says that they are one.
+/// graph uses is a parameter, too, without effect.
+///
+/// The result of an Identity node of a tensor is a tensor of its own where merging by value has left
+/// it there: where the checkpoint has one of that name, unless `tied`, or a checkpoint that holds both
+/// names as one tensor, says that they are one. Of an .onnx checkpoint, which has all names, that is
+/// where something else uses the tensor, too, or `separate` names the result. Else it is another name
+/// of the tensor, which `frozen` and `parameters` may use.
 /// @param needs     dependencies_of() the output.
 /// @param settings  of a model of kind "onnx", or none at all.
 std::vector<OnnxTensorRole> onnx_tensor_roles(const onnx::OnnxFile& file,
@@ -48,6 +52,7 @@ namespace detail {
 struct OnnxCandidate {
   std::string name;
   const onnx::Tensor* tensor;  ///< in the file
+  std::string source = {};  ///< the candidate that the Identity node is of; none for initializers
 };
 
 /// Those that the output depends on, and those that nothing in the graph uses.

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Names of tensors that exporting has given twice, or taken away."""
+import unittest
+
+import h5py
+import numpy as np
+
+import onnx_files
+import program
+from onnx_files import node, value_info
+from program import BAD_INPUT, DONE, USAGE
+
+
+class Names(program.Case):
+    def write(self, nodes, tensors, *outputs, lines=()):
+        """A graph of x (N, 3) whose outputs are (N, 2), the first its prediction, and its problem file."""
+        (self.folder / "model.onnx").write_bytes(onnx_files.model(
+            nodes, tensors, [value_info("x", ("N", 3), "float64")],
+            [value_info(name, ("N", 2), "float64") for name in outputs]))
+        self.say(*lines)
+
+    def say(self, *lines):
+        (self.folder / "problem.toml").write_text("\n".join(
+            ("[model]", 'kind = "onnx"', 'file = "model.onnx"', 'loss = "mse"', *lines, "[data]", 'file = "data.npz"',
+             "")))
+
+    def setUp(self):
+        super().setUp()
+        random = np.random.default_rng(5)
+        self.weights = {"w": random.normal(size=(3, 2)), "b": random.normal(size=2)}
+        self.data = {"x": random.normal(size=(7, 3)), "target": random.normal(size=(7, 2))}
+        np.savez(self.folder / "data.npz", **self.data)
+
+    def analyze_one(self, checkpoint):
+        done = self.run_program("analyze", checkpoint, "-p", "problem.toml", "-o", "out.h5", "--force", "--only",
+                                "hessian", "--save-hessian")
+        self.assertEqual((done.returncode, done.stderr), (DONE, ""))
+        with h5py.File(self.folder / "out.h5") as file:
+            names = [program.text(name) for name in file["parameter_name"]]
+            return names, float(file["loss"][0]), file["hessian/matrix"][0]
+
+    def expect_linear(self, checkpoint, names, weights):
+        """The mean square of x w + b - target, and its Hessian in those of w and b that are `names`."""
+        found, loss, hessian = self.analyze_one(checkpoint)
+        self.assertEqual(found, names)
+        rest = self.data["x"] @ weights["w"] + weights["b"] - self.data["target"]
+        self.assertAlmostEqual(loss, (rest ** 2).mean(), delta=1e-14)
+        slopes = {"w": np.kron(self.data["x"][:, :, None], np.eye(2)).reshape(7, 6, 2).transpose(0, 2, 1),
+                  "b": np.broadcast_to(np.eye(2), (7, 2, 2))}
+        jacobian = np.concatenate([slopes[name[0]] for name in names], axis=2).reshape(14, -1)
+        np.testing.assert_allclose(hessian, 2 / 14 * jacobian.T @ jacobian, rtol=0, atol=1e-14)
+
+    def test_another_name_of_a_parameter_is_that_parameter(self):
+        self.write([node("Identity", ["w"], ["w_too"]), node("MatMul", ["x", "w_too"], ["xw"]),
+                    node("Add", ["xw", "b"], ["y"])], self.weights, "y")
+        other = {name: value + 1 for name, value in self.weights.items()}
+        np.savez(self.folder / "other.npz", **other)
+        for lines, names in (((), ["w", "b"]), (('parameters = ["w", "b"]',), ["w", "b"]),
+                             (('parameters = ["w_too"]',), ["w"]), (('frozen = ["w"]',), ["b"]),
+                             (('frozen = ["w_*"]',), ["b"]), (('frozen = ["b"]',), ["w"])):
+            with self.subTest(lines):
+                self.say(*lines)
+                self.expect_linear("model.onnx", names, self.weights)
+                self.expect_linear("other.npz", names, other)
+        self.say('frozen = ["w_tool"]')
+        self.refuses(USAGE, ("analyze", "other.npz", "-p", "problem.toml", "-o", "o.h5"),
+                     "'w_tool' in 'frozen' is no tensor of", "did you mean 'w_too'?")
+        # A checkpoint of its own name has a tensor of its own, and so has a problem file that says so.
+        self.say()
+        np.savez(self.folder / "both.npz", w_too=other["w"], **self.weights)
+        self.assertEqual(self.analyze_one("both.npz")[0], ["w", "b", "w_too"])
+        self.say('separate = ["w_too"]', 'frozen = ["w"]')
+        self.expect_linear("model.onnx", ["b", "w_too"], self.weights)
+
+    def test_a_merged_tensor_of_another_output_is_known(self):
+        # Two heads whose biases were equal, as of zeros.
+        tensors = {"w": self.weights["w"], "v": self.weights["w"] + 1, "a.bias": self.weights["b"]}
+        self.write([node("Identity", ["a.bias"], ["b.bias"]), node("MatMul", ["x", "w"], ["xw"]),
+                    node("Add", ["xw", "a.bias"], ["a"]), node("MatMul", ["x", "v"], ["xv"]),
+                    node("Add", ["xv", "b.bias"], ["b"])], tensors, "a", "b", lines=['output = "a"'])
+        np.savez(self.folder / "all.npz", **tensors, **{"b.bias": self.weights["b"]})
+        np.savez(self.folder / "more.npz", **tensors, **{"c.bias": self.weights["b"]})
+        for checkpoint in ("model.onnx", "all.npz"):
+            names = self.analyze_one(checkpoint)[0]
+            self.assertEqual(names, ["w", "a.bias"])
+        self.refuses(BAD_INPUT, ("analyze", "more.npz", "-p", "problem.toml", "-o", "o.h5"),
+                     "tensor c.bias is not in the graph of")
+
+
+if __name__ == "__main__":
+    program.main()
