@@ -72,6 +72,12 @@ class Names(program.Case):
         self.say('separate = ["w_too"]', 'frozen = ["w"]')
         self.expect_linear("model.onnx", ["b", "w_too"], self.weights)
 
+    def test_what_a_tensor_is_tied_to_must_be_there(self):
+        self.write([node("Gemm", ["x", "w", "b"], ["y"])], self.weights, "y", lines=['tied = ["w = v"]'])
+        np.savez(self.folder / "other.npz", **self.weights)
+        self.refuses(USAGE, ("analyze", "other.npz", "-p", "problem.toml", "-o", "o.h5"), "problem.toml:5: ",
+                     "'v' in 'tied' is no tensor of")
+
     def test_a_merged_tensor_of_another_output_is_known(self):
         # Two heads whose biases were equal, as of zeros.
         tensors = {"w": self.weights["w"], "v": self.weights["w"] + 1, "a.bias": self.weights["b"]}

@@ -178,6 +178,9 @@ void require_patterns_used(const OnnxFile& file,
       if (!matches_any(names, {pattern})) refuse(key, pattern);
     }
   }
+  for (const ModelTie& tie : onnx_ties_in(settings)) {
+    if (!all.contains(tie.to) && file.find_initializer(tie.to) == nullptr) refuse("tied", tie.to);
+  }
 }
 
 }  // namespace

@@ -66,9 +66,9 @@ TensorShapes as_checkpoint(const onnx::OnnxFile& file,
 /// An initializer's elements, whatever their type.
 std::vector<double> values_of(const onnx::Tensor& tensor);
 
-/// @throws ConfigError for a pattern in `frozen`, `parameters` or `separate` that no tensor matches; InputError
-///         for a tensor of the checkpoint that the graph does not know: were it left out, this would
-///         be the Hessian of another model.
+/// @throws ConfigError for a pattern in `frozen`, `parameters` or `separate` that no tensor matches,
+///         and for what `tied` names that the graph has not; InputError for a tensor of the checkpoint
+///         that the graph does not know: were it left out, this would be the Hessian of another model.
 void require_onnx_names(const onnx::OnnxFile& file,
                         const Settings& settings,
                         const std::vector<OnnxTensorRole>& roles,
