@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Where what PyTorch computes is not what a file says to the letter, and at kinks.
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <hesscope/autodiff/graph.h>
+
+#include "support/operator_fixture.h"
+
+namespace hesscope {
+namespace {
+
+using test::expect_computes;
+using test::OperatorFixture;
+
+TEST(HardSigmoid, HasTheSlopeOfASixthThatFilesHoldIn32Bits) {
+  for (const bool is_sixth : {true, false}) {
+    OperatorFixture op("HardSigmoid");
+    op.with("alpha", is_sixth ? 0.16666667 : 0.1666667).with("beta", 0.5).parameter({3});
+    const double slope = is_sixth ? 1.0 / 6.0 : 0.1666667;
+    expect_computes(op, op.result(), [slope](const auto& theta, const double*) {
+      using T = typename std::decay_t<decltype(theta)>::Scalar;
+      std::vector<T> result;
+      for (int e = 0; e < 3; ++e) result.push_back(T(slope) * theta(e) + T(0.5));
+      return result;
+    });
+  }
+}
+
+}  // namespace
+}  // namespace hesscope
