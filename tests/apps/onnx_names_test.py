@@ -92,6 +92,21 @@ class Names(program.Case):
         self.refuses(BAD_INPUT, ("analyze", "more.npz", "-p", "problem.toml", "-o", "o.h5"),
                      "tensor c.bias is not in the graph of")
 
+    def test_a_map_for_one_layer_alone_is_not_suggested(self):
+        # As of a default export: r.weight has become something else, h has kept its name.
+        self.write([node("MatMul", ["x", "onnx::MatMul_7"], ["z"]), node("Tanh", ["z"], ["s"]),
+                    node("Gemm", ["s", "h.weight", "h.bias"], ["y"], transB=1)],
+                   {"onnx::MatMul_7": self.weights["w"] * 2, "h.weight": self.weights["w"][:2],
+                    "h.bias": self.weights["b"]}, "y")
+        np.savez(self.folder / "all.npz", **{"r.weight": self.weights["w"], "h.weight": self.weights["w"][:2],
+                                             "h.bias": self.weights["b"]})
+        done = self.run_program("inspect", "all.npz", "-p", "problem.toml", "--write-map", "map.toml")
+        self.assertEqual(done.returncode, BAD_INPUT)
+        self.assertIn("no map was written", done.stderr)
+        self.assertIn("tensor r.weight is not in the graph of", done.stdout)
+        self.assertNotIn("--map", done.stdout)
+        self.assertFalse((self.folder / "map.toml").exists())
+
 
 if __name__ == "__main__":
     program.main()

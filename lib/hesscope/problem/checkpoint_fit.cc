@@ -274,6 +274,7 @@ CheckpointFit fit_part(const ProblemFile& problem,
       fit.parameters.push_back(std::move(parameter));
     }
     for (const ModelBuffer& buffer : model->buffers) used.insert(buffer.name);
+    fit.remarks = std::move(model->remarks);
   }
   for (const io::TensorInfo& tensor : checkpoint.tensors()) {
     if (there.shapes.contains(tensor.name) && !used.contains(tensor.name) &&
@@ -292,8 +293,15 @@ CheckpointFit fit_part(const ProblemFile& problem,
   return fit;
 }
 
+bool has_more_than(const io::TensorFile& checkpoint, const std::string& key) {
+  return std::ranges::any_of(parameter_shapes_of(checkpoint).shapes, [&](const auto& tensor) {
+    return !tensor.first.starts_with(key + '.') && !tensor.first.starts_with(key + '/');
+  });
+}
+
 // For each part of the checkpoint that has all parameters, under any names, the map that says so; of
-// parts within each other the outermost.
+// parts within each other the outermost. A part that is renamed, beside others, and leaves the graph
+// constants to wonder about is none: that is a layer whose model has lost the other layers' names.
 std::vector<io::TensorMap> maps_of_parts(const ProblemFile& problem,
                                          const TensorShapes& data,
                                          const io::TensorFile& checkpoint) {
@@ -306,6 +314,8 @@ std::vector<io::TensorMap> maps_of_parts(const ProblemFile& problem,
     try {
       const CheckpointFit part = fit_part(problem, data, checkpoint.part(key));
       if (!is_complete(part)) continue;
+      if (!part.suggestion.rules.empty() && !part.remarks.empty() && has_more_than(checkpoint, key))
+        continue;
       maps.push_back(part.suggestion);
       maps.back().key = key;
     } catch (const InputError&) {  // what is not readable is no part that fits

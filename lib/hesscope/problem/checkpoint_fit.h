@@ -30,6 +30,7 @@ struct CheckpointFit {
   std::vector<ParameterFit> parameters = {};  ///< in the model's order
   /// In the file's order; what optimisers keep is left out.
   std::vector<io::TensorInfo> unused = {};
+  std::vector<std::string> remarks = {};  ///< the model's
   /// Why the model's sizes cannot be inferred from this checkpoint; `parameters` is empty then.
   std::string obstacle = {};
   /// Rules for missing parameters that only one unused tensor can be: by its shape, or by the end
