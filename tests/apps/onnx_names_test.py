@@ -107,6 +107,14 @@ class Names(program.Case):
         self.assertNotIn("--map", done.stdout)
         self.assertFalse((self.folder / "map.toml").exists())
 
+    def test_no_map_is_offered_for_what_a_graph_itself_is_refused_for(self):
+        self.write([node("MatMul", ["x", "w"], ["xw"]), node("ReduceMean", ["xw"], ["mean"], axes=[0]),
+                    node("Sub", ["xw", "mean"], ["y"])], {"w": self.weights["w"]}, "y")
+        done = self.run_program("analyze", "model.onnx", "-p", "problem.toml", "-o", "o.h5")
+        self.assertEqual(done.returncode, BAD_INPUT)
+        self.assertIn("samples would interact", done.stderr)
+        self.assertNotIn("--map", done.stderr)
+
 
 if __name__ == "__main__":
     program.main()

@@ -62,6 +62,14 @@ bool is_data_file(const ProblemFile& problem, const io::TensorFile& checkpoint) 
   });
 }
 
+// Whether the checkpoint is the graph itself: then no other names can be meant.
+bool is_the_graph(const ProblemFile& problem, const io::TensorFile& checkpoint) {
+  if (problem.model_kind != "onnx") return false;
+  std::error_code none;
+  return std::filesystem::equivalent(
+      problem.path.parent_path() / problem.model.text("file"), checkpoint.path(), none);
+}
+
 // What to do where only a part of the file was looked at, by its key.
 std::string advice_on_key(const ProblemFile& problem,
                           const TensorShapes& data,
@@ -98,7 +106,8 @@ Model fitted_or_advised(const ProblemFile& problem,
   } catch (const InputError& error) {
     const std::vector<std::string> keys = fitting_keys(problem, data, checkpoint);
     const std::string message = error.what();
-    if (keys.empty() && !message.starts_with(checkpoint.where() + ":")) throw;  // of the data
+    const bool is_of_checkpoint = message.starts_with(checkpoint.where() + ":");
+    if (keys.empty() && (!is_of_checkpoint || is_the_graph(problem, checkpoint))) throw;
     if (keys.empty() && is_data_file(problem, checkpoint)) {
       throw InputError(fmt::format("{}: is the data file of {}, not a checkpoint",
                                    checkpoint.where(),
