@@ -331,45 +331,6 @@ TEST(EyeLike, HasOnesOnADiagonal) {
   expect_refused(samples, "it has a diagonal along axis 0 of (N, 3)");
 }
 
-TEST(TopK, OrdersKnownNumbers) {
-  OperatorFixture op("TopK");
-  op.with("axis", 0).numbers({3, 2}, {1, 6, 5, 2, 3, 4}).integers({1}, {2});
-  const onnx::Values both = op.results();
-  const auto values = op.graph().constant_value(*both[0].var);
-  EXPECT_EQ(std::vector<double>(values.begin(), values.end()), (std::vector<double>{5, 6, 3, 4}));
-  EXPECT_EQ(both[1].integers->base, (WholeNumbers{1, 0, 2, 2}));
-  OperatorFixture least("TopK");
-  least.with("largest", 0).integers({4}, {3, 1, 1, 2}).integers({1}, {3});
-  EXPECT_EQ(least.results()[0].integers->base, (WholeNumbers{1, 1, 2}));
-  EXPECT_EQ(least.results()[1].integers->base, (WholeNumbers{1, 2, 3}));
-  OperatorFixture varying("TopK");
-  varying.parameter({3}).integers({1}, {1});
-  expect_refused(varying, "largest, which no derivative sees; only constants and shapes are taken");
-  OperatorFixture least_varying("TopK");
-  least_varying.with("largest", 0).parameter({3}).integers({1}, {1});
-  expect_refused(least_varying, "its result depends on which entries of input 1 are smallest");
-}
-
-TEST(ArgMax, TakesTheFirstOrTheLastOfSeveral) {
-  OperatorFixture first("ArgMax");
-  first.with("axis", 1).with("keepdims", 0).integers({2, 3}, {1, 3, 3, 2, 1, 2});
-  EXPECT_EQ(first.result().integers->base, (WholeNumbers{1, 0}));
-  OperatorFixture last("ArgMin");
-  last.with("axis", -1).with("select_last_index", 1).integers({1, 3}, {1, 3, 1});
-  EXPECT_EQ(last.result().integers->base, (WholeNumbers{2}));
-  EXPECT_EQ(text(last.result().axes), "(1, 1)");
-  OperatorFixture empty("ArgMax");
-  empty.integers({0, 2}, {});
-  expect_refused(empty, "without entries");
-  OperatorFixture samples("ArgMax");
-  samples.with("axis", 1).data({3});
-  expect_refused(samples, "its result depends on which entries of input 1 are largest");
-  OperatorFixture varying("ArgMin");
-  varying.parameter({3});
-  expect_refused(varying, "smallest, which no derivative sees");
-  expect_refused(varying, "export the model without this node");
-}
-
 TEST(NonZero, ListsPositions) {
   OperatorFixture op("NonZero");
   op.integers({2, 2}, {1, 0, 1, 1});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Tensors that are made of numbers alone, and orders of known ones.
+// Tensors that are made of numbers alone, orders of known ones, and places that data tell.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -21,7 +21,7 @@ std::vector<double> numbers_to_compare(const OperatorCall& call, std::string_vie
   const Value& value = call.input(0);
   if (!value.is_known() && call.graph().constant_value(*value.var).empty()) {
     call.refuse(
-        "its result depends on which entries of input 1 are {}, which no derivative sees; only "
+        "its result depends on which entries of input 1 are {}, and that changes by jumps; only "
         "constants and shapes are taken: export the model without this node, up to what it "
         "chooses from if it comes last",
         chosen);
@@ -184,23 +184,47 @@ Values lower_top_k(const OperatorCall& call) {
           known_column(call, {places.begin(), places.end()}, axes)};
 }
 
+// The place of the first or last of the largest along an axis, of entries that the data say.
+Value place_in_data(const OperatorCall& call, Value data, int axis, bool takes_last, Axes axes) {
+  call.require_no_batch(data, axis, "it compares entries along");
+  const Value ordered = transposed(call, data, order_with_last(data.rank(), std::span(&axis, 1)));
+  const std::int64_t size = ordered.axes.back().size;
+  const Var rows = matrix(ordered, data.size() / size, size);
+  std::vector<double> ranks(static_cast<std::size_t>(size));  // the place to take has the highest
+  for (std::int64_t i = 0; i < size; ++i) {
+    ranks[static_cast<std::size_t>(i)] = static_cast<double>(takes_last ? i + 1 : size - i);
+  }
+  const Var is_largest = equal(rows, max_rows(rows));
+  const Var rank =
+      max_rows(hadamard(is_largest, reshape(call.constant(ranks), 1, std::ssize(ranks))));
+  const Var place =
+      takes_last ? rank - call.constant(1.0) : call.constant(static_cast<double>(size)) - rank;
+  return call.result(place, std::move(axes), ElementKind::kInteger);
+}
+
 template <bool kIsLargest>
 Values lower_arg_extreme(const OperatorCall& call) {
-  const std::vector<double> numbers = numbers_to_compare(call, kIsLargest ? "largest" : "smallest");
   const Value& data = call.input(0);
   const int axis = call.axis(call.integer("axis", 0), data.rank());
   const auto along = static_cast<std::size_t>(axis);
   call.checked_size(data.axes);  // of no entries none is largest
   const bool takes_last = call.integer("select_last_index", 0) != 0;
+  Axes axes = data.axes;
+  axes[along] = Axis{};
+  if (call.integer("keepdims", 1) == 0) axes.erase(axes.begin() + axis);
+  const Graph& graph = call.graph();
+  if (!data.is_known() && !graph.varies(*data.var) && graph.constant_value(*data.var).empty()) {
+    Value compared = call.real(data);
+    if (!kIsLargest) compared.var = -*compared.var;
+    return {place_in_data(call, std::move(compared), axis, takes_last, std::move(axes))};
+  }
+  const std::vector<double> numbers = numbers_to_compare(call, kIsLargest ? "largest" : "smallest");
   const auto lines = ordered_places(data.axes, axis, 1, [&](std::size_t a, std::size_t b) {
     if (numbers[a] == numbers[b]) return takes_last && a > b;
     return kIsLargest ? numbers[a] > numbers[b] : numbers[a] < numbers[b];
   });
   std::vector<std::int64_t> places;
   for (const auto& line : lines) places.push_back(line.front());
-  Axes axes = data.axes;
-  axes[along] = Axis{};
-  if (call.integer("keepdims", 1) == 0) axes.erase(axes.begin() + axis);
   return {known_column(call, std::move(places), std::move(axes))};
 }
 
