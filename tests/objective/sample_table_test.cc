@@ -115,6 +115,9 @@ TEST(SampleTable, RefusesAnyEntryOutOfRange) {
   };
   refused("c", 3, "d.npz: array 'c', sample 1: expected a class index 0 ... 2, found 3");
   refused("i", 5, "d.npz: array 'i', sample 1: expected a whole number -1 ... 4, found 5");
+  for (const std::string name : {"c", "i"}) {
+    refused(name, -100, "(`ignore_index = -100` in [model] leaves such targets out), found -100");
+  }
   refused("i", 0.5, "expected a whole number -1 ... 4, found 0.5");
   refused("i", std::nan(""), "expected a whole number -1 ... 4, found nan");
   refused("s", 0, "d.npz: array 's', sample 1: expected +1 or -1, found 0");

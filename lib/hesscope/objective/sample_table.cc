@@ -9,6 +9,15 @@
 #include <hesscope/objective/sample_table.h>
 
 namespace hesscope {
+namespace {
+
+// -100 is what PyTorch's losses leave out unless told otherwise.
+std::string advice_on_class(double found) {
+  return found == -100 ? " (`ignore_index = -100` in [model] leaves such targets out)" : "";
+}
+
+}  // namespace
+
 namespace detail {
 
 std::optional<BadEntry> put_entries(const DataArray& array, const double* values, double* record) {
@@ -23,7 +32,8 @@ std::optional<BadEntry> put_entries(const DataArray& array, const double* values
       for (Eigen::Index e = 0; e < count; ++e) {
         const double c = values[e];
         if (!(c >= 0 && c < static_cast<double>(num_classes) && c == std::floor(c))) {
-          return BadEntry{c, fmt::format("a class index 0 ... {}", num_classes - 1)};
+          return BadEntry{
+              c, fmt::format("a class index 0 ... {}{}", num_classes - 1, advice_on_class(c))};
         }
         out[e * num_classes + static_cast<Eigen::Index>(c)] = 1;
       }
@@ -40,7 +50,10 @@ std::optional<BadEntry> put_entries(const DataArray& array, const double* values
         const double i = values[e];
         if (!(i >= static_cast<double>(array.minimum) && i <= static_cast<double>(array.maximum) &&
               i == std::floor(i))) {
-          return BadEntry{i, fmt::format("a whole number {} ... {}", array.minimum, array.maximum)};
+          return BadEntry{
+              i,
+              fmt::format(
+                  "a whole number {} ... {}{}", array.minimum, array.maximum, advice_on_class(i))};
         }
         out[e] = i;
       }
