@@ -222,6 +222,34 @@ TEST(LpNormalization, OfBothOrders) {
   }
 }
 
+TEST(RMSNormalization, DividesByTheRootMeanSquareOfTheAxesFromOneOn) {
+  OperatorFixture op("RMSNormalization", 23);
+  op.with("axis", 1).with("epsilon", 0.01).data({3, 2}).parameter({3, 1});
+  const onnx::Value y = op.result();
+  EXPECT_EQ(text(y.axes), "(N, 3, 2)");
+  expect_computes(op, y, [](const auto& theta, const double* x) {
+    using T = typename std::decay_t<decltype(theta)>::Scalar;
+    double squares = 0.01;
+    for (int e = 0; e < 6; ++e) squares += x[e] * x[e] / 6;
+    std::vector<T> result;
+    for (int e = 0; e < 6; ++e) result.push_back(T(x[e] / std::sqrt(squares)) * theta(e / 2));
+    return result;
+  });
+  OperatorFixture own("RMSNormalization", 23);
+  own.parameter({2, 2}).numbers({2}, {1, 3});
+  expect_computes(own, own.result(), [](const auto& theta, const double*) {
+    using T = typename std::decay_t<decltype(theta)>::Scalar;
+    using std::sqrt;
+    std::vector<T> result;
+    for (int e = 0; e < 4; ++e) {
+      const int row = e / 2 * 2;
+      const T squares = (theta(row) * theta(row) + theta(row + 1) * theta(row + 1)) / T(2.0);
+      result.push_back(T(T(e % 2 == 0 ? 1.0 : 3.0) * theta(e) / sqrt(T(squares + T(1e-5)))));
+    }
+    return result;
+  });
+}
+
 // Channels from c - floor((size - 1) / 2) to c + ceil((size - 1) / 2).
 TEST(LRN, SumsOverChannelsNearby) {
   for (const int size : {2, 3}) {
@@ -250,7 +278,7 @@ TEST(LRN, SumsOverChannelsNearby) {
 TEST(Normalizations, DoNotLetSamplesMeet) {
   const onnx::Axes batch_last = {{.size = 2}, {.size = 2}, onnx::kBatchAxis};
   for (const std::string name :
-       {"InstanceNormalization", "LayerNormalization", "LpNormalization"}) {
+       {"InstanceNormalization", "LayerNormalization", "LpNormalization", "RMSNormalization"}) {
     OperatorFixture op(name);
     op.data_with_axes(batch_last).parameter({2}).parameter({2});
     expect_refused(op, "normalises over axis 2 of (2, 2, N), the batch (N)");

@@ -182,11 +182,11 @@ TEST(OnnxFileRefuses, VersionsThatItDoesNotKnow) {
     expect_refused(text, "is of IR version " + std::to_string(version) + "; 3 to 13 are read");
   }
   text = small_model();
-  for (const std::int64_t opset : {0, 22, 99, -1}) {
+  for (const std::int64_t opset : {0, 24, 99, -1}) {
     text.opset = opset;
-    expect_refused(text, "is of opset " + std::to_string(opset) + "; 1 to 21 are read");
+    expect_refused(text, "is of opset " + std::to_string(opset) + "; 1 to 23 are read");
   }
-  for (const std::int64_t opset : {1, 21}) {
+  for (const std::int64_t opset : {1, 23}) {
     text.opset = opset;
     EXPECT_EQ(read(text).opset, opset);
   }

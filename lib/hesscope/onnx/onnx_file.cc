@@ -26,7 +26,7 @@ namespace {
 constexpr std::int64_t kLeastVersion = 3;  // of the IR: the first with opsets
 constexpr std::int64_t kLastVersion = 13;
 constexpr std::int64_t kLeastOpset = 1;  // which operators are known of old opsets, others say
-constexpr std::int64_t kLastOpset = 21;
+constexpr std::int64_t kLastOpset = 23;
 
 struct TypeOfElements {
   std::string_view name;

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include <hesscope/import/internal/composition.h>
+#include <hesscope/import/internal/indices.h>
 #include <hesscope/import/internal/movement.h>
 #include <hesscope/import/internal/operator_registry.h>
 
@@ -138,6 +139,15 @@ Values lower_layer_normalization(const OperatorCall& call) {
   return {y, call.result(mean, by_row), call.result(inverse_deviation, by_row)};
 }
 
+Values lower_rms_normalization(const OperatorCall& call) {
+  const Value x = call.real(0);
+  const int first = call.axis(call.integer("axis", -1), x.rank());
+  require_samples_apart(call, x, first);
+  const std::int64_t length = extent_of(x.axes, first, x.rank());
+  const Var rows = rms_normalize_rows(matrix(x, x.size() / length, length), epsilon_of(call));
+  return {times(call, call.result(rows, x.axes), fitting(call, x, 1))};
+}
+
 // Rows over some axes, brought back to where they were.
 template <typename OfRows>
 Value over_axes(const OperatorCall& call,
@@ -211,6 +221,7 @@ std::span<const Operator> normalization_operators() {
       {"LayerNormalization", lower_layer_normalization, kAllSlopes, 17},
       {"LpNormalization", lower_lp_normalization},
       {"MeanVarianceNormalization", lower_mean_variance_normalization, kAllSlopes, 9},
+      {"RMSNormalization", lower_rms_normalization, kAllSlopes, 23},
   });
   return kOperators;
 }
