@@ -423,7 +423,7 @@ class Fit(Case):
         refused(BAD_INPUT, checkpoint(0), *problem, "--write-map", "map.toml", words="needs no map")
         self.write_checkpoint("bad.npz", {"w": np.zeros(2)})
         refused(BAD_INPUT, "bad.npz", *problem, "--write-map", "map.toml", words="no map was written")
-        refused(USAGE, checkpoint(0), "--write-map", "map.toml", words="needs one checkpoint and the problem")
+        refused(USAGE, checkpoint(0), "--write-map", "map.toml", words="--write-map goes with --problem alone")
 
     def test_tells_wrong_shapes(self):
         self.write_checkpoint("bad.npz", {**weights(), "layers.2.P": np.zeros((5, 4)), "extra": np.zeros(3), "epoch": np.array(3)})
