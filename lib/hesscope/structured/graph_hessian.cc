@@ -246,8 +246,9 @@ std::shared_ptr<const GraphHessian> site_hessian(std::shared_ptr<const Graph> gr
 std::shared_ptr<const GraphHessian> graph_hessian(std::shared_ptr<const Graph> graph,
                                                   InstructionSet set) {
   require_supported(set);
-  // To add what comes of computed weights must be worth it.
+  // To add what comes of computed weights must be worth it, and what they are of parameters fit.
   constexpr double kLeastGain = 2;
+  constexpr double kMostSlopes = 1e8;
   auto direct = site_hessian(graph, set);
   auto weights = find_computed_weights(*graph);
   if (!weights) return direct;
@@ -255,7 +256,8 @@ std::shared_ptr<const GraphHessian> graph_hessian(std::shared_ptr<const Graph> g
   auto inner = site_hessian(weights->inner, set);
   if (outer == nullptr || inner == nullptr) return direct;
   const bool pays = direct == nullptr ||
-                    direct->plan().multiply_adds() > kLeastGain * outer->plan().multiply_adds();
+                    (weights->max_slopes <= kMostSlopes &&
+                     direct->plan().multiply_adds() > kLeastGain * outer->plan().multiply_adds());
   if (!pays) return direct;
   return composed_hessian(
       std::move(*weights), std::move(outer), std::move(inner), std::move(direct), set);

@@ -48,12 +48,11 @@ class ComposedHessian final : public GraphHessian {
             const ProgressCallback& progress,
             Eigen::Ref<Eigen::MatrixXd> h) const override;
 
-  // J may be dense.
   double workspace_bytes(int num_threads) const override {
     const auto n = static_cast<double>(weights_.num_weights());
     const auto parameters = static_cast<double>(weights_.inner->num_parameters());
-    const double own = n * n + static_cast<double>(weights_.num_computed) * 2 * parameters +
-                       parameters * parameters;
+    // Of J: rows first, then columns, an entry and its place in each.
+    const double own = n * n + 4 * weights_.max_slopes + parameters * parameters;
     const double of_outer = own * sizeof(double) + outer_->workspace_bytes(num_threads) +
                             inner_->workspace_bytes(num_threads);
     return direct_ == nullptr ? of_outer

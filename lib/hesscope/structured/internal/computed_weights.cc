@@ -42,7 +42,12 @@ class Finder {
     std::vector<char> is_needed(nodes_.size(), 0);
     mark(graph_.output(), is_needed, weights_);
     found.kept = kept_parameters(is_needed);
-    for (const std::int32_t weight : weights_) found.num_computed += nodes_[at(weight)].size();
+    found.max_slopes = static_cast<double>(found.kept.size());
+    for (const std::int32_t weight : weights_) {
+      const Eigen::Index size = nodes_[at(weight)].size();
+      found.num_computed += size;
+      found.max_slopes += static_cast<double>(size) * num_parameters_of(weight);
+    }
     found.outer = outer(is_needed, found.kept);
     found.inner = inner(found.num_computed);
     return found;
@@ -69,6 +74,19 @@ class Finder {
         if (operand >= 0) marks[at(operand)] = 1;
       }
     }
+  }
+
+  // That it depends on.
+  double num_parameters_of(std::int32_t node) const {
+    std::vector<char> is_needed(nodes_.size(), 0);
+    mark(node, is_needed, {});
+    double count = 0;
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      if (is_needed[i] != 0 && nodes_[i].op == Op::kParameter) {
+        count += static_cast<double>(nodes_[i].size());
+      }
+    }
+    return count;
   }
 
   std::vector<Eigen::Index> kept_parameters(const std::vector<char>& is_needed) const {

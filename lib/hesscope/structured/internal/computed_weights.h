@@ -21,6 +21,7 @@ struct ComputedWeights {
   std::shared_ptr<const Graph> inner;
   std::vector<Eigen::Index> kept;  ///< w[k] = theta[kept[k]]
   Eigen::Index num_computed = 0;
+  double max_slopes = 0;  ///< entries of dw/dtheta that are not zero, at most
 
   Eigen::Index num_weights() const { return std::ssize(kept) + num_computed; }
 };
