@@ -17,20 +17,6 @@ namespace {
 using test::expect_computes;
 using test::OperatorFixture;
 
-TEST(HardSigmoid, HasTheSlopeOfASixthThatFilesHoldIn32Bits) {
-  for (const bool is_sixth : {true, false}) {
-    OperatorFixture op("HardSigmoid");
-    op.with("alpha", is_sixth ? 0.16666667 : 0.1666667).with("beta", 0.5).parameter({3});
-    const double slope = is_sixth ? 1.0 / 6.0 : 0.1666667;
-    expect_computes(op, op.result(), [slope](const auto& theta, const double*) {
-      using T = typename std::decay_t<decltype(theta)>::Scalar;
-      std::vector<T> result;
-      for (int e = 0; e < 3; ++e) result.push_back(T(slope) * theta(e) + T(0.5));
-      return result;
-    });
-  }
-}
-
 // sqrt(theta' theta) has an infinite slope at 0, as a row has that ReLU has switched off.
 TEST(ReduceL2, OfARowOfZerosHasNoSlope) {
   OperatorFixture op("ReduceL2");

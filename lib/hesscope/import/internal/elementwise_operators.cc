@@ -56,11 +56,8 @@ Var clipped_line(const OperatorCall& call, Var x, double alpha, double beta) {
   return elementary(Elementary::kClip, shifted(call, alpha * x, beta), 0, 1);
 }
 
-// The slope of a sixth, which is PyTorch's, is a sixth, and not the nearest 32-bit number.
 Var hard_sigmoid(const OperatorCall& call, Var x) {
-  const double alpha = call.number("alpha", 0.2);
-  const bool is_sixth = static_cast<float>(alpha) == 1.0F / 6.0F;
-  return clipped_line(call, x, is_sixth ? 1.0 / 6.0 : alpha, call.number("beta", 0.5));
+  return clipped_line(call, x, call.number("alpha", 0.2), call.number("beta", 0.5));
 }
 
 // x max(0, min(1, x / 6 + 1 / 2))
