@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include <hesscope/structured/internal/composed_hessian.h>
+#include <hesscope/structured/internal/graph/composed_hessian.h>
 
 #include "graph_hessian_case.h"
 

@@ -8,8 +8,8 @@
 #include <hesscope/core/huge_pages.h>
 #include <hesscope/linalg/internal/triangles.h>
 #include <hesscope/structured/graph_hessian.h>
-#include <hesscope/structured/internal/composed_hessian.h>
-#include <hesscope/structured/internal/computed_weights.h>
+#include <hesscope/structured/internal/graph/composed_hessian.h>
+#include <hesscope/structured/internal/graph/computed_weights.h>
 #include <hesscope/structured/internal/graph/hessian_shares.h>
 #include <hesscope/structured/internal/graph/hessian_sum.h>
 #include <hesscope/structured/internal/graph/indexing.h>

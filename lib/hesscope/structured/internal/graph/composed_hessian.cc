@@ -6,7 +6,7 @@
 
 #include <hesscope/core/constants.h>
 #include <hesscope/linalg/internal/triangles.h>
-#include <hesscope/structured/internal/composed_hessian.h>
+#include <hesscope/structured/internal/graph/composed_hessian.h>
 #include <hesscope/structured/internal/graph/indexing.h>
 
 namespace hesscope::detail {

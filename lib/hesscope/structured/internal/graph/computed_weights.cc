@@ -4,7 +4,7 @@
 
 #include <hesscope/autodiff/internal/graph_patterns.h>
 #include <hesscope/autodiff/internal/node_copy.h>
-#include <hesscope/structured/internal/computed_weights.h>
+#include <hesscope/structured/internal/graph/computed_weights.h>
 #include <hesscope/structured/internal/graph/indexing.h>
 
 namespace hesscope::detail {

@@ -10,7 +10,7 @@
 #include <memory>
 
 #include <hesscope/structured/graph_hessian.h>
-#include <hesscope/structured/internal/computed_weights.h>
+#include <hesscope/structured/internal/graph/computed_weights.h>
 
 namespace hesscope::detail {
 
