@@ -37,8 +37,8 @@ class GraphHessian : public StructuredHessian {
 };
 
 /// Weights that the graph computes from parameters alone are taken for parameters first, and what they
-/// are of parameters comes after (internal/graph/composed_hessian.h). Null for a graph that only the generic
-/// engine takes: one whose computed weights themselves look up rows of a computed table.
+/// are of parameters comes after (internal/graph/composed_hessian.h). Null for a graph that only the
+/// generic engine takes: one whose computed weights themselves look up rows of a computed table.
 /// @param graph  must have an output.
 /// @cost   as plan() says; scratch bounded by about 256 MiB, or what one pack of eight samples needs.
 /// @throws PreconditionError if the set is not supported.
