@@ -36,9 +36,8 @@ std::optional<double> GraphPatterns::number(std::int32_t i) const {
   return constants_[static_cast<std::size_t>(n.offset)];
 }
 
-// Whether two nodes are the same matrix.
-bool GraphPatterns::has_same_rows(std::int32_t i, std::int32_t j) const {
-  return root(i) == root(j) && node(i).rows == node(j).rows;
+bool GraphPatterns::has_same_shape(std::int32_t i, std::int32_t j) const {
+  return node(i).rows == node(j).rows && node(i).cols == node(j).cols;
 }
 
 bool GraphPatterns::is_column_of(std::int32_t i, std::int32_t rows) const {
@@ -104,8 +103,9 @@ std::optional<Graph::Node> GraphPatterns::standardized(std::int32_t rows,
   if (difference.op != Op::kSubtract || root(rows) != rows) return found;
   const std::int32_t all = difference.a;
   const std::int32_t mean_of = rows_of_mean(difference.b);
-  if (mean_of >= 0 && is_column_of(difference.b, rows) && has_same_rows(all, mean_of) &&
-      node(all).rows == node(rows).rows && node(all).cols == node(rows).cols) {
+  const bool is_own_mean = mean_of >= 0 && root(mean_of) == root(all) &&
+                           has_same_shape(mean_of, rows) && is_column_of(difference.b, rows);
+  if (is_own_mean && has_same_shape(all, rows)) {
     found.is_centred = true;
     found.a = all;
   }
@@ -114,17 +114,14 @@ std::optional<Graph::Node> GraphPatterns::standardized(std::int32_t rows,
 
 std::optional<Graph::Node> GraphPatterns::standardized(std::int32_t i) const {
   const Node& n = node(i);
-  const auto has_shape = [&](std::int32_t rows) {
-    return node(rows).rows == n.rows && node(rows).cols == n.cols;
-  };
-  if (n.op == Op::kDivide && has_shape(n.a) && is_column_of(n.b, n.a)) {
+  if (n.op == Op::kDivide && has_same_shape(n.a, i) && is_column_of(n.b, n.a)) {
     return standardized(n.a, under_root(n.b));
   }
   if (n.op != Op::kHadamard) return std::nullopt;
   for (const bool is_second : {true, false}) {
     const std::int32_t rows = is_second ? n.a : n.b;
     const std::int32_t inverse = is_second ? n.b : n.a;
-    if (!has_shape(rows) || !is_column_of(inverse, rows)) continue;
+    if (!has_same_shape(rows, i) || !is_column_of(inverse, rows)) continue;
     if (auto found = standardized(rows, under_inverse_root(inverse))) return found;
   }
   return std::nullopt;
@@ -134,8 +131,7 @@ std::optional<GraphPatterns::Scaled> GraphPatterns::scaled(std::int32_t i) const
   const Node& n = node(i);
   const auto with = [&](std::optional<double> factor,
                         std::int32_t operand) -> std::optional<Scaled> {
-    const bool is_same = node(operand).rows == n.rows && node(operand).cols == n.cols;
-    if (!factor || !std::isnormal(*factor) || !is_same) return std::nullopt;
+    if (!factor || !std::isnormal(*factor) || !has_same_shape(operand, i)) return std::nullopt;
     return Scaled{*factor, operand};
   };
   switch (n.op) {
@@ -157,9 +153,8 @@ std::optional<GraphPatterns::Masked> GraphPatterns::masked_parameters(std::int32
   for (const bool is_second : {true, false}) {
     const Node& factor = node(root(is_second ? n.b : n.a));
     const std::int32_t operand = is_second ? n.a : n.b;
-    const bool fits = factor.op == Op::kConstant && factor.size() == n.size() &&
-                      node(operand).rows == n.rows && node(operand).cols == n.cols;
-    if (!fits || !is_of_parameters(operand)) continue;
+    const bool fits = factor.op == Op::kConstant && factor.size() == n.size();
+    if (!fits || !has_same_shape(operand, i) || !is_of_parameters(operand)) continue;
     const auto mask = constants_.subspan(static_cast<std::size_t>(factor.offset),
                                          static_cast<std::size_t>(factor.size()));
     if (std::ranges::all_of(mask, [](double x) { return x == 0 || x == 1; })) {

@@ -48,7 +48,7 @@ class GraphPatterns {
   const Node& node(std::int32_t i) const { return nodes_[static_cast<std::size_t>(i)]; }
 
   std::optional<double> number(std::int32_t i) const;
-  bool has_same_rows(std::int32_t i, std::int32_t j) const;
+  bool has_same_shape(std::int32_t i, std::int32_t j) const;
   bool is_column_of(std::int32_t i, std::int32_t rows) const;
   std::int32_t rows_of_mean(std::int32_t i) const;
   std::int32_t root_of_square(std::int32_t i) const;

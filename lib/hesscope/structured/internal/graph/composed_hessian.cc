@@ -142,9 +142,8 @@ Eigen::VectorXd ComposedHessian::slopes_at(std::span<const double> w,
   return sum / static_cast<double>(records.count);
 }
 
-// Whether less is computed so: an entry of J, found at any place, takes as long as some others do.
+// Whether less is computed so than by direct_: an entry of J, found at any place, takes as long as some others do.
 bool ComposedHessian::pays(const Weights& w, Index num_parameters, Index num_samples) const {
-  if (direct_ == nullptr) return true;
   constexpr double kPerEntry = 4;
   const auto n = static_cast<double>(weights_.num_weights() + num_parameters);
   const double products = kPerEntry * static_cast<double>(w.entries.size()) * n;
@@ -159,12 +158,12 @@ bool ComposedHessian::mean(std::span<const double> theta,
                            Eigen::Ref<Eigen::MatrixXd> h) const {
   const Executor alone = executor.alone();
   const Weights w = weights_at(theta, alone);
-  if (!w.is_finite || !pays(w, h.cols(), records.count)) {
-    if (direct_ != nullptr) return direct_->mean(theta, records, executor, progress, h);
-    if (!w.is_finite) {
-      h.setConstant(kNaN);
-      return false;
-    }
+  if (direct_ != nullptr && !(w.is_finite && pays(w, h.cols(), records.count))) {
+    return direct_->mean(theta, records, executor, progress, h);
+  }
+  if (!w.is_finite) {
+    h.setConstant(kNaN);
+    return false;
   }
   const Index num_weights = weights_.num_weights();
   const std::span<const double> values(w.values.data(), at(num_weights));
