@@ -16,11 +16,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 #include <vector>
 
+#include <hesscope/autodiff/internal/batch_plan.h>
 #include <hesscope/autodiff/internal/batch_products.h>
-#include <hesscope/autodiff/internal/node_numbers.h>
-#include <hesscope/autodiff/internal/sweep_plan.h>
+#include <hesscope/autodiff/internal/node_reverse.h>
 #include <hesscope/autodiff/sweep.h>
 
 namespace hesscope::HESSCOPE_ISA {
@@ -30,40 +31,14 @@ class BatchTape {
  public:
   /// `graph` must outlive the tape and have an output.
   explicit BatchTape(const Graph& graph)
-      : graph_(&graph), nodes_(graph.nodes()), common_(nodes_), own_(nodes_) {
-    const detail::SweepPlan plan = detail::plan_sweep(graph, 0, graph.num_parameters(), 0);
-    Eigen::Index entries = 0;
-    Eigen::Index slopes = 0;
-    for (std::int32_t i = 0; i < num_nodes(); ++i) {
-      const Node& n = node(i);
-      Info own{.is_needed = plan[static_cast<std::size_t>(i)].needed};
-      own.is_common = n.op != Op::kInput && is_common(n.a) && is_common(n.b) && is_common(n.choice);
-      if (!own.is_common) {
-        own.takes_rows = takes_rows(n);
-        if (n.op != Op::kReshape) entries += n.size();
-        if (n.op == Op::kElementary && own.is_needed) {
-          own.slopes = slopes;
-          slopes += n.size();
-        }
-      }
-      info_.push_back(own);
-      if (own.is_common || n.op == Op::kMatmul) continue;
-      for (const std::int32_t o : {n.a, n.b, n.choice}) {
-        if (o >= 0) info_[index(o)].is_spread = info(o).is_common;
-      }
-    }
-    max_packs_ = packs_of(entries, slopes);
-    slopes_.resize(static_cast<std::size_t>(slopes * max_packs_));
-    for (std::int32_t i = num_nodes(); i-- > 0;) {
-      if (info(i).is_spread && node(i).op == Op::kReshape) info_[index(node(i).a)].is_spread = true;
-    }
-    for (std::int32_t i = 0; i < num_nodes(); ++i) {
-      const Info& n = info(i);
-      common_.place(i, n.is_common ? 1 : 0);
-      own_.place(i, n.is_common ? (n.is_spread ? 1 : 0) : max_packs_);
-    }
-    common_.allocate();
-    own_.allocate();
+      : graph_(&graph),
+        nodes_(graph.nodes()),
+        plan_(graph, kLanes, kMaxPacks, kBatchBytes),
+        common_values_(static_cast<std::size_t>(plan_.num_common)),
+        common_adjoints_(static_cast<std::size_t>(plan_.num_common)),
+        values_(static_cast<std::size_t>(plan_.num_values)),
+        adjoints_(static_cast<std::size_t>(plan_.num_adjoints)),
+        slopes_(static_cast<std::size_t>(plan_.num_slopes)) {
     for (std::int32_t i = 0; i < num_nodes(); ++i) {
       if (node(i).op == Op::kConstant) set_common(i, graph.constants());
     }
@@ -88,10 +63,10 @@ class BatchTape {
     for (std::int32_t i = 0; i < num_nodes(); ++i) {
       if (!info(i).is_common) continue;
       if (node(i).op == Op::kParameter) set_common(i, theta);
-      forward_by_kernels(common_, i, {0, 1});
+      forward_by_kernels<S>(i, {0, 1});
       if (!info(i).is_spread) continue;
-      const S* const from = common_.values(i);
-      B* const to = own_.values(i);
+      const S* const from = values<S>(i);
+      B* const to = values<B>(i);
       for (Eigen::Index e = 0; e < node(i).size(); ++e) to[e] = B(from[e][0]);
     }
   }
@@ -99,8 +74,9 @@ class BatchTape {
   /// body(first, count) for each batch of samples, with their records loaded.
   template <typename F>
   void for_each_batch(Records records, F body) {
-    for (Eigen::Index first = 0; first < records.count; first += max_packs_ * kLanes) {
-      const Eigen::Index count = std::min(max_packs_ * kLanes, records.count - first);
+    const Eigen::Index most = plan_.max_packs * kLanes;
+    for (Eigen::Index first = 0; first < records.count; first += most) {
+      const Eigen::Index count = std::min(most, records.count - first);
       set_inputs({records.data + first * records.stride, count, records.stride});
       body(first, count);
     }
@@ -118,16 +94,16 @@ class BatchTape {
           forward_elementary(i, has_reverse && info(i).is_needed);
           break;
         default:
-          for_each_part(i, [&](Part part) { forward_by_kernels(own_, i, part); });
+          for_each_part(i, [&](Part part) { forward_by_kernels<B>(i, part); });
       }
     }
   }
 
   /// Of a sample of the batch.
   double value(std::int32_t i, Eigen::Index entry, Eigen::Index sample) {
-    if (info(i).is_common) return common_.values(i)[entry][0];
-    return own_.values(
-        i)[sample / kLanes * node(i).size() + entry][static_cast<int>(sample % kLanes)];
+    if (info(i).is_common) return values<S>(i)[entry][0];
+    const B& pack = values<B>(i)[sample / kLanes * node(i).size() + entry];
+    return pack[static_cast<int>(sample % kLanes)];
   }
 
   /// Sum of the losses of `count` samples.
@@ -141,36 +117,42 @@ class BatchTape {
   void clear_sums() {
     for (std::int32_t i = 0; i < num_nodes(); ++i) {
       if (!info(i).is_common) continue;
-      common_.clear_adjoints(i, 1);
-      if (info(i).is_spread) own_.clear_adjoints(i, 1);
+      clear(adjoints<S>(i), node(i).size());
+      if (info(i).is_spread) clear(adjoints<B>(i), node(i).size());
     }
   }
 
   /// After forward(true), of `count` samples: adds to the adjoints of what is common.
   void reverse(Eigen::Index count) {
-    for (std::int32_t i = 0; i < num_nodes(); ++i) {
-      if (!info(i).is_common && info(i).is_needed) own_.clear_adjoints(i, packs_);
-    }
     const std::int32_t output = graph_->output();
     if (info(output).is_common) {
-      common_.adjoints(output)[0] += S(static_cast<double>(count));
+      adjoints<S>(output)[0] += S(static_cast<double>(count));
       return;
     }
+    if (!info(output).is_needed) return;
+    clear(adjoints<B>(output), packs_);
     for (Eigen::Index s = 0; s < count; ++s) {
-      own_.adjoints(output)[s / kLanes].set(static_cast<int>(s % kLanes), 1.0);
+      adjoints<B>(output)[s / kLanes].set(static_cast<int>(s % kLanes), 1.0);
     }
     for (std::int32_t i = output + 1; i-- > 0;) {
-      const Node& n = node(i);
-      if (info(i).is_common || !info(i).is_needed || n.a < 0) continue;
-      switch (n.op) {
+      if (info(i).is_common || !info(i).is_needed || node(i).a < 0) continue;
+      switch (node(i).op) {
         case Op::kMatmul:
           reverse_product(i);
           break;
         case Op::kElementary:
           reverse_elementary(i);
           break;
+        case Op::kScale:
+          reverse_scale(i);
+          break;
+        case Op::kAdd:
+        case Op::kSubtract:
+        case Op::kHadamard:
+          reverse_entrywise(i);
+          break;
         default:
-          for_each_part(i, [&](Part part) { reverse_by_kernels(own_, i, part); });
+          reverse_others(i, true, true);
       }
     }
   }
@@ -180,12 +162,12 @@ class BatchTape {
     for (std::int32_t i = num_nodes(); i-- > 0;) {
       const Node& n = node(i);
       if (!info(i).is_common || !info(i).is_needed) continue;
-      S* const sum = common_.adjoints(i);
+      S* const sum = adjoints<S>(i);
       if (info(i).is_spread && n.op != Op::kReshape) {
-        const Lane* const each = lanes_of(own_.adjoints(i));
+        const Lane* const each = lanes_of(adjoints<B>(i));
         for (Eigen::Index e = 0; e < n.size(); ++e) sum[e] += S(sum_of(each[e]));
       }
-      if (n.a >= 0) reverse_by_kernels(common_, i, {0, 1});
+      if (n.a >= 0) reverse_by_kernels<S>(i, {0, 1}, true, true);
       if (n.op != Op::kParameter) continue;
       for (Eigen::Index e = 0; e < n.size(); ++e) {
         gradient[static_cast<std::size_t>(n.offset + e)] += sum[e][0];
@@ -205,14 +187,6 @@ class BatchTape {
   static constexpr double kBatchBytes = 4 << 20;
   static constexpr Eigen::Index kMaxPacks = 64 / kLanes;
 
-  struct Info {
-    bool is_needed = false;  // has an adjoint
-    bool is_common = false;
-    bool is_spread = false;    // common, and taken by others than products
-    bool takes_rows = false;   // rows of all packs may be taken as one matrix's
-    Eigen::Index slopes = -1;  // of one pack, where it is elementary and needed
-  };
-
   // Packs that are taken at once.
   struct Part {
     Eigen::Index first;
@@ -225,51 +199,30 @@ class BatchTape {
 
   const Node& node(std::int32_t i) const { return nodes_[index(i)]; }
 
-  const Info& info(std::int32_t i) const { return info_[index(i)]; }
+  const detail::BatchNode& info(std::int32_t i) const { return plan_[i]; }
 
-  // Of an operand: that there is none, or that it is common.
-  bool is_common(std::int32_t operand) const { return operand < 0 || info(operand).is_common; }
-
-  static Eigen::Index packs_of(Eigen::Index entries, Eigen::Index slopes) {
-    const double bytes_of_one = static_cast<double>(2 * entries + slopes + 1) * sizeof(B);
-    return std::clamp<Eigen::Index>(
-        static_cast<Eigen::Index>(kBatchBytes / bytes_of_one), 1, kMaxPacks);
+  // Of what is common as S, of what is not, or spread, as B.
+  template <typename T>
+  T* values(std::int32_t i) {
+    if constexpr (std::is_same_v<T, S>) {
+      return common_values_.data() + info(i).common;
+    } else {
+      return values_.data() + info(i).value;
+    }
   }
 
-  // Of a node that is not common: whether it does the same to each row, and its operands have one for
-  // each of its own, or one for all.
-  bool takes_rows(const Node& n) const {
-    bool has_spread_operands = false;
-    switch (n.op) {
-      case Op::kAdd:
-      case Op::kSubtract:
-      case Op::kHadamard:
-      case Op::kDivide:
-      case Op::kLess:
-      case Op::kEqual:
-        has_spread_operands = true;
-        break;
-      case Op::kScale:
-      case Op::kSoftmaxRows:
-      case Op::kStandardizeRows:
-      case Op::kLogSumExpRows:
-      case Op::kCrossEntropyRows:
-      case Op::kSumRows:
-      case Op::kMaxRows:
-      case Op::kSelect:
-      case Op::kSlice:  // of columns, where there are as many rows
-      case Op::kEmbed:
-        break;
-      default:
-        return false;
+  template <typename T>
+  T* adjoints(std::int32_t i) {
+    if constexpr (std::is_same_v<T, S>) {
+      return common_adjoints_.data() + info(i).common;
+    } else {
+      return adjoints_.data() + info(i).adjoint;
     }
-    for (const std::int32_t o : {n.a, n.b, n.choice}) {
-      if (o < 0) continue;
-      if (info(o).is_common ? !has_spread_operands || node(o).rows != 1 : node(o).rows != n.rows) {
-        return false;
-      }
-    }
-    return true;
+  }
+
+  template <typename T>
+  static void clear(T* first, Eigen::Index count) {
+    for (Eigen::Index e = 0; e < count; ++e) first[e] = T();
   }
 
   template <typename F>
@@ -279,9 +232,9 @@ class BatchTape {
   }
 
   void set_common(std::int32_t i, std::span<const double> entries) {
-    S* const values = common_.values(i);
+    S* const to = values<S>(i);
     for (Eigen::Index e = 0; e < node(i).size(); ++e) {
-      values[e] = S(entries[static_cast<std::size_t>(node(i).offset + e)]);
+      to[e] = S(entries[static_cast<std::size_t>(node(i).offset + e)]);
     }
   }
 
@@ -294,7 +247,7 @@ class BatchTape {
       for (Eigen::Index s = 0; s < packs_ * kLanes; ++s) {
         const Eigen::Index sample = std::min(s, records.count - 1);
         const double* const from = records.data + sample * records.stride + n.offset;
-        B* const to = own_.values(i) + s / kLanes * n.size();
+        B* const to = values<B>(i) + s / kLanes * n.size();
         for (Eigen::Index e = 0; e < n.size(); ++e)
           to[e].set(static_cast<int>(s % kLanes), from[e]);
       }
@@ -309,58 +262,60 @@ class BatchTape {
   }
 
   template <typename T>
-  detail::View<const T> values(NodeNumbers<T>& numbers, std::int32_t i, Part part) const {
+  detail::View<const T> operand(std::int32_t i, Part part) {
     if (i < 0) return {};
-    return view<const T>(numbers.values(i), i, part);
+    return view<const T>(values<T>(i), i, part);
   }
 
   template <typename T>
-  detail::NodeData<T> data_of(NodeNumbers<T>& numbers, const Node& n, Part part) const {
-    return {.choice = values(numbers, n.choice, part),
+  detail::NodeData<T> data_of(const Node& n, Part part) {
+    return {.choice = operand<T>(n.choice, part),
             .indices = n.op == Op::kGather ? graph_->indices().data() + n.offset : nullptr};
   }
 
   template <typename T>
-  void forward_by_kernels(NodeNumbers<T>& numbers, std::int32_t i, Part part) {
+  void forward_by_kernels(std::int32_t i, Part part) {
     const Node& n = node(i);
     if (n.a < 0) return;
-    const auto out = view<T>(numbers.values(i), i, part);
-    const auto own = data_of(numbers, n, part);
+    const auto out = view<T>(values<T>(i), i, part);
+    const auto own = data_of<T>(n, part);
     if (n.b >= 0) {
-      detail::forward_binary(n, own, out, values(numbers, n.a, part), values(numbers, n.b, part));
+      detail::forward_binary(n, own, out, operand<T>(n.a, part), operand<T>(n.b, part));
     } else {
-      detail::forward_unary(n, own, out, values(numbers, n.a, part));
+      detail::forward_unary(n, own, out, operand<T>(n.a, part));
     }
   }
 
+  // To the operands asked for.
   template <typename T>
-  void reverse_by_kernels(NodeNumbers<T>& numbers, std::int32_t i, Part part) {
+  void reverse_by_kernels(std::int32_t i, Part part, bool to_a, bool to_b) {
     const Node& n = node(i);
-    const auto own = data_of(numbers, n, part);
-    const detail::View<const T> bar = view<const T>(numbers.adjoints(i), i, part);
-    const auto value_of = [&](std::int32_t o, auto use) { use(values(numbers, o, part)); };
-    const auto bar_of = [&](std::int32_t o) { return view<T>(numbers.adjoints(o), o, part); };
+    const auto own = data_of<T>(n, part);
+    const detail::View<const T> bar = view<const T>(adjoints<T>(i), i, part);
+    const auto value_of = [&](std::int32_t o, auto use) { use(operand<T>(o, part)); };
+    const auto bar_of = [&](std::int32_t o) { return view<T>(adjoints<T>(o), o, part); };
+    const bool needs_a = to_a && info(n.a).is_needed;
     if (n.b < 0) {
-      if (info(n.a).is_needed) detail::reverse_unary(n, i, own, bar_of(n.a), bar, value_of);
-    } else {
-      detail::reverse_binary(n,
-                             i,
-                             own,
-                             bar_of(n.a),
-                             info(n.a).is_needed,
-                             bar_of(n.b),
-                             info(n.b).is_needed,
-                             bar,
-                             value_of);
+      if (needs_a) detail::reverse_unary(n, i, own, bar_of(n.a), bar, value_of);
+      return;
     }
+    const bool needs_b = to_b && info(n.b).is_needed;
+    detail::reverse_binary(n, i, own, bar_of(n.a), needs_a, bar_of(n.b), needs_b, bar, value_of);
+  }
+
+  void reverse_others(std::int32_t i, bool to_a, bool to_b) {
+    const Node& n = node(i);
+    if (to_a && info(i).begins_a) clear(adjoints<B>(n.a), packs_ * node(n.a).size());
+    if (to_b && info(i).begins_b) clear(adjoints<B>(n.b), packs_ * node(n.b).size());
+    for_each_part(i, [&](Part part) { reverse_by_kernels<B>(i, part, to_a, to_b); });
   }
 
   void forward_elementary(std::int32_t i, bool has_slopes) {
     const Node& n = node(i);
-    const B* const x = own_.values(n.a);
-    B* const slopes = has_slopes ? slopes_.data() + info(i).slopes * max_packs_ : nullptr;
+    const B* const x = values<B>(n.a);
+    B* const slopes = has_slopes ? slopes_.data() + info(i).slopes : nullptr;
     detail::visit_elementary(n.function, n.factor, n.beta, [&](auto phi) {
-      evaluate(phi, x, own_.values(i), slopes, packs_ * n.size());
+      evaluate(phi, x, values<B>(i), slopes, packs_ * n.size());
     });
   }
 
@@ -379,12 +334,61 @@ class BatchTape {
     }
   }
 
+  // abar = share(e) or, where it is not the first, abar += share(e), entry by entry; in place, where
+  // the plan says so.
+  template <typename F>
+  void pass_back(B* a_bar, Eigen::Index size, bool is_first, F share) {
+    if (is_first) {
+      for (Eigen::Index e = 0; e < size; ++e) a_bar[e] = share(e);
+    } else {
+      for (Eigen::Index e = 0; e < size; ++e) a_bar[e] += share(e);
+    }
+  }
+
   void reverse_elementary(std::int32_t i) {
-    const Eigen::Index size = packs_ * node(i).size();
-    const B* const slopes = slopes_.data() + info(i).slopes * max_packs_;
-    const B* const y_bar = own_.adjoints(i);
-    B* const x_bar = own_.adjoints(node(i).a);
-    for (Eigen::Index e = 0; e < size; ++e) x_bar[e] += y_bar[e] * slopes[e];
+    const B* const bar = adjoints<B>(i);
+    const B* const slopes = slopes_.data() + info(i).slopes;
+    pass_back(adjoints<B>(node(i).a), packs_ * node(i).size(), info(i).begins_a, [&](auto e) {
+      return bar[e] * slopes[e];
+    });
+  }
+
+  void reverse_scale(std::int32_t i) {
+    const B* const bar = adjoints<B>(i);
+    const B factor(node(i).factor);
+    pass_back(adjoints<B>(node(i).a), packs_ * node(i).size(), info(i).begins_a, [&](auto e) {
+      return bar[e] * factor;
+    });
+  }
+
+  // Whether operand o has an entry of each sample for each of node i.
+  bool is_entrywise(std::int32_t i, std::int32_t o) const {
+    return !info(o).is_common && node(o).rows == node(i).rows && node(o).cols == node(i).cols;
+  }
+
+  // c = a + b, a - b or a b of each entry.
+  void reverse_entrywise(std::int32_t i) {
+    const Node& n = node(i);
+    const Eigen::Index size = packs_ * n.size();
+    const B* const bar = adjoints<B>(i);
+    const bool is_product = n.op == Op::kHadamard;
+    const auto to = [&](std::int32_t o, std::int32_t other, bool is_first, bool is_negative) {
+      if (!info(o).is_needed) return false;
+      if (!is_entrywise(i, o) || (is_product && !is_entrywise(i, other))) return true;
+      B* const o_bar = adjoints<B>(o);
+      if (is_product) {
+        const B* const factor = values<B>(other);
+        pass_back(o_bar, size, is_first, [&](auto e) { return bar[e] * factor[e]; });
+      } else if (is_negative) {
+        pass_back(o_bar, size, is_first, [&](auto e) { return -bar[e]; });
+      } else if (!is_first || o_bar != bar) {
+        pass_back(o_bar, size, is_first, [&](auto e) { return bar[e]; });
+      }
+      return false;
+    };
+    const bool a_is_left = to(n.a, n.b, info(i).begins_a, false);
+    const bool b_is_left = to(n.b, n.a, info(i).begins_b, n.op == Op::kSubtract);
+    if (a_is_left || b_is_left) reverse_others(i, a_is_left, b_is_left);
   }
 
   static Lane* lanes_of(B* numbers) { return reinterpret_cast<Lane*>(numbers); }
@@ -399,8 +403,8 @@ class BatchTape {
     const Node& n = node(i);
     const bool is_common = info(i).is_common;
     double* const first =
-        is_common ? reinterpret_cast<double*>(is_adjoint ? common_.adjoints(i) : common_.values(i))
-                  : reinterpret_cast<double*>(is_adjoint ? own_.adjoints(i) : own_.values(i));
+        is_common ? reinterpret_cast<double*>(is_adjoint ? adjoints<S>(i) : values<S>(i))
+                  : reinterpret_cast<double*>(is_adjoint ? adjoints<B>(i) : values<B>(i));
     const Eigen::Index before = k * n.rows / stack * n.cols * (is_common ? 1 : kLanes);
     const BatchMatrix all{first + before,
                           is_common,
@@ -444,10 +448,12 @@ class BatchTape {
   void reverse_product(std::int32_t i) {
     const Node& n = node(i);
     const Extents m = extents(n);
-    const auto add = [&](BatchMatrix bar, BatchMatrix x, BatchMatrix y, Extents e) {
-      const auto packs = static_cast<int>(packs_);
+    const auto packs = static_cast<int>(packs_);
+    const auto add = [&](BatchMatrix bar, BatchMatrix x, BatchMatrix y, Extents e, bool is_first) {
       if (bar.is_shared) {
         add_sum(bar, x, y, e.rows, e.inner, e.cols, packs);
+      } else if (is_first) {
+        multiply<Store::kAssign>(bar, x, y, e.rows, e.inner, e.cols, packs);
       } else {
         multiply<Store::kAdd>(bar, x, y, e.rows, e.inner, e.cols, packs);
       }
@@ -455,21 +461,30 @@ class BatchTape {
     for (Eigen::Index k = 0; k < n.stack; ++k) {
       const BatchMatrix c_bar = matrix(i, true, k, n.stack, false);
       if (info(n.a).is_needed) {
-        add(left(n, true, k), c_bar, right(n, false, k).transposed(), {m.rows, m.cols, m.inner});
+        add(left(n, true, k),
+            c_bar,
+            right(n, false, k).transposed(),
+            {m.rows, m.cols, m.inner},
+            info(i).begins_a && (k == 0 || !n.is_shared_a));
       }
       if (info(n.b).is_needed) {
-        add(right(n, true, k), left(n, false, k).transposed(), c_bar, {m.inner, m.rows, m.cols});
+        add(right(n, true, k),
+            left(n, false, k).transposed(),
+            c_bar,
+            {m.inner, m.rows, m.cols},
+            info(i).begins_b && (k == 0 || !n.is_shared_b));
       }
     }
   }
 
   const Graph* graph_;
   std::span<const Node> nodes_;
-  std::vector<Info> info_;
-  NodeNumbers<S> common_;
-  NodeNumbers<B> own_;  // of packs, and of what is spread
+  detail::BatchPlan plan_;
+  std::vector<S> common_values_;
+  std::vector<S> common_adjoints_;
+  std::vector<B> values_;  // of packs, and of what is spread
+  std::vector<B> adjoints_;
   std::vector<B> slopes_;
-  Eigen::Index max_packs_ = 1;
   Eigen::Index packs_ = 0;  // of the batch at hand
 };
 
