@@ -80,6 +80,12 @@ std::vector<Case> cases() {
        Elementary::kGelu,
        [](const Real50& x) { return Real50(x * erfc(-x / sqrt(Real50(2))) / 2); },
        with_zero},
+      {.name = "ScaledGelu",
+       .function = Elementary::kGelu,
+       .definition =
+           [](const Real50& x) { return Real50(x * erfc(-x * 5 / 8 / sqrt(Real50(2))) / 2); },
+       .smooth_points = with_zero,
+       .alpha = 0.625},
       {"Relu",
        Elementary::kRelu,
        [](const Real50& x) { return x > 0 ? x : Real50(0); },

@@ -23,7 +23,7 @@ TEST(Simplified, LeavesOutWhatNothingDependsOn) {
   const Var a = g.parameter(0, 2, 1);
   const Var unused = exp(g.parameter(2, 3, 1));
   const Var x = g.input(1, 2, 1);
-  const std::vector<std::int32_t> swapped = {1, 0};
+  const std::vector<std::int32_t> swapped = {1, 2};
   g.constant(Eigen::Vector3d(1, 2, 3));
   const Var z = gather(hadamard(a, x), g.constant(Eigen::Vector2d(4, 5)), swapped, 2, 1);
   g.set_prediction(z);
@@ -166,6 +166,40 @@ TEST(Simplified, TakesNothingElseForANormalisation) {
 }
 
 // Of a mean that is not the rows' own only the root mean square is one.
+Var one_plus_erf(Graph& g, Var x) { return erf(x / number(g, 1.4142135381698608)) + number(g, 1); }
+
+TEST(Simplified, TakesGeluHoweverItIsSpelt) {
+  const std::function<Var(Graph&, Var)> spellings[] = {
+      [](Graph& g, Var x) { return hadamard(hadamard(x, one_plus_erf(g, x)), number(g, 0.5)); },
+      [](Graph& g, Var x) { return hadamard(hadamard(number(g, 0.5), x), one_plus_erf(g, x)); },
+      [](Graph& g, Var x) { return hadamard(x, 0.5 * one_plus_erf(g, x)); },
+      [](Graph& g, Var x) { return hadamard(number(g, 1) + erf(0.7 * x), x) / number(g, 2); },
+      [](Graph& g, Var x) { return 0.5 * hadamard(x, number(g, 1) + erf(x)); }};
+  for (const auto& spelling : spellings) {
+    const auto simple = checked(*graph_of(spelling));
+    const auto found =
+        std::ranges::find(simple->nodes(), Elementary::kGelu, &Graph::Node::function);
+    ASSERT_NE(found, simple->nodes().end());
+    EXPECT_EQ(found->op, Graph::Op::kElementary);
+    for (const Graph::Node& node : simple->nodes()) EXPECT_NE(node.function, Elementary::kErf);
+  }
+}
+
+TEST(Simplified, TakesNothingElseForGelu) {
+  const std::function<Var(Graph&, Var)> others[] = {
+      [](Graph& g, Var x) { return hadamard(x, one_plus_erf(g, x)); },
+      [](Graph& g, Var x) { return 0.5 * hadamard(2.0 * x, one_plus_erf(g, x)); },
+      [](Graph& g, Var x) { return 0.5 * hadamard(tanh(x), one_plus_erf(g, x)); },
+      [](Graph& g, Var x) { return 0.5 * hadamard(x, number(g, 2) + erf(x)); },
+      [](Graph& g, Var x) { return 0.5 * hadamard(x, number(g, 1) + tanh(x)); },
+      [](Graph& g, Var x) { return 0.5 * hadamard(x, hadamard(x, one_plus_erf(g, x))); },
+      [](Graph& g, Var x) { return 0.5 * one_plus_erf(g, x); }};
+  for (const auto& other : others) {
+    const auto simple = checked(*graph_of(other));
+    for (const Graph::Node& node : simple->nodes()) EXPECT_NE(node.function, Elementary::kGelu);
+  }
+}
+
 TEST(Simplified, TakesAnotherMeanOffBeforehand) {
   const auto simple = checked(*graph_of([](Graph& g, Var x) {
     const Var part = slice(x, 0, 0, 3, 3);
@@ -213,6 +247,53 @@ TEST(Simplified, ScalesOtherProductsThemselves) {
 TEST(Simplified, LeavesAQuotientByZeroAlone) {
   const auto graph = graph_of([](Graph& g, Var x) { return x / number(g, 0); });
   EXPECT_EQ(count_of(*simplified(*graph), Graph::Op::kDivide), 1);
+}
+
+TEST(Simplified, MovesEntriesOnce) {
+  const std::vector<std::int32_t> turned = {0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11};
+  const std::vector<std::int32_t> back = {0, 3, 6, 9, 1, 4, 7, 10, 2, 5, 8, 11};
+  const std::vector<std::int32_t> some = {7, -1, 2, 2, 0, 11};
+  const std::vector<std::int32_t> few = {5, 1, -1, 0};
+
+  struct Moving {
+    std::function<Var(Graph&, Var)> function;
+    std::ptrdiff_t gathers;
+    std::ptrdiff_t slices;
+  };
+
+  const Moving cases[] = {
+      {[&](Graph&, Var x) { return gather(gather(x, turned, 4, 3), some, 2, 3); }, 1, 0},
+      {[&](Graph&, Var x) { return gather(reshape(gather(x, some, 6, 1), 2, 3), few, 2, 2); },
+       1,
+       0},
+      {[&](Graph&, Var x) { return gather(gather(x, turned, 4, 3), back, 3, 4); }, 0, 0},
+      {[&](Graph& g, Var x) {
+         const Var both = gather(gather(x, turned, 4, 3), tanh(x), turned, 4, 3);
+         return gather(hadamard(both, both), g.input(2, 1, 2), some, 3, 2);
+       },
+       2,
+       0},
+      {[&](Graph&, Var x) {  // of three nodes, which is one too many
+         const Var both = gather(x, tanh(x), std::vector{0, 13, 5, 20}, 2, 2);
+         return gather(both, exp(x), std::vector{1, 0, 6, 3}, 2, 2);
+       },
+       2,
+       0},
+      {[&](Graph&, Var x) { return slice(slice(x, 1, 0, 2, 4), 1, 1, 1, 2); }, 0, 1},
+      {[&](Graph&, Var x) { return slice(slice(x, 1, 1, 2, 3), 0, 0, 2, 3); }, 0, 1},
+      {[&](Graph&, Var x) { return slice(reshape(slice(x, 0, 1, 3, 2), 2, 3), 0, 1, 2, 2); }, 0, 2},
+      {[&](Graph&, Var x) { return tanh(slice(x, 0, 0, 3, 4)); }, 0, 0},
+      {[&](Graph&, Var x) {
+         return gather(slice(x, 1, 1, 2, 3), std::vector{5, -1, 0}, 1, 3);
+       },
+       1,
+       0}};
+  for (std::size_t k = 0; k < std::size(cases); ++k) {
+    SCOPED_TRACE(k);
+    const auto simple = checked(*graph_of(cases[k].function));
+    EXPECT_EQ(count_of(*simple, Graph::Op::kGather), cases[k].gathers);
+    EXPECT_EQ(count_of(*simple, Graph::Op::kSlice), cases[k].slices);
+  }
 }
 
 TEST(Simplified, LeavesOutParametersThatAMaskDoes) {

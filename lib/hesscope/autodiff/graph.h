@@ -53,7 +53,7 @@ enum class Elementary : std::uint8_t {
   kElu,  ///< x where x > 0, alpha (exp(x / beta) - 1) elsewhere
   kErf,
   kExp,
-  kGelu,       ///< x Phi(x) with the normal distribution function Phi (erf form, not the tanh fit)
+  kGelu,       ///< x Phi(alpha x), Phi the normal distribution function (not the fit by tanh)
   kLeakyRelu,  ///< x where x > 0, alpha x elsewhere
   kLog,
   kPower,  ///< x^alpha

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -24,11 +25,14 @@ class Simplification {
         place_(nodes_.size()) {
     const detail::GraphPatterns patterns(graph);
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
-      if (auto found = patterns.standardized(static_cast<std::int32_t>(i))) nodes_[i] = *found;
+      const auto node = static_cast<std::int32_t>(i);
+      if (auto found = patterns.standardized(node)) nodes_[i] = *found;
+      if (auto found = patterns.gelu(node)) nodes_[i] = *found;
     }
     find_needed();
     find_scaled(patterns);
     find_masked(patterns);
+    find_moved();
     find_needed();
   }
 
@@ -44,7 +48,7 @@ class Simplification {
   }
 
  private:
-  static std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
+  static std::size_t at(Eigen::Index i) { return static_cast<std::size_t>(i); }
 
   void find_needed() {
     is_needed_.assign(nodes_.size(), 0);
@@ -81,7 +85,8 @@ class Simplification {
     const std::vector<int> num_takers = count_takers();
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       const auto scaled = patterns.scaled(static_cast<std::int32_t>(i));
-      if (is_needed_[i] == 0 || !scaled) continue;
+      const bool is_replaced = nodes_[i].op != graph_.nodes()[i].op;
+      if (is_needed_[i] == 0 || is_replaced || !scaled) continue;
       Node of_operand{.op = Op::kScale,
                       .a = scaled->operand,
                       .rows = nodes_[i].rows,
@@ -117,12 +122,110 @@ class Simplification {
     }
   }
 
+  // What moves entries of a node that only moves them takes them from where that does.
+  void find_moved() {
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      if (is_needed_[i] == 0) continue;
+      if (nodes_[i].op == Op::kSlice) shorten_slice(nodes_[i]);
+      if (nodes_[i].op == Op::kGather) shorten_gather(i);
+    }
+  }
+
+  bool has_shape_of(const Node& n, std::int32_t operand) const {
+    return n.rows == nodes_[at(operand)].rows && n.cols == nodes_[at(operand)].cols;
+  }
+
+  void shorten_slice(Node& n) const {
+    const auto is_shown_whole = [&](const Node& operand) {
+      return operand.op == Op::kReshape && has_shape_of(operand, operand.a);
+    };
+    while (is_shown_whole(nodes_[at(n.a)])) n.a = nodes_[at(n.a)].a;
+    if (const Node& from = nodes_[at(n.a)]; from.op == Op::kSlice) {
+      n.row += from.row;
+      n.col += from.col;
+      n.a = from.a;
+    }
+    if (has_shape_of(n, n.a)) n = {.op = Op::kReshape, .a = n.a, .rows = n.rows, .cols = n.cols};
+  }
+
+  std::span<const std::int32_t> indices_of(std::int32_t i) const {
+    if (!sources_[at(i)].empty()) return sources_[at(i)];
+    const Node& n = nodes_[at(i)];
+    return graph_.indices().subspan(at(n.offset), at(n.size()));
+  }
+
+  // An entry of a node that does not move entries, or no node: 0.
+  struct Entry {
+    std::int32_t node;
+    Eigen::Index place;
+  };
+
+  Entry source_of(Entry entry) const {
+    while (entry.node >= 0) {
+      const Node& n = nodes_[at(entry.node)];
+      if (n.op == Op::kReshape) {
+        entry.node = n.a;
+      } else if (n.op == Op::kSlice) {
+        const Eigen::Index row = n.row + entry.place / n.cols;
+        const Eigen::Index col = n.col + entry.place % n.cols;
+        entry = {n.a, row * nodes_[at(n.a)].cols + col};
+      } else if (n.op == Op::kGather) {
+        entry = operand_of(n, indices_of(entry.node)[at(entry.place)]);
+      } else {
+        break;
+      }
+    }
+    return entry;
+  }
+
+  // Of a kGather node.
+  Entry operand_of(const Node& n, std::int32_t index) const {
+    if (index < 0) return {-1, 0};
+    const Eigen::Index size = nodes_[at(n.a)].size();
+    return index < size ? Entry{n.a, index} : Entry{n.b, index - size};
+  }
+
+  void shorten_gather(std::size_t i) {
+    Node n = nodes_[i];
+    std::vector<Entry> sources;
+    std::int32_t a = -1;
+    std::int32_t b = -1;
+    for (const std::int32_t index : indices_of(static_cast<std::int32_t>(i))) {
+      const Entry source = source_of(operand_of(n, index));
+      sources.push_back(source);
+      if (source.node < 0 || source.node == a || source.node == b) continue;
+      if (b >= 0) return;  // a node takes two operands at most
+      (a < 0 ? a : b) = source.node;
+    }
+    if (a < 0 || (a == n.a && b == n.b)) return;
+    std::vector<std::int32_t> indices;
+    bool is_whole = b < 0 && nodes_[at(a)].size() == n.size();
+    for (std::size_t e = 0; e < sources.size(); ++e) {
+      const Entry& source = sources[e];
+      const Eigen::Index before = source.node == b ? nodes_[at(a)].size() : 0;
+      const Eigen::Index index = source.node < 0 ? -1 : before + source.place;
+      is_whole = is_whole && index == static_cast<Eigen::Index>(e);
+      indices.push_back(static_cast<std::int32_t>(index));
+    }
+    n.a = a;
+    n.b = b;
+    if (is_whole) {
+      n.op = Op::kReshape;
+    } else {
+      sources_[i] = std::move(indices);
+    }
+    nodes_[i] = n;
+  }
+
   Var kept(std::int32_t i) const { return kept_[place_[at(i)]]; }
 
   Var copy_of(std::size_t i) {
     const Node& node = nodes_[i];
     if (node.op == Op::kReshape) return reshape(kept(node.a), node.rows, node.cols);
-    if (!sources_[i].empty()) return gather(kept(node.a), sources_[i], node.rows, node.cols);
+    if (!sources_[i].empty()) {
+      return node.b < 0 ? gather(kept(node.a), sources_[i], node.rows, node.cols)
+                        : gather(kept(node.a), kept(node.b), sources_[i], node.rows, node.cols);
+    }
     bool is_due = factor_[i].has_value();  // once, where both factors are one node
     return detail::copied_node(graph_, node, *smaller_, [&](std::int32_t operand) {
       const bool is_scaled = is_due && operand == smaller_factor(node);
@@ -139,7 +242,7 @@ class Simplification {
   std::vector<Node> nodes_;
   std::vector<char> is_needed_;
   std::vector<std::optional<double>> factor_;       // of a product: what scales it
-  std::vector<std::vector<std::int32_t>> sources_;  // of masked parameters: an entry, or -1
+  std::vector<std::vector<std::int32_t>> sources_;  // of what moves entries: one each, or -1
   std::shared_ptr<Graph> smaller_ = std::make_shared<Graph>();
   std::vector<Var> kept_;
   std::vector<std::size_t> place_;  // of a node among those kept

@@ -30,8 +30,9 @@ Eigen::Index place_leases(std::vector<Lease>& leases) {
   for (Lease& lease : leases) {
     if (lease.end != kForever) order.push_back(&lease);
   }
-  std::stable_sort(
-      order.begin(), order.end(), [](const Lease* a, const Lease* b) { return a->begin < b->begin; });
+  std::stable_sort(order.begin(), order.end(), [](const Lease* a, const Lease* b) {
+    return a->begin < b->begin;
+  });
   std::vector<const Lease*> live;  // by place
   Eigen::Index room = 0;
   for (Lease* const lease : order) {

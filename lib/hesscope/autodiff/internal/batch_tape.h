@@ -267,6 +267,20 @@ class BatchTape {
     return view<const T>(values<T>(i), i, part);
   }
 
+  // What acts entry by entry takes columns as rows: kernels' inner loops are along rows.
+  static bool takes_columns(const Node& n) {
+    switch (n.op) {
+      case Op::kAdd:
+      case Op::kSubtract:
+      case Op::kHadamard:
+      case Op::kDivide:
+      case Op::kScale:
+        return n.cols == 1;
+      default:
+        return false;
+    }
+  }
+
   template <typename T>
   detail::NodeData<T> data_of(const Node& n, Part part) {
     return {.choice = operand<T>(n.choice, part),
@@ -277,12 +291,14 @@ class BatchTape {
   void forward_by_kernels(std::int32_t i, Part part) {
     const Node& n = node(i);
     if (n.a < 0) return;
-    const auto out = view<T>(values<T>(i), i, part);
+    const bool is_turned = takes_columns(n);
+    const auto out = view<T>(values<T>(i), i, part).transposed_if(is_turned);
     const auto own = data_of<T>(n, part);
+    const auto a = operand<T>(n.a, part).transposed_if(is_turned);
     if (n.b >= 0) {
-      detail::forward_binary(n, own, out, operand<T>(n.a, part), operand<T>(n.b, part));
+      detail::forward_binary(n, own, out, a, operand<T>(n.b, part).transposed_if(is_turned));
     } else {
-      detail::forward_unary(n, own, out, operand<T>(n.a, part));
+      detail::forward_unary(n, own, out, a);
     }
   }
 
@@ -290,10 +306,15 @@ class BatchTape {
   template <typename T>
   void reverse_by_kernels(std::int32_t i, Part part, bool to_a, bool to_b) {
     const Node& n = node(i);
+    const bool is_turned = takes_columns(n);
     const auto own = data_of<T>(n, part);
-    const detail::View<const T> bar = view<const T>(adjoints<T>(i), i, part);
-    const auto value_of = [&](std::int32_t o, auto use) { use(operand<T>(o, part)); };
-    const auto bar_of = [&](std::int32_t o) { return view<T>(adjoints<T>(o), o, part); };
+    const auto bar = view<const T>(adjoints<T>(i), i, part).transposed_if(is_turned);
+    const auto value_of = [&](std::int32_t o, auto use) {
+      use(operand<T>(o, part).transposed_if(is_turned));
+    };
+    const auto bar_of = [&](std::int32_t o) {
+      return view<T>(adjoints<T>(o), o, part).transposed_if(is_turned);
+    };
     const bool needs_a = to_a && info(n.a).is_needed;
     if (n.b < 0) {
       if (needs_a) detail::reverse_unary(n, i, own, bar_of(n.a), bar, value_of);

@@ -47,7 +47,7 @@ void visit_elementary(Elementary function, double alpha, double beta, Visitor vi
     case Elementary::kFloor:
       return visit(FloorFunction{});
     case Elementary::kGelu:
-      return visit(GeluFunction{});
+      return visit(GeluFunction{alpha});
     case Elementary::kLeakyRelu:
       return visit(LeakyReluFunction{alpha});
     case Elementary::kLog:

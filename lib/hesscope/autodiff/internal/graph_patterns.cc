@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include <hesscope/autodiff/internal/graph_patterns.h>
 
@@ -123,6 +124,65 @@ std::optional<Graph::Node> GraphPatterns::standardized(std::int32_t i) const {
     const std::int32_t inverse = is_second ? n.b : n.a;
     if (!has_same_shape(rows, i) || !is_column_of(inverse, rows)) continue;
     if (auto found = standardized(rows, under_inverse_root(inverse))) return found;
+  }
+  return std::nullopt;
+}
+
+// Node i = the number returned times the factors, all of its size, and none of them shown as a product
+// but `whole`; of no more than `depth` products.
+double GraphPatterns::split_factors(std::int32_t i,
+                                    std::int32_t whole,
+                                    int depth,
+                                    std::vector<std::int32_t>& factors) const {
+  i = root(i);
+  const Node& n = node(i);
+  if (depth > 0 && i != whole) {
+    if (const auto part = scaled(i)) {
+      return part->factor * split_factors(part->operand, whole, depth - 1, factors);
+    }
+    if (n.op == Op::kHadamard && has_same_shape(n.a, i) && has_same_shape(n.b, i)) {
+      const double left = split_factors(n.a, whole, depth - 1, factors);
+      return left * split_factors(n.b, whole, depth - 1, factors);
+    }
+  }
+  factors.push_back(i);
+  return 1;
+}
+
+// Of node i = 1 + erf(k x), in any order: k and the root of x.
+std::optional<GraphPatterns::Scaled> GraphPatterns::argument_of_erf(std::int32_t i) const {
+  const Node& sum = node(i);
+  if (sum.op != Op::kAdd) return std::nullopt;
+  const bool is_second = number(sum.b) == 1.0;
+  if (!is_second && number(sum.a) != 1.0) return std::nullopt;
+  const Node& erf = node(root(is_second ? sum.a : sum.b));
+  if (erf.op != Op::kElementary || erf.function != Elementary::kErf) return std::nullopt;
+  if (erf.size() != sum.size()) return std::nullopt;
+  const std::int32_t argument = root(erf.a);
+  const Scaled found = scaled(argument).value_or(Scaled{1, argument});
+  return Scaled{found.factor, root(found.operand)};
+}
+
+std::optional<Graph::Node> GraphPatterns::gelu(std::int32_t i) const {
+  const Node& n = node(i);
+  if (n.op != Op::kHadamard && n.op != Op::kScale && n.op != Op::kDivide) return std::nullopt;
+  constexpr int kProducts = 3;  // of a number, x and the rest, in any order
+  std::vector<std::int32_t> all;
+  split_factors(i, -1, kProducts, all);
+  for (const std::int32_t rest : all) {
+    const auto argument = argument_of_erf(rest);
+    if (!argument || node(argument->operand).size() != n.size()) continue;
+    const std::int32_t x = argument->operand;
+    std::vector<std::int32_t> factors;
+    if (split_factors(i, x, kProducts, factors) != 0.5 || factors.size() != 2) continue;
+    std::ranges::sort(factors);
+    if (factors != std::vector{std::min(x, rest), std::max(x, rest)}) continue;
+    return Node{.op = Op::kElementary,
+                .function = Elementary::kGelu,
+                .a = x,
+                .rows = n.rows,
+                .cols = n.cols,
+                .factor = argument->factor * std::numbers::sqrt2};
   }
   return std::nullopt;
 }

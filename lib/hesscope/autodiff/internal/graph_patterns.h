@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <span>
+#include <vector>
 
 #include <hesscope/autodiff/graph.h>
 
@@ -18,6 +19,10 @@ class GraphPatterns {
 
   /// The kStandardizeRows node that node i is.
   std::optional<Graph::Node> standardized(std::int32_t i) const;
+
+  /// The kGelu node that node i is, of an operand that may have another shape: x (1 + erf(k x)) / 2, in
+  /// any order of the factors.
+  std::optional<Graph::Node> gelu(std::int32_t i) const;
 
   /// Of node i = factor * operand, a node of its shape.
   struct Scaled {
@@ -55,6 +60,11 @@ class GraphPatterns {
   std::int32_t under_root(std::int32_t i) const;
   std::int32_t under_inverse_root(std::int32_t i) const;
   std::optional<Node> standardized(std::int32_t rows, std::int32_t square) const;
+  double split_factors(std::int32_t i,
+                       std::int32_t whole,
+                       int depth,
+                       std::vector<std::int32_t>& factors) const;
+  std::optional<Scaled> argument_of_erf(std::int32_t i) const;
 
   std::span<const Node> nodes_;
   std::span<const double> constants_;

@@ -147,4 +147,32 @@ template <typename B>
   return magnitude < Vector{} + 1.0 ? near : lane_signed<B>(far, x);
 }
 
+/// The normal distribution function Phi(x): for x <= 0, with m = |x|, exp(-m^2 / 2) P(t) / (1 + sqrt(2) m),
+/// t = (m - 6) / (m + 6), and for others 1 - Phi(-x). P interpolates in Chebyshev's points on 0 <= m <= 40,
+/// within 1e-17; beyond, the result is 0 or 1. Within 4 (1 + x^2 / 8) units in the last place, however
+/// small.
+template <typename B>
+[[gnu::always_inline]] inline typename B::Vector lane_normal_distribution(typename B::Vector x) {
+  constexpr double kP[] = {0.6144500235976215,     -0.0692142626805466,     0.012465016640197299,
+                           0.027741689627895274,   -0.04636447320659537,    0.046470639146096455,
+                           -0.03581897714377506,   0.02239820868751177,     -0.011399844511604383,
+                           0.004571429469919259,   -0.0013036569563877368,  0.00016385835871079833,
+                           6.194532372697153e-05,  -3.954165155524043e-05,  6.042571798808876e-06,
+                           2.8196376255361173e-06, -1.460773634503303e-06,  -2.6466924700884612e-08,
+                           1.9736205208498998e-07, -2.6325435232130917e-08, -2.3399358804592012e-08,
+                           3.979320034645963e-09,  2.2785765446983248e-09};
+  using Vector = typename B::Vector;
+  const Vector most = Vector{} + 40.0;
+  Vector m = lane_magnitude<B>(x);
+  m = m > most ? most : m;
+  const Vector slow = 1.0 + 1.4142135623730951 * m;
+  const Vector far = m + 6.0;
+  const Vector inverse = 1.0 / (slow * far);
+  const Vector t = (m - 6.0) * slow * inverse;
+  // As a density has it, so that one exponential does for both.
+  const Vector tail =
+      LaneExponential<B>(x * x * -0.5).exp() * (lane_polynomial(kP, t) * far * inverse);
+  return x > Vector{} ? 1.0 - tail : tail;
+}
+
 }  // namespace hesscope::detail

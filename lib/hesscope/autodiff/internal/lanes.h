@@ -187,6 +187,10 @@ struct Lanes {
     return a.each([](double v) { return std::tan(v); });
   }
 
+  [[gnu::always_inline]] friend Lanes normal_distribution(const Lanes& a) {
+    return Lanes(lane_normal_distribution<Lanes>(a.x));
+  }
+
   [[gnu::always_inline]] friend Lanes tanh(const Lanes& a) { return Lanes(lane_tanh<Lanes>(a.x)); }
 
   friend Lanes pow(const Lanes& a, const Lanes& b) {

@@ -53,52 +53,68 @@ struct ExpFunction {
   }
 };
 
+// x Phi(u), u = scale x
 struct GeluFunction {
-  // phi(x) = exp(-x^2 / 2) / sqrt(2 pi)
+  double scale = 1;
+
   template <typename B>
-  static B density(const B& x) {
+  B argument(const B& x) const {
+    return B(scale) * x;
+  }
+
+  // phi(u) = exp(-u^2 / 2) / sqrt(2 pi)
+  template <typename B>
+  static B density(const B& u) {
     using std::exp;
-    return BaseConstants<B>::inverse_root_two_pi() * exp(x * x / B(-2));
+    return BaseConstants<B>::inverse_root_two_pi() * exp(u * u * B(-0.5));
   }
 
-  // Phi(x) = erfc(-x / sqrt 2) / 2: relative accuracy in the left tail too
+  // Phi(u) = erfc(-u / sqrt 2) / 2: relative accuracy in the left tail too
   template <typename B>
-  static B distribution(const B& x) {
-    using std::erfc;
-    return erfc(-(x * BaseConstants<B>::root_half())) / B(2);
+  static B distribution(const B& u) {
+    if constexpr (requires { normal_distribution(u); }) {
+      return normal_distribution(u);
+    } else {
+      using std::erfc;
+      return erfc(-(u * BaseConstants<B>::root_half())) / B(2);
+    }
   }
 
   template <typename B>
-  static B f(const B& x) {
-    return x * distribution(x);
+  B f(const B& x) const {
+    return x * distribution(argument(x));
   }
 
-  // Phi(x) + x phi(x)
+  // Phi(u) + u phi(u)
   template <typename B>
-  static B df(const B& x) {
-    return distribution(x) + x * density(x);
+  B df(const B& x) const {
+    const B u = argument(x);
+    return distribution(u) + u * density(u);
   }
 
-  // (2 - x^2) phi(x), multiplied out so that phi = 0 wins where x^2 overflows
+  // scale (2 - u^2) phi(u), multiplied out so that phi = 0 wins where u^2 overflows
   template <typename B>
-  static B ddf(const B& x) {
-    const B phi = density(x);
-    return B(2) * phi - x * (x * phi);
+  B ddf(const B& x) const {
+    const B u = argument(x);
+    const B phi = density(u);
+    return B(scale) * (B(2) * phi - u * (u * phi));
   }
 
-  // (x^3 - 4 x) phi(x), multiplied out likewise
+  // scale^2 (u^3 - 4 u) phi(u), multiplied out likewise
   template <typename B>
-  static B dddf(const B& x) {
-    const B x_phi = x * density(x);
-    return x * (x * x_phi) - B(4) * x_phi;
+  B dddf(const B& x) const {
+    const B u = argument(x);
+    const B u_phi = u * density(u);
+    return B(scale * scale) * (u * (u * u_phi) - B(4) * u_phi);
   }
 
-  // (7 x^2 - x^4 - 4) phi(x), multiplied out likewise
+  // scale^3 (7 u^2 - u^4 - 4) phi(u), multiplied out likewise
   template <typename B>
-  static B ddddf(const B& x) {
-    const B phi = density(x);
-    const B square_phi = x * (x * phi);
-    return B(7) * square_phi - x * (x * square_phi) - B(4) * phi;
+  B ddddf(const B& x) const {
+    const B u = argument(x);
+    const B phi = density(u);
+    const B square_phi = u * (u * phi);
+    return B(scale * scale * scale) * (B(7) * square_phi - u * (u * square_phi) - B(4) * phi);
   }
 };
 
