@@ -26,6 +26,19 @@ namespace {
 
 using test::expect_refusal;
 
+TEST(Graph, RecordsNoNodeOfAnotherShapeThanItsOperandWhereItKeepsThat) {
+  Graph g;
+  const Var a = g.parameter(0, 2, 3);
+  using Op = Graph::Op;
+  for (const Op op : {Op::kScale, Op::kElementary, Op::kSoftmaxRows, Op::kStandardizeRows}) {
+    expect_refusal([&] { g.record({.op = op, .a = a.node(), .rows = 1, .cols = 6}); },
+                   "Graph::record: the operand must have the result's shape");
+    expect_refusal([&] { g.record({.op = op, .rows = 1, .cols = 6}); },
+                   "Graph::record: the operand must have the result's shape");
+    EXPECT_EQ(g.record({.op = op, .a = a.node(), .rows = 2, .cols = 3}).rows(), 2);
+  }
+}
+
 TEST(Graph, NamesTheOperationWhoseShapesDoNotFit) {
   Graph g;
   const Var a = g.parameter(0, 2, 3);

@@ -174,7 +174,11 @@ TEST(Simplified, TakesGeluHoweverItIsSpelt) {
       [](Graph& g, Var x) { return hadamard(hadamard(number(g, 0.5), x), one_plus_erf(g, x)); },
       [](Graph& g, Var x) { return hadamard(x, 0.5 * one_plus_erf(g, x)); },
       [](Graph& g, Var x) { return hadamard(number(g, 1) + erf(0.7 * x), x) / number(g, 2); },
-      [](Graph& g, Var x) { return 0.5 * hadamard(x, number(g, 1) + erf(x)); }};
+      [](Graph& g, Var x) { return 0.5 * hadamard(x, number(g, 1) + erf(x)); },
+      [](Graph& g, Var x) {
+        const Var row = reshape(x, 1, 12);
+        return hadamard(0.5 * reshape(x, 4, 3), reshape(one_plus_erf(g, row), 4, 3));
+      }};
   for (const auto& spelling : spellings) {
     const auto simple = checked(*graph_of(spelling));
     const auto found =

@@ -33,6 +33,12 @@ void require_place(const char* operation,
   }
 }
 
+// Of operations on one operand: whether the result has its shape.
+bool keeps_shape(Op op) {
+  return op == Op::kScale || op == Op::kElementary || op == Op::kSoftmaxRows ||
+         op == Op::kStandardizeRows;
+}
+
 // Whether a change of a parameter reaches the output when the prediction is held fixed.
 bool bypasses(std::span<const Node> nodes, std::int32_t prediction, std::int32_t output) {
   std::vector<bool> depends(nodes.size());
@@ -70,6 +76,11 @@ Var Graph::record(const Node& node) {
                        operand,
                        nodes_.size()));
     }
+  }
+  if (keeps_shape(node.op)) {
+    const bool fits = node.a >= 0 && nodes_[static_cast<std::size_t>(node.a)].rows == node.rows &&
+                      nodes_[static_cast<std::size_t>(node.a)].cols == node.cols;
+    if (!fits) fail("Graph::record", "the operand must have the result's shape");
   }
   bool varies = node.op == Op::kParameter;
   for (const std::int32_t operand : {node.a, node.b}) {

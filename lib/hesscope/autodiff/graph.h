@@ -212,8 +212,8 @@ class Graph {
   static constexpr Eigen::Index kMaxEntries = INT32_MAX;
 
   /// Records an operation; the functions below are its public face.
-  /// @throws PreconditionError for an operand that is no earlier node, or a shape of less than one
-  ///         entry or more than kMaxEntries.
+  /// @throws PreconditionError for an operand that is no earlier node, a shape of less than one entry
+  ///         or more than kMaxEntries, or one that is not the operand's where an operation keeps it.
   Var record(const Node& node);
 
   /// Keeps the indices of a kGather node; returns its offset.

@@ -230,6 +230,9 @@ class Simplification {
     return detail::copied_node(graph_, node, *smaller_, [&](std::int32_t operand) {
       const bool is_scaled = is_due && operand == smaller_factor(node);
       if (is_scaled) is_due = false;
+      if (node.op == Op::kElementary && !has_shape_of(node, operand)) {
+        return reshape(kept(operand), node.rows, node.cols).node();
+      }
       return (is_scaled ? *factor_[i] * kept(operand) : kept(operand)).node();
     });
   }
