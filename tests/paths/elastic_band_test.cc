@@ -151,6 +151,23 @@ TEST(ElasticBand, OfOnePointIsAtRestThere) {
   }
 }
 
+// Along a valley that is level losses differ by rounding.
+TEST(ElasticBand, IsHighestWhereItIsAboveBothEndsBeyondRounding) {
+  BandState state;
+  state.images = MatrixXd::Zero(1, 4);
+  state.losses = VectorXd::Constant(4, 0.7);
+  EXPECT_FALSE(state.highest().has_value());
+  state.losses[2] *= 1 + 4e-15;
+  EXPECT_FALSE(state.highest().has_value());
+  state.losses[2] = 0.7 + 1e-12;
+  EXPECT_EQ(state.highest(), 2);
+  state.losses[3] = state.losses[2];
+  EXPECT_FALSE(state.highest().has_value());
+  state.losses.setZero();
+  state.losses[1] = 1e-300;
+  EXPECT_EQ(state.highest(), 1);
+}
+
 TEST(ElasticBand, SaysWhereTheLossIsNotFinite) {
   const auto objective = test::three_wells();
   const ElasticBand band(objective, {.num_images = 5, .num_threads = 1});

@@ -33,6 +33,8 @@ constexpr int kPowerSteps = 20;
 constexpr double kOnePoint = 1e-8;
 // Forces below this part of curvature x length are rounding.
 constexpr double kRounding = 1e-13;
+// Relative, of differences between losses.
+constexpr double kLossRounding = 1e-14;
 
 VectorXd tangent_at(const BandState& state, Index i) {
   const VectorXd& loss = state.losses;
@@ -81,7 +83,10 @@ VectorXd BandState::arc_lengths() const {
 std::optional<Index> BandState::highest() const {
   Index top = 0;
   const double highest = losses.maxCoeff(&top);
-  const bool is_between = highest > losses[0] && highest > losses[losses.size() - 1];
+  const auto is_above = [highest](double end) {
+    return highest - end > kLossRounding * (std::abs(highest) + std::abs(end));
+  };
+  const bool is_between = is_above(losses[0]) && is_above(losses[losses.size() - 1]);
   return is_between ? std::optional<Index>(top) : std::nullopt;
 }
 

@@ -74,8 +74,8 @@ struct BandState {
   /// Lengths of the band from its first end to each image, by straight pieces.
   Eigen::VectorXd arc_lengths() const;
 
-  /// The highest image, where it is higher than both ends; nothing where it is not: then the path needs
-  /// no pass.
+  /// The highest image, where it is higher than both ends beyond rounding, 1e-14 of both losses;
+  /// nothing where it is not: then the path needs no pass.
   std::optional<Eigen::Index> highest() const;
 };
 

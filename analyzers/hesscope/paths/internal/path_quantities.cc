@@ -8,7 +8,6 @@
 #include <hesscope/paths/elastic_band.h>
 #include <hesscope/paths/internal/path_quantities.h>
 #include <hesscope/paths/path.h>
-#include <hesscope/spectra/critical_point.h>
 
 namespace hesscope::detail {
 namespace {
@@ -192,7 +191,7 @@ std::vector<Variable> saddle_quantities() {
       {.name = "barrier",
        .long_name = "barrier on the minimum-energy path",
        .definition = "max(0, saddle_loss - loss of the higher end), exact to rounding where "
-                     "saddle_index is 1; 0 where no image is higher than both ends",
+                     "saddle_index is 1; 0 where no image is higher than both ends beyond rounding",
        .references = {papers::kHenkelman, papers::kDraxler},
        .headline = 1},
       {.name = "saddle_index",
@@ -200,8 +199,8 @@ std::vector<Variable> saddle_quantities() {
        .long_name = "index of the pass",
        .definition = "number of negative eigenvalues of its Hessian, without the explained null "
                      "space, by LDL^T and by Sturm counts, which agree; 1 at a pass; "
-                     "undefined_not_stationary, as all numbers of the pass, where no image is "
-                     "higher than both ends",
+                     "undefined_not_stationary, as all numbers of the pass, where saddle_outcome "
+                     "is no_pass",
        .references = {papers::kHenkelman},
        .undefined = kWithoutPass,
        .headline = 6},
@@ -254,7 +253,8 @@ std::vector<Variable> saddle_quantities() {
        .long_name = "how the search for the pass ended",
        .definition =
            "as /critical/outcome, from the highest image; no_pass: no image is higher than "
-           "both ends; not_searched: the Hessian is too large",
+           "both ends beyond rounding, 1e-14 (|loss| + |loss of the end|); not_searched: the "
+           "Hessian is too large",
        .flag_meanings = pass_outcomes()},
       {.name = "saddle_parameters",
        .dimensions = {"parameter"},

@@ -4,11 +4,13 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 #include <vector>
 
 #include <Eigen/Core>
 
 #include <hesscope/dataset/dataset.h>
+#include <hesscope/spectra/critical_point.h>
 
 namespace hesscope::detail {
 
@@ -39,8 +41,8 @@ std::vector<Variable> image_quantities(bool has_spectrum, bool is_assembled);
 std::vector<Variable> saddle_quantities();
 
 /// Of the flag saddle_outcome: those of CriticalPointOutcome, and after them these two.
-inline constexpr std::int8_t kNoPass = 5;
-inline constexpr std::int8_t kNotSearched = 6;
+inline constexpr auto kNoPass = static_cast<std::int8_t>(std::size(kCriticalPointOutcomes));
+inline constexpr std::int8_t kNotSearched = kNoPass + 1;
 
 /// The numbers of the whole path, in the order in which they are shown.
 std::vector<Variable> scalar_quantities();
