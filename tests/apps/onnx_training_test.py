@@ -52,11 +52,11 @@ class Perceptron(program.Case):
     def flat(self, tensors):
         return np.concatenate([np.ravel(tensors[name]) for name in self.shapes])
 
-    def train(self, *tables, output="out", rule="sgd", extra="", expect=DONE):
+    def train(self, *tables, output="out", rule="sgd", extra="", monitor="", expect=DONE):
         (self.folder / "experiment.toml").write_text("\n".join((
             "[model]", 'kind = "onnx"', 'file = "model.onnx"', 'loss = "cross-entropy"', extra,
             "[data]", 'file = "data.npz"', *tables,
-            "[training]", f"steps = {STEPS}", "checkpoint_every = 4",
+            "[training]", f"steps = {STEPS}", "checkpoint_every = 4", monitor,
             "[[run]]", 'name = "run"', f'rule = "{rule}"', RULES[rule], f"learning_rate = {RATE}")))
         done = self.run_program("train", "experiment.toml", "-o", output)
         self.assertEqual(done.returncode, expect, done.stderr)
@@ -108,6 +108,34 @@ class Perceptron(program.Case):
         self.analyze("frozen", problem="frozen/problem.toml")
         with h5py.File(self.folder / "out.h5") as file:
             self.assertEqual([program.text(name) for name in file["parameter_name"]], ["a", "B", "b"])
+
+    def test_each_file_counts_its_own_targets(self):
+        weights, ignored = np.array([0.5, 2.0]), -1
+        random = np.random.default_rng(6)
+        files = {"data.npz": (self.x, np.array([0, 1, ignored, 0, 0, 1, ignored, ignored, 0, 0])),
+                 "held-out.npz": (random.normal(size=(7, 3)), np.array([1, 1, 0, ignored, 1, 1, 1]))}
+        for name, (x, target) in files.items():
+            np.savez(self.folder / name, x=x, target=target)
+
+        def loss(tensors, x, target):
+            """The weighted mean over the targets that count, as PyTorch has it."""
+            kept = target != ignored
+            logits = np.tanh(x[kept] @ tensors["A"].T + tensors["a"]) @ tensors["B"].T + tensors["b"]
+            own = np.log(np.exp(logits).sum(axis=1)) - logits[np.arange(kept.sum()), target[kept]]
+            return np.average(own, weights=weights[target[kept]])
+
+        self.train("[evaluation]", 'file = "held-out.npz"', extra="class_weights = [0.5, 2]\nignore_index = -1",
+                   monitor='history_every = 4\nmonitors = ["edge"]')
+        with h5py.File(self.folder / "out/history.h5") as file:
+            for row, step in enumerate(file["step"][()]):
+                tensors = self.checkpoint(step)
+                np.testing.assert_allclose(file["loss"][row], loss(tensors, *files["held-out.npz"]), rtol=1e-12)
+                np.testing.assert_allclose(file["training_loss"][row], loss(tensors, *files["data.npz"]), rtol=1e-12)
+        done = self.run_program("analyze", "out", "-p", "out/problem.toml", "-o", "result.h5", "--only", "hessian")
+        self.assertEqual(done.returncode, DONE, done.stderr)
+        with h5py.File(self.folder / "result.h5") as result, h5py.File(self.folder / "out/history.h5") as history:
+            for name in ("loss", "gradient_norm"):
+                np.testing.assert_allclose(result[name], history[name], rtol=1e-12)
 
     def test_what_cannot_be(self):
         for tables, code, mentions in (

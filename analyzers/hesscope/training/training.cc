@@ -195,7 +195,7 @@ double seconds_of_steps(const TrainingSetup& setup,
   }
   const auto seconds_of = [&](int num_steps) {
     const double begin = wall_seconds();
-    setup.objective().executor().for_each(at_once, [&](Eigen::Index i) {
+    setup.training().executor().for_each(at_once, [&](Eigen::Index i) {
       for (int k = 0; k < num_steps; ++k) runs[static_cast<std::size_t>(i)].step();
     });
     return (wall_seconds() - begin) / num_steps;
@@ -243,7 +243,7 @@ TrainingResult run_training(const TrainingRequest& request, const TrainingProgre
     const auto num_open = std::count_if(
         folders.begin(), folders.end(), [](const auto& folder) { return !folder.is_finished(); });
     Ticker ticker(progress, num_open * setup.experiment().num_steps);
-    train_all(folders, setup.objective().executor(), ticker);
+    train_all(folders, setup.training().executor(), ticker);
     for (const TrainingFolder& folder : folders) {
       result.outcomes.push_back(folder.outcome());
       result.is_conclusive = result.is_conclusive && folder.outcome().status == Status::kOk;
@@ -276,7 +276,8 @@ TrainingPlan plan_training(const TrainingRequest& request) {
   plan.peak_memory_bytes = objective.workspace_bytes();
   const std::vector<Job> jobs = jobs_of(request, experiment);
   const auto num_runs = static_cast<double>(jobs.size());
-  const auto at_once = std::min<Eigen::Index>(std::ssize(jobs), objective.executor().num_threads());
+  const auto at_once =
+      std::min<Eigen::Index>(std::ssize(jobs), setup.training().executor().num_threads());
   const double rounds = num_runs / static_cast<double>(at_once);
   std::optional<detail::AnalysisCosts> row;  // of the history, as monitors see it
   for (const Job& job : jobs) {

@@ -119,6 +119,10 @@ std::string text_of(const InitialDistribution& distribution) {
   return text;
 }
 
+bool is_same_block(const ParameterBlock& a, const ParameterBlock& b) {
+  return a.name == b.name && a.shape == b.shape;
+}
+
 // The analyzers that are named, each once.
 std::vector<const AnalyzerKind*> monitor_kinds(const std::vector<std::string>& names) {
   std::vector<const AnalyzerKind*> kinds;
@@ -195,10 +199,15 @@ TrainingSetup::TrainingSetup(ExperimentFile experiment,
   data_sha256_ = data.sha256();
   evaluation_sha256_ = evaluation.sha256();
   sampler_ = std::move(data.sampler);
-  objective_ = std::make_unique<GraphObjective>(
-      std::move(model),
-      std::move(samples),
-      GraphObjective::Options{.num_threads = num_threads, .stop = executor.stop()});
+  const GraphObjective::Options options{.num_threads = num_threads, .stop = executor.stop()};
+  // What is drawn has shapes alone, by which all samples have one model.
+  if (data.file && experiment_.evaluation.path != experiment_.data.path) {
+    Model evaluated =
+        fit(evaluation.sampler, [&] { return evaluated_model(model, evaluation.shapes()); });
+    training_ = std::make_unique<GraphObjective>(std::move(model), fixed_, options);
+    model = std::move(evaluated);
+  }
+  objective_ = std::make_unique<GraphObjective>(std::move(model), std::move(samples), options);
   // A monitor that is of another model is refused now, not with the history at the end.
   at_place(experiment_.monitors_location, [&] {
     for (const Monitor& monitor : monitors_) monitor.analyzer->dimensions(*objective_);
@@ -215,6 +224,20 @@ Model TrainingSetup::make_model(const ModelSources& sources) const {
   return kind.build(sources, parameter_shapes_of(start));
 }
 
+Model TrainingSetup::evaluated_model(const Model& trained, const TensorShapes& shapes) const {
+  Model model = at_place(experiment_.model_location, [&] {
+    return make_model({experiment_.model, shapes, experiment_.path.parent_path()});
+  });
+  const bool is_same = std::ranges::equal(model.parameters, trained.parameters, is_same_block) &&
+                       model.arrays == trained.arrays;
+  if (!is_same) {
+    throw InputError(fmt::format("{}: makes another model than {}, with other parameters or arrays",
+                                 shapes.source,
+                                 experiment_.data.path.string()));
+  }
+  return model;
+}
+
 TrainingSet TrainingSetup::training_set(std::uint64_t seed) const {
   if (fixed_ != nullptr || !experiment_.data.samples) return fixed_;
   return std::make_shared<SampleTable>(
@@ -225,9 +248,9 @@ TrainingSet TrainingSetup::training_set(std::uint64_t seed) const {
 std::unique_ptr<BatchLoss> TrainingSetup::losses(std::uint64_t seed,
                                                  TrainingSet fixed,
                                                  std::int64_t batch) const {
-  if (fixed == nullptr) return fresh_batches(*objective_, *sampler_, seed, batch);
+  if (fixed == nullptr) return fresh_batches(training(), *sampler_, seed, batch);
   const Eigen::Index num_samples = fixed->rows();
-  return shuffled_batches(*objective_, std::move(fixed), seed, batch == 0 ? num_samples : batch);
+  return shuffled_batches(training(), std::move(fixed), seed, batch == 0 ? num_samples : batch);
 }
 
 Eigen::VectorXd TrainingSetup::start_of(std::uint64_t seed) const {
@@ -291,7 +314,7 @@ std::vector<std::string> TrainingSetup::remarks() const {
 
 std::unique_ptr<GraphObjective> TrainingSetup::monitored(const TrainingSet& fixed) const {
   return std::make_unique<GraphObjective>(
-      objective_->model(),
+      training().model(),
       fixed == nullptr ? objective_->shared_samples() : fixed,
       GraphObjective::Options{.num_threads = 1, .stop = objective_->executor().stop()});
 }

@@ -40,6 +40,10 @@ class TrainingSetup {
   /// On the evaluation samples.
   const GraphObjective& objective() const { return *objective_; }
 
+  /// Whose model is that of the training samples: another than objective()'s where they lie in a file
+  /// of their own, since a loss may be divided by what its targets count. Its threads are for all runs.
+  const GraphObjective& training() const { return training_ ? *training_ : *objective_; }
+
   /// Of each parameter block.
   const std::vector<bool>& trained() const { return trained_; }
 
@@ -85,6 +89,10 @@ class TrainingSetup {
 
   Model make_model(const ModelSources& sources) const;
 
+  /// The model of the evaluation samples, where it may be another than that of the training samples.
+  /// @throws InputError where it does not have the same parameters and arrays.
+  Model evaluated_model(const Model& trained, const TensorShapes& shapes) const;
+
   /// Of a checkpoint that the experiment names: read when it is first asked for, and kept.
   const StoredStart& stored_start(std::uint64_t seed) const;
 
@@ -96,6 +104,7 @@ class TrainingSetup {
   std::string data_sha256_;           // of files, if any
   std::string evaluation_sha256_;
   std::unique_ptr<GraphObjective> objective_;
+  std::unique_ptr<GraphObjective> training_;  // null where it is objective_
   std::vector<bool> trained_;
   std::unique_ptr<std::mutex> starts_mutex_ = std::make_unique<std::mutex>();
   mutable std::map<std::uint64_t, StoredStart> starts_;  // by seed
