@@ -292,6 +292,18 @@ class Edge(program.Case):
         self.assertTrue(np.isinf(p[:OUTPUTS * INPUTS]).all() and np.isfinite(p[OUTPUTS * INPUTS:]).all())
         np.testing.assert_allclose(sharpness, self.edge("out")["preconditioned_sharpness"][-1], rtol=1e-12)
 
+    def test_any_analyzer_is_a_monitor(self):
+        listed = json.loads(self.run_program("inspect", "--quantities", "--json").stdout)["groups"]
+        others = ("attention-terms", "alignment")  # of other models
+        for name in [group["name"] for group in listed if group["question"] and group["name"] not in others]:
+            with self.subTest(name):
+                self.train(experiment(["gd"], steps=2, monitors=f'monitors = ["{name}"]'), output=name)
+                with h5py.File(self.folder / name / "history.h5") as file:
+                    self.assertIn(name, file)
+                    self.assertEqual(file["parameter_name"].asstr()[:].tolist(), ["layers.0.weight", "layers.0.bias"])
+                    np.testing.assert_array_equal(file["parameter_offset"], [0, INPUTS * OUTPUTS])
+                self.assertEqual(self.run_program("inspect", f"{name}/history.h5").returncode, DONE)
+
     def test_memory_of_monitors_is_foreseen(self):
         def foreseen(*options):
             self.train(experiment(["gd"], monitors="").replace('hidden = ""', 'hidden = "200"'), "--dry-run")

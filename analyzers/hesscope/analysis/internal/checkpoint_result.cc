@@ -28,6 +28,8 @@ namespace {
 
 const char* const kCheckpoint = "checkpoint";
 const char* const kBlock = "block";
+const char* const kParameterName = "parameter_name";
+const char* const kParameterOffset = "parameter_offset";
 
 // The time of the run, or the one SOURCE_DATE_EPOCH asks for (reproducible-builds.org).
 std::string timestamp() {
@@ -65,18 +67,10 @@ std::vector<Variable> checkpoint_quantities(const CheckpointDefinitions& definit
                          "loss"}};
 }
 
-// Of the parameter tensors.
-std::vector<Variable> parameter_quantities() {
-  return {{.name = "parameter_name",
-           .type = VariableType::kText,
-           .dimensions = {kBlock},
-           .long_name = "name of a parameter tensor",
-           .definition = "in the order of the flat parameter vector"},
-          {.name = "parameter_offset",
-           .type = VariableType::kInt64,
-           .dimensions = {kBlock},
-           .long_name = "first index of a parameter tensor",
-           .definition = "in the flat parameter vector; row-major inside the tensor"}};
+std::vector<std::string> names_of_blocks(std::span<const ParameterBlock> blocks) {
+  std::vector<std::string> names;
+  for (const ParameterBlock& block : blocks) names.push_back(block.name);
+  return names;
 }
 
 Variable along_checkpoints(Variable quantity) {
@@ -85,6 +79,19 @@ Variable along_checkpoints(Variable quantity) {
 }
 
 }  // namespace
+
+std::vector<Variable> parameter_quantities() {
+  return {{.name = kParameterName,
+           .type = VariableType::kText,
+           .dimensions = {kBlock},
+           .long_name = "name of a parameter tensor",
+           .definition = "in the order of the flat parameter vector"},
+          {.name = kParameterOffset,
+           .type = VariableType::kInt64,
+           .dimensions = {kBlock},
+           .long_name = "first index of a parameter tensor",
+           .definition = "in the flat parameter vector; row-major inside the tensor"}};
+}
 
 std::vector<Variable> root_quantities() {
   std::vector<Variable> all;
@@ -129,7 +136,7 @@ CheckpointResult::CheckpointResult(const std::filesystem::path& output,
                                    const ResultSubject& subject,
                                    const Provenance& provenance,
                                    const io::RunConfiguration& configuration)
-    : quantities_(output, overwrite), steps_(provenance.steps) {
+    : quantities_(output, overwrite), steps_(provenance.steps), blocks_(subject.parameter_blocks) {
   const auto attribute = [&](const char* name, const AttributeValue& value) {
     file().set_attribute("", {name, value});
   };
@@ -146,12 +153,9 @@ CheckpointResult::CheckpointResult(const std::filesystem::path& output,
   attribute("complete", std::int8_t{1});
 
   file().define_dimension("", kCheckpoint, provenance.num_checkpoints);
-  const ParameterBlock& last = subject.parameter_blocks.back();
-  file().define_dimension("", "parameter", static_cast<std::uint64_t>(last.offset + last.size));
-  file().define_dimension("", kBlock, subject.parameter_blocks.size());
+  define_parameters(quantities_, blocks_);
 
   if (!steps_.empty()) quantities_.name_coordinate("", kCheckpoint, "step");
-  quantities_.name_coordinate("", kBlock, "parameter_name");
   for (const Variable& quantity : checkpoint_quantities(provenance.definitions)) {
     if (quantity.type == VariableType::kText) {
       quantities_.define("", along_checkpoints(quantity));
@@ -160,14 +164,7 @@ CheckpointResult::CheckpointResult(const std::filesystem::path& output,
     }
   }
   for (const Variable& quantity : provenance.quantities) define("", quantity);
-  for (const Variable& quantity : parameter_quantities()) quantities_.define("", quantity);
-  std::vector<std::int64_t> offsets;
-  for (const ParameterBlock& block : subject.parameter_blocks) {
-    blocks_.push_back(block.name);
-    offsets.push_back(block.offset);
-  }
-  file().write("", "parameter_name", blocks_);
-  file().write("", "parameter_offset", offsets);
+  add_parameter_tensors(quantities_, blocks_);
 }
 
 void CheckpointResult::add_group(const std::string& group,
@@ -184,12 +181,7 @@ void CheckpointResult::add_group(const std::string& group,
                                 .definition = "as /step",
                                 .values = steps_});
   }
-  const auto is_along_blocks = [](const Variable& variable) {
-    return std::ranges::find(variable.dimensions, kBlock) != variable.dimensions.end();
-  };
-  if (std::ranges::any_of(of_checkpoints.variables, is_along_blocks)) {
-    add_block_names(quantities_, group, blocks_);
-  }
+  add_block_names(quantities_, group, of_checkpoints, blocks_);
   for (const Variable& variable : of_checkpoints.variables) define(group, variable);
   for (const Variable& variable : of_run.variables) {
     quantities_.define(group, variable, variable.dimensions, 0);
@@ -270,16 +262,37 @@ std::vector<std::int64_t> steps_of(const std::vector<CheckpointFile>& checkpoint
   return steps;
 }
 
+void define_parameters(QuantityFile& file, std::span<const ParameterBlock> blocks) {
+  const ParameterBlock& last = blocks.back();
+  file.file().define_dimension(
+      "", "parameter", static_cast<std::uint64_t>(last.offset + last.size));
+  file.file().define_dimension("", kBlock, blocks.size());
+  file.name_coordinate("", kBlock, kParameterName);
+}
+
+void add_parameter_tensors(QuantityFile& file, std::span<const ParameterBlock> blocks) {
+  for (const Variable& quantity : parameter_quantities()) file.define("", quantity);
+  std::vector<std::int64_t> offsets;
+  for (const ParameterBlock& block : blocks) offsets.push_back(block.offset);
+  file.file().write("", kParameterName, names_of_blocks(blocks));
+  file.file().write("", kParameterOffset, offsets);
+}
+
 void add_block_names(QuantityFile& file,
                      const std::string& group,
-                     const std::vector<std::string>& names) {
+                     const Group& quantities,
+                     std::span<const ParameterBlock> blocks) {
+  const auto is_along_blocks = [](const Variable& variable) {
+    return std::ranges::find(variable.dimensions, kBlock) != variable.dimensions.end();
+  };
+  if (std::ranges::none_of(quantities.variables, is_along_blocks)) return;
   file.add_coordinate(group,
                       {.name = kBlock,
                        .type = VariableType::kText,
                        .dimensions = {kBlock},
                        .long_name = "name of a parameter tensor",
                        .definition = "as /parameter_name",
-                       .values = names});
+                       .values = names_of_blocks(blocks)});
 }
 
 }  // namespace hesscope::detail

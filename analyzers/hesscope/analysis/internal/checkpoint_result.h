@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -106,16 +107,27 @@ class CheckpointResult {
 
   QuantityFile quantities_;
   std::vector<std::int64_t> steps_;  // of all checkpoints, or of none
-  std::vector<std::string> blocks_;
+  std::vector<ParameterBlock> blocks_;
 };
 
 /// The steps of checkpoints if all of them have one; nothing otherwise.
 std::vector<std::int64_t> steps_of(const std::vector<CheckpointFile>& checkpoints);
 
-/// Declares and writes, as a coordinate of the group, the names along the dimension `block`.
+/// What lies along `block` in the root of a file: names and offsets of the parameter tensors.
+std::vector<Variable> parameter_quantities();
+
+/// Declares the dimensions of the parameters and of their tensors, `parameter` and `block`.
+void define_parameters(QuantityFile& file, std::span<const ParameterBlock> blocks);
+
+/// Declares and writes parameter_quantities().
+void add_parameter_tensors(QuantityFile& file, std::span<const ParameterBlock> blocks);
+
+/// Declares and writes, as a coordinate of the group, the names along `block`, where one of its
+/// quantities lies along it.
 void add_block_names(QuantityFile& file,
                      const std::string& group,
-                     const std::vector<std::string>& names);
+                     const Group& quantities,
+                     std::span<const ParameterBlock> blocks);
 
 /// The root's own quantities of a checkpoint: loss, gradient_norm.
 Group root_record(PointAnalysis& point);

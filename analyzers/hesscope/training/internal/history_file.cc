@@ -163,7 +163,9 @@ void define_group(QuantityFile& file,
                   const std::vector<std::int64_t>& steps) {
   file.define_dimensions(monitor.name, monitor.analyzer->dimensions(objective));
   file.add_coordinate(monitor.name, step_variable("as /step", steps));
-  for (const Variable& quantity : monitor.analyzer->declared().variables) {
+  const Group declared = monitor.analyzer->declared();
+  add_block_names(file, monitor.name, declared, objective.parameter_blocks());
+  for (const Variable& quantity : declared.variables) {
     std::vector<std::string> dimensions = {kStepName};
     dimensions.insert(dimensions.end(), quantity.dimensions.begin(), quantity.dimensions.end());
     file.define(monitor.name, quantity, dimensions, 1);
@@ -223,8 +225,8 @@ void write_history(const std::filesystem::path& path, bool overwrite, const Hist
   for (const HistoryRow& row : history.rows) steps.push_back(row.step);
   quantities.add_coordinate("", step_variable(kStepDefinition, steps));
   if (!history.monitors.empty()) {
-    file.define_dimension(
-        "", "parameter", static_cast<std::uint64_t>(history.monitored->num_parameters()));
+    define_parameters(quantities, history.monitored->parameter_blocks());
+    add_parameter_tensors(quantities, history.monitored->parameter_blocks());
   }
   for (const Monitor& monitor : history.monitors) {
     define_group(quantities, monitor, *history.monitored, steps);
@@ -285,6 +287,10 @@ Group training_quantities() {
     all.variables.back().dimensions = {detail::kStepName};
   }
   for (const Variable& variable : detail::checkpoints_group().variables) all.add(variable);
+  for (Variable variable : detail::parameter_quantities()) {
+    variable.definition += "; there with monitors";
+    all.add(std::move(variable));
+  }
   return all;
 }
 
