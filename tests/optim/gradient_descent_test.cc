@@ -62,6 +62,11 @@ TEST(Sgd, TakesTheFirstGradientWholeWhateverTheDampening) {
   EXPECT_EQ(sgd->step(vector({0}), vector({4}))[0], -(0.5 * 8 + 0.25 * 4));
 }
 
+TEST(Sgd, WithoutMomentumHasNothingToDampen) {
+  const auto sgd = rule("sgd", 1, {{"momentum", 0.0}, {"dampening", 0.75}});
+  for (int t = 0; t < 3; ++t) EXPECT_EQ(sgd->step(vector({0}), vector({8}))[0], -8);
+}
+
 TEST(Sgd, WithNesterovLooksOneMomentumAhead) {
   const auto sgd = rule("sgd", 1, {{"momentum", 0.5}, {"nesterov", true}});
   EXPECT_EQ(sgd->step(vector({0}), vector({8}))[0], -(8 + 0.5 * 8));  // b = 8

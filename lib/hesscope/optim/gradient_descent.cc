@@ -42,7 +42,8 @@ class Sgd final : public UpdateRule {
     Eigen::VectorXd d = gradient;
     // Skipped at zero, so that parameters that are not finite stay out of it.
     if (options_.weight_decay != 0) d += options_.weight_decay * theta;
-    if (num_steps() == 0) {
+    // Without momentum there is nothing to dampen.
+    if (num_steps() == 0 || options_.momentum == 0) {
       buffer_ = d;
     } else {
       buffer_ = options_.momentum * buffer_ + (1 - options_.dampening) * d;

@@ -10,7 +10,7 @@ UpdateRuleKind gd_kind();
 
 /// "sgd", gradient descent with momentum mu, dampening tau and weight decay lambda:
 ///   d = g + lambda theta
-///   b = d in the first step, b <- mu b + (1 - tau) d after it
+///   b = d in the first step and where mu = 0, else b <- mu b + (1 - tau) d
 ///   u = -b, or -(d + mu b) with Nesterov's momentum.
 /// The memory is momentum_buffer = b.
 /// @source torch.optim.SGD; the momentum is Polyak's, the other one Sutskever et al. (2013).
