@@ -311,12 +311,12 @@ TEST(SamplingErrors, OfARatioByZeroAreUndefined) {
 
 // The lower median of two is the smaller one: 1 or 1.5 in the first block and nowhere else.
 TEST(SamplingErrors, OfARatioByWhatIsZeroOrOfOtherSignWithoutABlockAreUndefined) {
-  for (const bool changes_sign : {false, true}) {
-    std::vector<VectorXd> entries(12, Eigen::Vector2d(changes_sign ? -0.1 : 0.0, 5.0));
+  for (const double otherwise : {0.0, 1e-17, -0.1}) {
+    std::vector<VectorXd> entries(12, Eigen::Vector2d(otherwise, 5.0));
     for (std::size_t i = 0; i < 3; ++i) entries[i][0] = 1.5;
     const SamplingErrorEstimates errors = errors_of(diagonals(entries), 4);
     for (const SamplingErrors* found : {&errors.full, &errors.first_order}) {
-      const double median = changes_sign ? 0.3 : 0.375;
+      const double median = (3 * 1.5 + 9 * otherwise) / 12;
       EXPECT_NEAR((*found)[kLambdaMedian].value, median, 1e-15);
       EXPECT_EQ((*found)[kLambdaMedian].status, Status::kOk);
       EXPECT_GT((*found)[kLambdaMedian].standard_error, 0.0);
@@ -325,10 +325,29 @@ TEST(SamplingErrors, OfARatioByWhatIsZeroOrOfOtherSignWithoutABlockAreUndefined)
       EXPECT_TRUE(std::isnan(found->leave_one_out(0, index_of(kRobustEigenvalue))));
       EXPECT_EQ((*found)[kLambdaMax].status, Status::kOk);
     }
-    // A figure that changes its sign has no logarithm.
-    const SamplingError& median = errors.full[kLambdaMedian];
-    if (changes_sign) {
-      EXPECT_NEAR(median.upper - median.value, median.value - median.lower, 1e-14);
+    // A figure that changes its sign has no logarithm, and that of what is zero within rounding is noise.
+    for (const SpectralFigure figure : {kLambdaMedian, kMedianMagnitude}) {
+      if (figure == kMedianMagnitude && otherwise < 0) continue;
+      for (const SamplingErrors* found : {&errors.full, &errors.first_order}) {
+        const SamplingError& median = (*found)[figure];
+        EXPECT_NEAR(median.upper - median.value, median.value - median.lower, 1e-13);
+        EXPECT_LT(median.upper, 10) << name_of(figure) << " " << otherwise;
+      }
+    }
+  }
+}
+
+// The largest of two is 0 within rounding, but in the first block.
+TEST(SamplingErrors, OfALargestEigenvalueThatIsZeroWithoutABlockAreNotOfItsLogarithm) {
+  std::vector<VectorXd> entries(12, Eigen::Vector2d(-5.0, 1e-17));
+  for (std::size_t i = 0; i < 3; ++i) entries[i][1] = 1.5;
+  const SamplingErrorEstimates errors = errors_of(diagonals(entries), 4);
+  for (const SamplingErrors* found : {&errors.full, &errors.first_order}) {
+    for (const SpectralFigure figure : {kLambdaMax, kRobustEigenvalue}) {
+      const SamplingError& error = (*found)[figure];
+      EXPECT_EQ(error.status, Status::kOk);
+      EXPECT_NEAR(error.upper - error.value, error.value - error.lower, 1e-13) << name_of(figure);
+      EXPECT_LT(std::abs(error.upper), 10) << name_of(figure);
     }
   }
 }

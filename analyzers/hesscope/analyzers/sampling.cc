@@ -44,6 +44,21 @@ constexpr const char* kLimitOfExtremes =
     "; where eigenvalues are crowded at this end, as |bias| above standard_error tells, the "
     "interval misses the population's far more often than the level says";
 
+// Where its logarithm says nothing.
+std::string linear_interval_of(std::size_t figure, char sign) {
+  const std::string_view name = kSpectralFigureNames[figure];
+  constexpr const char* kWhere =
+      "changes its sign or is zero within rounding, of all samples or without a block";
+  const bool is_ratio = name.starts_with("robust");
+  std::string text;
+  if (!is_ratio || figure == index_of(SpectralFigure::kRobustEigenvalue)) {
+    text = fmt::format(
+        "; {} {} t standard_error where {} {}", name, sign, is_ratio ? "lambda_max" : "it", kWhere);
+  }
+  if (is_ratio) text += fmt::format("; undefined_zero_median where the median {}", kWhere);
+  return text;
+}
+
 // How an end of its interval follows from its standard error.
 std::string interval_of(std::size_t figure, const Part& part, bool is_first_order) {
   const std::string_view name = kSpectralFigureNames[figure];
@@ -58,18 +73,13 @@ std::string interval_of(std::size_t figure, const Part& part, bool is_first_orde
                        kT,
                        kLimitOfExtremes);
   }
-  const bool is_median = figure == index_of(SpectralFigure::kLambdaMedian) ||
-                         figure == index_of(SpectralFigure::kMedianMagnitude);
   return fmt::format(
-      "the {} of {} exp(-+ t s), s the standard error of log |{}|, {}; {} {} t standard_error "
-      "where it changes its sign without a block{}; bias is not taken off{}",
+      "the {} of {} exp(-+ t s), s the standard error of log |{}|, {}{}; bias is not taken off{}",
       is_lower ? "smaller" : "larger",
       name,
       name,
       kT,
-      name,
-      sign,
-      is_median ? " or is zero within rounding" : "",
+      linear_interval_of(figure, sign),
       figure == index_of(SpectralFigure::kLambdaMax) ? kLimitOfExtremes : "");
 }
 

@@ -61,16 +61,19 @@ bool has_log_interval(std::size_t figure, double value, const VectorXd& leave_on
                       : value < 0.0 && (leave_one_out.array() < 0.0).all());
 }
 
-// A median that is zero within rounding, as the ratio by it says: what is left of it is noise, and
-// the logarithm of noise says nothing.
-bool is_zero_median(std::size_t figure, const FigureRow& value) {
-  const auto is_undefined = [&](SpectralFigure ratio) {
-    return value[index_of(ratio)].status == Status::kUndefinedZeroMedian;
-  };
-  return (figure == index_of(SpectralFigure::kLambdaMedian) &&
-          is_undefined(SpectralFigure::kRobustEigenvalue)) ||
-         (figure == index_of(SpectralFigure::kMedianMagnitude) &&
-          is_undefined(SpectralFigure::kRobustAbsolute));
+// An eigenvalue, or the numerator of a ratio, that is zero within rounding: what is left of it is noise,
+// and the logarithm of noise says nothing.
+bool is_zero(std::size_t figure, const FigureRow& row) {
+  switch (static_cast<SpectralFigure>(figure)) {
+    case SpectralFigure::kLambdaMax:
+    case SpectralFigure::kLambdaMedian:
+    case SpectralFigure::kMedianMagnitude:
+      return std::abs(row[figure].value) <= row.rounding_band;
+    case SpectralFigure::kRobustEigenvalue:
+      return is_zero(index_of(SpectralFigure::kLambdaMax), row);
+    default:
+      return false;
+  }
 }
 
 // Which scale, and where the bias is taken off, was decided by measured coverage.
@@ -78,9 +81,9 @@ void set_interval(std::size_t figure,
                   const VectorXd& leave_one_out,
                   const Blocks& blocks,
                   double t,
-                  bool is_zero,
+                  bool is_noise,
                   SamplingError& error) {
-  if (!is_zero && has_log_interval(figure, error.value, leave_one_out)) {
+  if (!is_noise && has_log_interval(figure, error.value, leave_one_out)) {
     const VectorXd logs = leave_one_out.array().abs().log();
     const double log_value = std::log(std::abs(error.value));
     const double factor = std::exp(t * detail::jackknife(log_value, logs, blocks).standard_error);
@@ -120,7 +123,9 @@ SamplingErrors summarize(const FigureRow& value,
     const detail::Jackknife found = detail::jackknife(error.value, column, blocks);
     error.standard_error = found.standard_error;
     if (order == Order::kFull) error.bias = found.bias;
-    set_interval(f, column, blocks, t, is_zero_median(f, value), error);
+    const auto is_noise = [f](const FigureRow& row) { return is_zero(f, row); };
+    const bool is_any_noise = is_noise(value) || std::ranges::any_of(leave_one_out, is_noise);
+    set_interval(f, column, blocks, t, is_any_noise, error);
     if (!std::isfinite(error.standard_error) || !std::isfinite(error.upper - error.lower)) {
       error = {.status = Status::kNonFinite, .value = error.value};
     }

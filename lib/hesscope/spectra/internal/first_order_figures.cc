@@ -45,6 +45,7 @@ FigureRow spectral_figures(const Eigen::Ref<const Eigen::VectorXd>& diagonal,
   row[index_of(SpectralFigure::kRobustEigenvalue)] = numbers.robust_eigenvalue;
   row[index_of(SpectralFigure::kRobustAbsolute)] = numbers.robust_absolute;
   row[index_of(SpectralFigure::kRobustDiagonal)] = numbers.robust_diagonal;
+  row.rounding_band = spectrum.rounding_band;
   return row;
 }
 
@@ -118,6 +119,7 @@ FigureRow FirstOrderFigures::at(const Forms& change) const {
   row[index_of(SpectralFigure::kRobustDiagonal)] = ratio(moved_magnitude(kLargestDiagonal, change),
                                                          moved_magnitude(kMedianDiagonal, change),
                                                          std::abs(values_[kMedianDiagonal]));
+  row.rounding_band = rounding_band();
   return row;
 }
 

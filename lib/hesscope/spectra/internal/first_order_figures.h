@@ -8,6 +8,7 @@
 
 #include <Eigen/Core>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/spectra/condition_numbers.h>
 #include <hesscope/spectra/sampling_error.h>
 #include <hesscope/spectra/spectrum.h>
@@ -15,7 +16,9 @@
 namespace hesscope::detail {
 
 /// In the order of SpectralFigure; NaN without kOk.
-using FigureRow = std::array<Statistic, kSpectralFigureNames.size()>;
+struct FigureRow : std::array<Statistic, kSpectralFigureNames.size()> {
+  double rounding_band = kNaN;  ///< of the matrix: eigenvalues up to it are zero
+};
 
 /// The same status for all.
 FigureRow no_figures(Status status);
