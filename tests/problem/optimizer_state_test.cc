@@ -326,6 +326,48 @@ TEST_F(OptimizerStateTest, IsOfThisModel) {
                         "matches none of it"));
 }
 
+// Two groups of two parameters each, of which nothing says which they are.
+TEST_F(OptimizerStateTest, AsksForTheOrderOfGroupsOnlyWhereItDecidesSomething) {
+  using Numbers = std::map<std::string, double>;
+  const auto read_groups = [&](const Numbers& common, const Numbers& first, const Numbers& second) {
+    std::map<std::string, test::Tensor> tensors;
+    for (int g = 0; g < 2; ++g) {
+      const std::string group = "optimizer.param_groups." + std::to_string(g) + ".";
+      for (const Numbers& numbers : {common, g == 0 ? first : second}) {
+        for (const auto& [key, value] : numbers) tensors[group + key] = {{}, {value}};
+      }
+      for (int k = 0; k < 2; ++k) {
+        tensors[group + "params." + std::to_string(k)] = {{}, {2.0 * g + k}};
+      }
+    }
+    return read_with(tensors);
+  };
+  const auto groups_in = [](const OptimizerState& state) {
+    std::vector<std::size_t> groups;
+    for (const auto& block : state.blocks) groups.push_back(block.group.value());
+    return groups;
+  };
+  const Numbers sgd = {{"lr", 0.5}, {"momentum", 0}, {"dampening", 0}, {"nesterov", 0}};
+  const OptimizerState plain = read_groups(sgd, {{"weight_decay", 0.1}}, {{"weight_decay", 0}});
+  EXPECT_EQ(plain.obstacle, "");
+  EXPECT_THAT(groups_in(plain), ElementsAre(0, 0, 0, 0));
+  const OptimizerState momenta = read_groups(sgd, {{"momentum", 0.9}}, {});
+  EXPECT_EQ(momenta.obstacle, "");
+  EXPECT_THAT(groups_in(momenta), ElementsAre(0, 0, 1, 1));
+  EXPECT_THAT(read_groups(sgd, {{"lr", 0.1}}, {}).obstacle, HasSubstr("several groups"));
+
+  const Numbers adam = {
+      {"lr", 0.5}, {"betas.0", 0.9}, {"betas.1", 0.99}, {"eps", 1e-8}, {"amsgrad", 0}};
+  const OptimizerState decays = read_groups(adam, {{"weight_decay", 0.1}}, {{"weight_decay", 0}});
+  EXPECT_EQ(decays.obstacle, "");
+  EXPECT_THAT(groups_in(decays), ElementsAre(0, 0, 0, 0));
+  const OptimizerState rates = read_groups(adam, {{"lr", 0.1}}, {});
+  EXPECT_EQ(rates.kind, OptimizerKind::kAdam);
+  EXPECT_EQ(rates.obstacle, "");
+  EXPECT_FALSE(rates.has_second_moments());
+  EXPECT_THAT(rates.blocks, IsEmpty());
+}
+
 TEST_F(OptimizerStateTest, DoesNotUseNumbersThatCannotBe) {
   for (const double rate : {-0.5, std::nan(""), HUGE_VAL}) {
     const OptimizerState state = read_with({{"optimizer.param_groups.0.lr", {{}, {rate}}},

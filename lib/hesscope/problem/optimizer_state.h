@@ -81,7 +81,9 @@ struct OptimizerState {
   std::string file = {};    ///< what holds it, for messages, which the texts here leave to others
   std::string prefix = {};  ///< what the names of its tensors begin with
   std::vector<OptimizerSettings> groups = {};
-  std::vector<Block> blocks = {};  ///< one for each of the model's; empty where obstacle is not
+  /// One for each of the model's. Empty where there is an obstacle, and where nothing says which
+  /// parameter is in which of the groups, of an optimiser that keeps nothing else for them.
+  std::vector<Block> blocks = {};
   /// n numbers >= 0, not corrected for their start: Adam's, NAdam's and RAdam's average of squared
   /// gradients, its maximum for AMSGrad, RMSprop's average, Adagrad's sum of squares, Adamax's
   /// decayed maximum of |gradient|. Empty where none are stored.

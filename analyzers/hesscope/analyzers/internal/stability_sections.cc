@@ -21,7 +21,7 @@ Variable preconditioner_of(const std::string& whose) {
               "(1 - beta1^t) v; RMSprop: sqrt(v) + epsilon, v less the squared mean if centered; "
               "Adagrad: (sqrt(v) + epsilon) (1 + (t - 1) lr_decay); SGD: 1; times the largest "
               "learning rate over its own for a parameter whose group has a "
-              "smaller one",
+              "smaller one, as far as it is known which group it is in",
           .references = {papers::kKingma, papers::kCohen2022},
           .undefined = {Status::kNotStored}};
 }

@@ -126,6 +126,27 @@ void remark_on_settings(const OptimizerState& state, const GivenSettings& given,
   }
 }
 
+// P then lacks what is a group's own.
+void remark_on_open_groups(const OptimizerState& state,
+                           const GivenSettings& given,
+                           Remarks& remarks) {
+  using S = OptimizerSettings;
+  const bool is_open =
+      is_of_adams_family(state.kind) && state.obstacle.empty() && state.blocks.empty();
+  if (!is_open) return;
+  const auto differ = [&](Field field, const std::optional<double>& instead) {
+    return !instead && !are_alike(state.groups, field);
+  };
+  if (differ(&S::learning_rate, given.learning_rate) || differ(&S::beta1, given.beta1) ||
+      differ(&S::beta2, given.beta2) || differ(&S::epsilon, given.epsilon)) {
+    remarks.add(state.file,
+                fmt::format("nothing says which parameter is in which of the groups under '{}': "
+                            "what is recomputed is without the learning rates and settings in "
+                            "which they differ",
+                            state.prefix));
+  }
+}
+
 }  // namespace
 
 EffectiveSetting effective(std::span<const OptimizerSettings> groups,
@@ -187,6 +208,7 @@ std::vector<std::string> remarks_on_optimizers(std::span<const OptimizerState> o
     for (const std::string& warning : state.warnings) remarks.add(state.file, warning);
     remark_on_settings(state, given, remarks);
     if (choice != PreconditionerChoice::kNone) remark_on_averages(state, given, remarks);
+    if (is_recomputed) remark_on_open_groups(state, given, remarks);
     if (choice == PreconditionerChoice::kNone || state.blocks.empty() ||
         !(state.has_second_moments() || state.kind == OptimizerKind::kSgd)) {
       continue;

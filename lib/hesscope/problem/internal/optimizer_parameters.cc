@@ -136,6 +136,7 @@ class ParameterAssignment {
       }
     }
     ParameterOrder order = order_parameters(listed, numbered);
+    if (order.is_open) throw UnknownGroups{{order.obstacle}};
     if (!order.obstacle.empty()) throw UnusableState{order.obstacle};
     assigned_.warning = std::move(order.warning);
     for (std::size_t k = 0; k < places.size(); ++k) {

@@ -20,6 +20,9 @@ struct UnusableState {
   std::string reason;
 };
 
+/// The reason is that nothing says which parameter is in which group.
+struct UnknownGroups : UnusableState {};
+
 /// A parameter as the model has it, and as the checkpoint does.
 struct CheckpointParameter {
   const ParameterBlock* block;
@@ -50,7 +53,7 @@ struct AssignedParameters {
 
 /// By names where the optimiser has them, else by the order of the checkpoint and shapes.
 /// @param file  holds what is stored; may be more of the same file than `checkpoint`.
-/// @throws UnusableState where it is not known.
+/// @throws UnusableState where it is not known; UnknownGroups where all else fits.
 AssignedParameters assign_parameters(const Model& model,
                                      const io::TensorFile& checkpoint,
                                      const io::TensorFile& file,

@@ -85,16 +85,45 @@ class Reading {
   // @throws UnusableState.
   void take_state() {
     if (!stored_.obstacle.empty()) throw UnusableState{stored_.obstacle};
-    const bool are_alike = std::ranges::all_of(
-        state_.groups, [this](const auto& group) { return group == state_.groups.front(); });
     if (keeps_moments()) {
       assign();
       read_entries();
-    } else if (are_alike && !stored_.is_by_name) {
+    } else if (are_alike() && !stored_.is_by_name) {
       require_as_many_parameters(model_, file_, stored_);
       state_.blocks.assign(model_.parameters.size(), {.group = 0});
     } else {
+      assign_groups();
+    }
+  }
+
+  // But for weight decay, which is no part of what an update is divided by.
+  bool are_alike() const {
+    const auto without_decay = [](OptimizerSettings settings) {
+      settings.weight_decay.reset();
+      settings.is_decoupled.reset();
+      return settings;
+    };
+    const OptimizerSettings first = without_decay(state_.groups.front());
+    return std::ranges::all_of(state_.groups,
+                               [&](const auto& group) { return without_decay(group) == first; });
+  }
+
+  // Where nothing else is kept for a parameter, its group may be left open: without moments an update
+  // is divided by nothing, but for the learning rates of SGD; groups that differ in momentum have no
+  // threshold, whatever is in them. @throws UnusableState.
+  void assign_groups() {
+    try {
       assign();
+    } catch (const UnknownGroups&) {
+      if (stored_.kind != OptimizerKind::kSgd) return;
+      const auto rate = state_.groups.front().learning_rate;
+      const bool have_one_rate = std::ranges::all_of(
+          state_.groups, [&](const auto& group) { return group.learning_rate == rate; });
+      if (!have_one_rate) throw;
+      for (std::size_t g = 0; g < stored_.groups.size(); ++g) {
+        state_.blocks.insert(
+            state_.blocks.end(), stored_.groups[g].parameters.size(), {.group = g});
+      }
     }
   }
 
@@ -143,8 +172,6 @@ class Reading {
   void assign() {
     AssignedParameters assigned = assign_parameters(model_, checkpoint_, file_, stored_);
     if (!assigned.warning.empty()) warn(assigned.warning);
-    keys_.clear();
-    state_.blocks.clear();
     for (const AssignedParameters::Block& block : assigned.blocks) {
       keys_.push_back(block.key);
       state_.blocks.push_back({.group = block.group});

@@ -143,7 +143,8 @@ ParameterOrder order_parameters(const std::vector<ListedParameter>& listed,
   if (dealt.is_impossible()) return {.obstacle = contradiction(listed, numbered)};
   return {.obstacle =
               "it has several groups of parameters, and neither names nor shapes say which "
-              "parameter is in which"};
+              "parameter is in which",
+          .is_open = true};
 }
 
 }  // namespace hesscope::detail

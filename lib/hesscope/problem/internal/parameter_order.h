@@ -28,6 +28,7 @@ struct ParameterOrder {
   std::vector<std::size_t> blocks = {};  ///< the model's block of each numbered parameter; or
   std::string obstacle = {};             ///< why it is not known
   std::string warning = {};              ///< what was assumed
+  bool is_open = false;                  ///< several orders fit: the obstacle
 };
 
 /// Why an optimiser of so many parameters is not the model's.
