@@ -70,6 +70,13 @@ bool includes(const Names& all, const Names& some) {
   return std::includes(all.begin(), all.end(), some.begin(), some.end());
 }
 
+// Muon and Adafactor, of `hesscope train` and of PyTorch: they divide by no diagonal, and what they keep
+// of squares is not for all parameters or not each parameter's own.
+bool has_no_diagonal(const Names& keys) {
+  return includes(keys, {"momentum", "nesterov", "ns_steps"}) ||
+         includes(keys, {"beta2_decay", "eps.0", "eps.1", "d"});
+}
+
 Names keys_of(const StoredOptimizer::Group& group) {
   Names keys;
   for (const auto& [key, value] : group.numbers) keys.insert(key);
@@ -167,7 +174,8 @@ void recognise_kind(StoredOptimizer& optimizer) {
   }
   const Rule* const rule = rule_of(keys, fields);
   if (rule == nullptr) {
-    if (!includes({"exp_avg", "momentum_buffer"}, fields)) {  // of squares there is nothing
+    const bool keeps_no_squares = includes({"exp_avg", "momentum_buffer"}, fields);
+    if (!keeps_no_squares && !has_no_diagonal(keys)) {
       optimizer.obstacle = fmt::format(
           "which optimiser it is cannot be inferred from its settings ({}) and what it "
           "keeps ({})",

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Optimisers of which a checkpoint does not hold what their preconditioner is made of: missing, not refused."""
+import h5py
+import numpy as np
+
+import program
+from optimizer_test import NAMES, NOT_STORED, PERCEPTRON
+from program import DONE, statuses
+
+
+class Unknown(program.Case):
+    def setUp(self):
+        super().setUp()
+        (self.folder / "problem.toml").write_text(PERCEPTRON)
+
+    def test_groups_of_unknown_parameters(self):
+        """Before the first step nothing tells which parameter is in which group."""
+        arrays = {n: np.full(s, 0.1) for n, s in zip(NAMES, ((3, 2), (3,), (2, 3), (2,)))}
+        settings = {"betas.0": 0.9, "betas.1": 0.99, "eps": 1e-8, "amsgrad": 0.0}
+        for g, rate in enumerate((0.1, 0.2)):
+            for key, value in {"lr": rate, **settings, "params.0": 2 * g, "params.1": 2 * g + 1}.items():
+                arrays[f"optimizer.param_groups.{g}.{key}"] = np.array(value)
+        path = self.write_checkpoint("start.npz", arrays)
+        options = ("--only", "stability", "--preconditioner", "adam", "--force")
+        done = self.analyze(path, *options, problem="problem.toml")
+        self.assertNotIn("groups under", done.stderr.replace("the groups under 'optimizer.' have learning rates", ""))
+        with h5py.File(self.folder / "out.h5") as file:
+            self.assertEqual(statuses(file["stability"], "adam_ratio")[0], NOT_STORED)
+        done = self.analyze(path, *options, "--second-moments", "recomputed", problem="problem.toml")
+        self.assertIn("nothing says which parameter is in which of the groups", done.stderr)
+
+    def test_own_checkpoints_of_rules_without_a_diagonal(self):
+        for rule in ("muon", "adafactor", "sign", "lion", "normalized"):
+            with self.subTest(rule):
+                model = PERCEPTRON.replace('activation', 'classes = 2\nhidden = "3"\nactivation')
+                (self.folder / "experiment.toml").write_text(model + f"""
+[initialization]
+distribution = "normal"
+std = 1
+[training]
+steps = 2
+[[run]]
+name = "a"
+rule = "{rule}"
+learning_rate = 0.01
+""")
+                done = self.run_program("train", "experiment.toml", "-o", rule)
+                self.assertEqual(done.returncode, DONE, done.stderr)
+                for choice in ("stored", "adam"):
+                    done = self.analyze(f"{rule}/step-000002.h5", "--only", "stability", "--preconditioner", choice,
+                                        "--force", problem="problem.toml")
+                    with h5py.File(self.folder / "out.h5") as file:
+                        self.assertEqual(set(statuses(file["stability"], "lambda_max_preconditioned")), {NOT_STORED})
+
+
+if __name__ == "__main__":
+    program.main()
