@@ -112,6 +112,22 @@ TEST_F(NormSharpnessTest, WithoutGradientOrUpdateHasNoDirectionToLookAlong) {
   EXPECT_EQ(same["update_curvature"].status(), Status::kUndefinedZeroDenominator);
 }
 
+// The gradients of two samples cancel but for what rounding leaves.
+TEST_F(NormSharpnessTest, OfAGradientWithinRoundingOfZeroIsUndefined) {
+  const test::QuadraticObjective objective({1e15 * h_, h_ - 1e15 * h_}, {}, 0, blocks_);
+  PointAnalysis point(objective, next_, {.method = SpectrumMethod::kDense});
+  ASSERT_GT(point.gradient().norm(), 0.01);
+  const Group found = kind_.create(Settings::checked({}, kind_.options, "test"))->analyze(point);
+  for (const char* name : {"gradient_curvature",
+                           "gradient_curvature_within",
+                           "gradient_curvature_across",
+                           "linf_steepest_curvature",
+                           "block_steepest_curvature",
+                           "spectral_steepest_curvature"}) {
+    EXPECT_EQ(found[name].status(), Status::kUndefinedZeroDenominator) << name;
+  }
+}
+
 TEST_F(NormSharpnessTest, OfWeightsThatAreNaNIsMissing) {
   const Group found = analyzed(VectorXd::Constant(10, kNaN), next_, SpectrumMethod::kDense);
   for (const Variable& variable : found.variables) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // On a quadratic, whose curvature is the same everywhere and known.
+#include <cmath>
 #include <memory>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -73,6 +75,33 @@ TEST_F(SmoothnessOfAQuadratic, HasNoUpdatesWhereThereIsNoGradient) {
   }
   EXPECT_EQ(number(record, "gradient_norm"), 0);
   EXPECT_NEAR(number(record, "directional_smoothness"), 1, 1e-15);
+}
+
+// At (0, 2) the gradients of two samples are (0, 2e15) and (0, -2e15) but for what rounding leaves;
+// rules with a memory go on by that of (1, 0).
+TEST_F(SmoothnessOfAQuadratic, HasOnlyRememberedUpdatesWhereTheGradientIsRounding) {
+  using Eigen::Vector2d;
+  const test::QuadraticObjective objective({Eigen::MatrixXd(Vector2d(4, 1e15).asDiagonal()),
+                                            Eigen::MatrixXd(Vector2d(4, -1e15 + 1).asDiagonal())});
+  const AnalyzerKind& entry = find_analyzer_kind("smoothness");
+  const auto analyzer = entry.create(Settings::checked({}, entry.options, "a test"));
+  const std::vector<VectorXd> points = {Vector2d(1, 0), Vector2d(0, 2)};
+  const auto at = [&](std::size_t first, std::size_t index) {
+    PointAnalysis point(objective, points[first + index], {.method = SpectrumMethod::kDense});
+    const auto path = std::span(points).subspan(first);
+    point.set_trajectory(std::make_shared<Trajectory>(path), index);
+    return analyzer->analyze(point);
+  };
+  for (const std::string name : {"directional_sharpness", "directional_slope"}) {
+    const std::vector<double> alone = real(at(1, 0), name).reals();
+    const std::vector<double> after = real(at(0, 1), name).reals();
+    for (std::size_t r = 0; r < alone.size(); ++r) {
+      EXPECT_TRUE(std::isnan(alone[r])) << name << " " << r;
+      EXPECT_EQ(std::isnan(after[r]), r == 0 || r == 4) << name << " " << r;
+    }
+  }
+  EXPECT_EQ(real(at(0, 1), "directional_sharpness_relative").status(),
+            Status::kUndefinedZeroDenominator);
 }
 
 TEST_F(SmoothnessOfAQuadratic, HasNoRatioToACurvatureOfZero) {

@@ -115,6 +115,9 @@ struct AnalyzerKind {
   /// What it takes for the headline numbers that a run may leave out (Status::kNotComputed).
   std::string on_missing = {};
   std::string on_not_stored = {};  ///< and for those that take what is not stored
+  /// What its numbers about several checkpoints are where these hold other buffers (running
+  /// statistics, say), as the end of a sentence; empty where they are none's but their own.
+  std::string on_other_buffers = {};
   /// What it can be told; each has a fallback and is an option of the command line. An option that
   /// is given asks for its analyzer.
   std::vector<SettingKey> options = {};

@@ -12,6 +12,7 @@
 #include <hesscope/analyzers/internal/papers.h>
 #include <hesscope/analyzers/norm_sharpness.h>
 #include <hesscope/core/internal/norms.h>
+#include <hesscope/objective/gradient_blocks.h>
 #include <hesscope/spectra/ball_maximum.h>
 
 namespace hesscope {
@@ -89,8 +90,10 @@ class NormSharpnessAnalyzer final : public Analyzer {
     constexpr double kSubproblem = 64;  // sweeps and a decomposition
     return {.asks_hessian = true,
             .matrices = 3,
+            .numbers = static_cast<double>(gradient_block_size(objective)) * n,
             .decompositions = 2 * kRelaxations,
             .products = 2 * static_cast<double>(objective.parameter_blocks().size()),
+            .sample_gradients = 1,
             .matrix_operations = kRelaxations * kSweeps * sweep + branched * kSubproblem * sweep};
   }
 
@@ -100,7 +103,9 @@ class NormSharpnessAnalyzer final : public Analyzer {
       answer.set_rest_missing(Status::kNonFinite);
       return answer;
     }
-    const VectorXd& gradient = point.gradient();
+    const VectorXd gradient = point.is_gradient_zero()
+                                  ? VectorXd(VectorXd::Zero(point.theta().size()))
+                                  : point.gradient();
     set_interaction(point, gradient, gradient_, answer);
     if (const VectorXd* next = point.next_theta()) {
       set_interaction(point, *next - point.theta(), update_, answer);
@@ -174,7 +179,10 @@ class NormSharpnessAnalyzer final : public Analyzer {
         {.name = name + "_steepest_curvature",
          .long_name = fmt::format("curvature along steepest descent {}", norm.long_name),
          .definition = fmt::format(
-             "d^T H d with d = {}, the d with the largest g . d over {}", norm.steepest, norm.ball),
+             "d^T H d with d = {}, the d with the largest g . d over {}; undefined where g is zero "
+             "within rounding",
+             norm.steepest,
+             norm.ball),
          .references = references,
          .undefined = {Status::kUndefinedZeroDenominator}});
     return section;

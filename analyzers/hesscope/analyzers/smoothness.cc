@@ -11,16 +11,20 @@
 #include <hesscope/analyzers/smoothness.h>
 #include <hesscope/core/constants.h>
 #include <hesscope/core/internal/norms.h>
+#include <hesscope/objective/gradient_blocks.h>
 
 namespace hesscope {
 namespace {
 
 const std::string kStepInWords = "s: the step from this checkpoint to the next of its run";
 
+const std::string kBuffersInWords =
+    "; of the model with this checkpoint's buffers (running statistics, say) throughout";
+
 const std::string kRulesInWords =
     "u: updates without learning rate of rules that each follow the gradients over all samples at "
     "the checkpoints so far: gradient descent; momentum 0.9; Adam (0.9, 0.999); Lion (0.9, 0.99); "
-    "sign descent";
+    "sign descent; of those without a memory undefined where the gradient is zero within rounding";
 
 class SmoothnessAnalyzer final : public Analyzer {
  public:
@@ -34,12 +38,15 @@ class SmoothnessAnalyzer final : public Analyzer {
              .definition = "update rules without memory"}};
   }
 
-  Cost cost(const Objective& /*objective*/) const override {
+  Cost cost(const Objective& objective) const override {
     // Along the step and the updates of other rules.
     return {.asks_hessian = true,
             .asks_spectrum = true,
+            .numbers = static_cast<double>(gradient_block_size(objective)) *
+                       static_cast<double>(objective.num_parameters()),
             .products = 8,
-            .gradients = static_cast<double>(num_secant_points_)};
+            .gradients = static_cast<double>(num_secant_points_),
+            .sample_gradients = 1};
   }
 
   Group analyze(PointAnalysis& point) const override {
@@ -140,7 +147,13 @@ class SmoothnessAnalyzer final : public Analyzer {
       return;
     }
     Eigen::MatrixXd u = pseudo_updates(point);
-    const Eigen::VectorXd lengths = u.colwise().stableNorm().transpose();
+    Eigen::VectorXd lengths = u.colwise().stableNorm().transpose();
+    if (point.is_gradient_zero()) {
+      const bool is_first = point.trajectory() == nullptr || point.index() == 0;
+      for (Eigen::Index r = 0; r < u.cols(); ++r) {
+        if (is_first || !kHasPseudoRuleMemory[static_cast<std::size_t>(r)]) lengths[r] = 0;
+      }
+    }
     const bool is_defined = (lengths.array() != 0).all();
     for (Eigen::Index r = 0; r < u.cols(); ++r) {
       if (lengths[r] != 0) u.col(r) /= lengths[r];
@@ -197,7 +210,7 @@ class SmoothnessAnalyzer final : public Analyzer {
        .long_name = "change of the gradient along the step to the next checkpoint",
        .definition = "largest |g(x_a) - g(x)| / |x_a - x| for x_a = a x + (1 - a) x_next, a = j "
                      "/ (K + 1), j = 1 .. K, K = " +
-                     std::to_string(num_secant_points_),
+                     std::to_string(num_secant_points_) + kBuffersInWords,
        .references = {papers::kZhangJ},
        .undefined = {Status::kUndefinedZeroDenominator, Status::kUndefinedNoOrder},
        .headline = 4});
@@ -215,11 +228,12 @@ class SmoothnessAnalyzer final : public Analyzer {
                .long_name = "change of the loss over the step, the second-order part",
                .definition = "s^T H s / 2; " + kStepInWords,
                .undefined = {Status::kUndefinedNoOrder}});
-  VariableId step_loss_change_ =
-      declare({.name = "step_loss_change",
-               .long_name = "change of the loss over the step",
-               .definition = "loss at the next checkpoint minus loss at this one",
-               .undefined = {Status::kUndefinedNoOrder}});
+  VariableId step_loss_change_ = declare(
+      {.name = "step_loss_change",
+       .long_name = "change of the loss over the step",
+       .definition =
+           "loss at the parameters of the next checkpoint minus loss at this one" + kBuffersInWords,
+       .undefined = {Status::kUndefinedNoOrder}});
   VariableId directional_sharpness_ =
       declare({.name = "directional_sharpness",
                .dimensions = {"rule"},
@@ -265,6 +279,9 @@ AnalyzerKind smoothness_analyzer() {
               "how fast the gradient changes: at most, along the steps, and (L0, L1) of the run",
           .by_default = false,
           .on_missing = "what follows a step takes the checkpoint after it",
+          .on_other_buffers =
+              "step_loss_change and secant_smoothness are of the model with the "
+              "buffers of the checkpoint where the step begins",
           .options = {{.name = "secant-points",
                        .type = SettingKey::Type::kInteger,
                        .meaning = "at how many points between two checkpoints to compare gradients",
