@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <any>
 #include <cmath>
+#include <cstddef>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include <hesscope/analyzers/pseudo_updates.h>
@@ -25,8 +27,7 @@ std::vector<std::unique_ptr<UpdateRule>> make_rules(std::span<const ParameterBlo
 // The rules after some checkpoints of a trajectory.
 class Followers {
  public:
-  explicit Followers(const Objective& objective)
-      : objective_(objective), rules_(make_rules(objective.parameter_blocks())) {}
+  explicit Followers(std::span<const ParameterBlock> blocks) : rules_(make_rules(blocks)) {}
 
   std::size_t num_seen() const { return num_seen_; }
 
@@ -40,9 +41,9 @@ class Followers {
   }
 
   // Sees a checkpoint, unless what PointAnalysis::status() calls non_finite.
-  void pass(const Eigen::VectorXd& theta) {
+  void pass(const Objective& objective, const Eigen::VectorXd& theta) {
     if (theta.allFinite()) {
-      const auto [value, gradient] = objective_.value_and_gradient(theta, objective_.all_samples());
+      const auto [value, gradient] = objective.value_and_gradient(theta, objective.all_samples());
       if (std::isfinite(value) && gradient.allFinite()) {
         step(theta, gradient);
         return;
@@ -52,7 +53,6 @@ class Followers {
   }
 
  private:
-  const Objective& objective_;
   std::vector<std::unique_ptr<UpdateRule>> rules_;
   std::size_t num_seen_ = 0;
 };
@@ -61,18 +61,21 @@ class Followers {
 
 Eigen::MatrixXd pseudo_updates(PointAnalysis& point) {
   Trajectory* trajectory = point.trajectory();
+  const auto blocks = point.objective().parameter_blocks();
   if (trajectory == nullptr) {
-    return Followers(point.objective()).step(point.theta(), point.gradient());
+    return Followers(blocks).step(point.theta(), point.gradient());
   }
   std::any& notes = trajectory->notes("pseudo_updates");
   auto* kept = std::any_cast<std::shared_ptr<Followers>>(&notes);
   if (kept == nullptr || (*kept)->num_seen() > point.index()) {
-    notes = std::make_shared<Followers>(point.objective());
+    notes = std::make_shared<Followers>(blocks);
     kept = std::any_cast<std::shared_ptr<Followers>>(&notes);
   }
   Followers& followers = **kept;
   while (followers.num_seen() < point.index()) {
-    followers.pass(trajectory->point(followers.num_seen()));
+    const std::size_t i = followers.num_seen();
+    const std::shared_ptr<const Objective> own = trajectory->objective_at(i);
+    followers.pass(own != nullptr ? *own : point.objective(), trajectory->point(i));
   }
   return followers.step(point.theta(), point.gradient());
 }

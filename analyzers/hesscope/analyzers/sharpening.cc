@@ -265,7 +265,8 @@ class SharpeningAnalyzer final : public Analyzer {
                  .dimensions = {"pair"},
                  .long_name = "change of an eigenvalue since the checkpoint before",
                  .definition = "mean of the eigenvalues of its cluster minus that of the same "
-                               "ranks at the checkpoint before",
+                               "ranks at the checkpoint before, each with its own buffers "
+                               "(running statistics, say)",
                  .undefined = {Status::kUndefinedNoOrder}}),
         .predicted_change =
             add({.name = "predicted_change",
@@ -273,7 +274,8 @@ class SharpeningAnalyzer final : public Analyzer {
                  .long_name = "the change that the gradients at both checkpoints predict",
                  .definition = "(d lambda / d theta + the same of these ranks at the checkpoint "
                                "before) / 2 . (theta - theta at the checkpoint before): the "
-                               "trapezoidal rule, whose error is of third order in the step",
+                               "trapezoidal rule, whose error is of third order in the step; "
+                               "what a change of buffers adds is not in it",
                  .undefined = {Status::kUndefinedNoOrder}}),
         .error_bound = add(detail::error_bound_of_end()),
         .proof = add(detail::proof_of_end()),
@@ -322,6 +324,9 @@ AnalyzerKind sharpening_analyzer() {
       .on_not_stored =
           "`gap_to_edge`, `centre_gap`, the cycle and `period_two_half_width` take the learning "
           "rate that a checkpoint holds, or `learning-rate`",
+      .on_other_buffers =
+          "change_largest and change_smallest are between two models, and their "
+          "predictions leave out what the buffers change",
       .options = {{.name = "sharpening",
                    .type = SettingKey::Type::kInteger,
                    .meaning = "of how many eigenvalues at each end to find the gradients",

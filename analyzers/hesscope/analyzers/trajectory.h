@@ -3,22 +3,31 @@
 
 #include <any>
 #include <cstddef>
+#include <functional>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
+#include <utility>
 
 #include <hesscope/core/eigen.h>
+#include <hesscope/objective/objective.h>
 
 namespace hesscope {
 
-/// Checkpoints of one training run of one objective, in order, for analyzers whose answer at one
+/// Checkpoints of one training run of one model, in order, for analyzers whose answer at one
 /// depends on others. Not safe for concurrent use.
 class Trajectory {
  public:
-  /// @param points      the parameters at each checkpoint; must outlive this.
-  /// @param is_ordered  false for one checkpoint of a run whose order is not known.
-  explicit Trajectory(std::span<const Eigen::VectorXd> points, bool is_ordered = true)
-      : points_(points), is_ordered_(is_ordered) {}
+  using ObjectiveAt = std::function<std::shared_ptr<const Objective>(std::size_t i)>;
+
+  /// @param points        the parameters at each checkpoint; must outlive this.
+  /// @param is_ordered    false for one checkpoint of a run whose order is not known.
+  /// @param objective_at  of each checkpoint; empty where one is that of all.
+  explicit Trajectory(std::span<const Eigen::VectorXd> points,
+                      bool is_ordered = true,
+                      ObjectiveAt objective_at = {})
+      : points_(points), is_ordered_(is_ordered), objective_at_(std::move(objective_at)) {}
 
   std::size_t size() const { return points_.size(); }
 
@@ -27,6 +36,12 @@ class Trajectory {
 
   const Eigen::VectorXd& point(std::size_t i) const { return points_[i]; }
 
+  /// The objective at checkpoint i, to be kept no longer than needed; nullptr where it is that of
+  /// all.
+  std::shared_ptr<const Objective> objective_at(std::size_t i) const {
+    return objective_at_ ? objective_at_(i) : nullptr;
+  }
+
   /// What an analyzer of this name keeps from one checkpoint to the next; empty at first. It may
   /// save work and nothing else: an interrupted run goes on without it, at any checkpoint.
   std::any& notes(const std::string& analyzer) { return notes_[analyzer]; }
@@ -34,6 +49,7 @@ class Trajectory {
  private:
   std::span<const Eigen::VectorXd> points_;
   bool is_ordered_;
+  ObjectiveAt objective_at_;
   std::map<std::string, std::any> notes_;
 };
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
@@ -6,10 +7,43 @@
 #include <fmt/format.h>
 
 #include <hesscope/analysis/internal/analysis_inputs.h>
+#include <hesscope/analyzers/analyzer_registry.h>
 #include <hesscope/core/error.h>
+#include <hesscope/problem/checkpoint_buffers.h>
 #include <hesscope/spectra/distributed_cost.h>
 
 namespace hesscope::detail {
+namespace {
+
+// Where checkpoints that follow one another hold other buffers, what analyzers make of several.
+void warn_of_other_buffers(AnalysisInputs& inputs) {
+  const auto differ = [&](std::size_t a, std::size_t b) {
+    return are_other_buffers(
+        inputs.problem.model(), inputs.buffers[a].get(), inputs.buffers[b].get());
+  };
+  std::vector<std::size_t> others;  // that differ from the one before
+  for (const CheckpointRun& run : inputs.runs) {
+    if (!run.is_ordered) continue;
+    for (std::size_t i = run.first + 1; i < run.first + run.size; ++i) {
+      if (differ(i, i - 1)) others.push_back(i);
+    }
+  }
+  if (others.empty()) return;
+  for (const ChosenAnalyzer& each : inputs.analyzers) {
+    const std::string& what = find_analyzer_kind(each.name).on_other_buffers;
+    if (what.empty()) continue;
+    inputs.warnings.push_back(
+        fmt::format("{}{}: other buffers (running statistics, say) than at the checkpoint before; "
+                    "in /{} {}",
+                    inputs.checkpoints[others.front()].path.string(),
+                    others.size() > 1 ? fmt::format(" and {} more", others.size() - 1) : "",
+                    each.name,
+                    what));
+  }
+}
+
+}  // namespace
+
 AnalysisInputs open_inputs(const AnalysisRequest& request) {
   if (request.method == SpectrumMethod::kDistributed && request.solver == nullptr &&
       request.foreseen_ranks == 0) {
@@ -43,6 +77,7 @@ AnalysisInputs open_inputs(const AnalysisRequest& request) {
   const std::vector<std::string> remarks =
       remarks_of(inputs.analyzers, inputs.optimizers, problem.model().parameters);
   inputs.warnings.insert(inputs.warnings.end(), remarks.begin(), remarks.end());
+  warn_of_other_buffers(inputs);
   for (const ChosenAnalyzer& each : inputs.analyzers) {
     const std::string option = each.analyzer->needs_fresh_samples();
     if (option.empty() || problem.fresh_samples() != nullptr) continue;

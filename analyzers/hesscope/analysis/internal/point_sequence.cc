@@ -81,8 +81,16 @@ void PointSequence::find_trajectory(std::size_t i) {
   });
   // Without an order each point stands alone.
   first_of_trajectory_ = run->is_ordered ? run->first : i;
+  Trajectory::ObjectiveAt objective_at;
+  if (context_.objective_at) {
+    objective_at = [at = context_.objective_at, first = first_of_trajectory_](std::size_t k) {
+      return at(first + k).objective;
+    };
+  }
   trajectory_ = std::make_shared<Trajectory>(
-      thetas_.subspan(first_of_trajectory_, run->is_ordered ? run->size : 1), run->is_ordered);
+      thetas_.subspan(first_of_trajectory_, run->is_ordered ? run->size : 1),
+      run->is_ordered,
+      std::move(objective_at));
 }
 
 }  // namespace hesscope::detail
