@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include <Eigen/Core>
 #include <gmock/gmock.h>
@@ -97,6 +99,47 @@ TEST_F(NoiseAnalyzerTest, WithoutAGradientHasNoScale) {
     EXPECT_EQ(analysis[0].status("noise", name), Status::kUndefinedZeroDenominator) << name;
   }
   EXPECT_EQ(analysis[0].status("noise", "max_over_median"), Status::kUndefinedZeroMedian);
+}
+
+// Seven times one sample: what its gradients differ by is the rounding of their mean.
+TEST_F(NoiseAnalyzerTest, OfCopiesOfASampleIsZeroWithinRounding) {
+  const test::QuadraticObjective copies(std::vector(7, diagonal(0.3, 0.7)));
+  const Analysis analysis = analyze(copies,
+                                    {{"here", Eigen::Vector2d(0.1, 1.7)}},
+                                    {"noise"},
+                                    {.options = {{"noise-batch-size", 3}, {"noise-draws", 20}}});
+  EXPECT_EQ(analysis[0].values("noise", "norm"), Eigen::VectorXd(Eigen::VectorXd::Zero(20)));
+  EXPECT_EQ(analysis[0].status("noise", "max_over_median"), Status::kUndefinedZeroMedian);
+  for (const char* name : {"skewness",
+                           "excess_kurtosis",
+                           "hill_index",
+                           "qq_correlation",
+                           "alignment_cosine",
+                           "commutator",
+                           "noise_exponent"}) {
+    EXPECT_EQ(analysis[0].status("noise", name), Status::kUndefinedZeroDenominator) << name;
+  }
+  EXPECT_EQ(analysis[0].number("noise", "noise_exponent_count"), 0);
+}
+
+// Two halves are equally far from their mean, but for its rounding.
+TEST_F(NoiseAnalyzerTest, OfTwoHalvesIsOneNumber) {
+  const test::QuadraticObjective objective(
+      {diagonal(0.3, 0.7), diagonal(1.1, 0.1), diagonal(2.3, 0.9), diagonal(0.7, 3.1)});
+  for (int i = 1; i <= 10; ++i) {
+    const Analysis analysis = analyze(
+        objective,
+        {{"here", Eigen::Vector2d(0.1 * i, 1.7 - 0.3 * i)}},
+        {"noise"},
+        {.options = {{"noise-batch-size", 2}, {"noise-sampling", std::string("disjoint")}}});
+    const Eigen::VectorXd norms = analysis[0].values("noise", "norm");
+    ASSERT_EQ(norms.size(), 2);
+    EXPECT_EQ(norms[0], norms[1]) << i;
+    for (const char* name : {"skewness", "hill_index", "qq_correlation"}) {
+      EXPECT_EQ(analysis[0].status("noise", name), Status::kUndefinedZeroDenominator) << name;
+    }
+    EXPECT_EQ(analysis[0].values("noise", "histogram_counts").sum(), 2);
+  }
 }
 
 TEST_F(NoiseAnalyzerTest, OfWeightsThatAreNaNIsMissing) {

@@ -173,6 +173,20 @@ TEST(NoiseScales, SayWhatIsUndefined) {
   EXPECT_EQ(changing.hessian.value.status, Status::kOk);
   EXPECT_EQ(changing.hessian.standard_error.status, Status::kUndefinedZeroDenominator);
 
+  // Of one sample alone the gradient is not zero: without it what is left is rounding.
+  const MatrixXd zero = MatrixXd::Zero(2, 2);
+  const QuadraticObjective single({zero, zero, identity, zero, zero});
+  for (const double first : {0.1, 0.3, 0.7}) {
+    const VectorXd at = Eigen::Vector2d(first, 0.9);
+    const NoiseScales of_one =
+        noise_scales(single, at, gradient_covariance(single, at), single.hessian(at));
+    for (const NoiseScale* scale : {&of_one.simple, &of_one.hessian}) {
+      EXPECT_EQ(scale->value.status, Status::kOk);
+      EXPECT_EQ(scale->bias.status, Status::kUndefinedZeroDenominator) << first;
+      EXPECT_EQ(scale->standard_error.status, Status::kUndefinedZeroDenominator) << first;
+    }
+  }
+
   // Two samples have a covariance, one has none.
   const QuadraticObjective two({identity, 3.0 * identity});
   const NoiseScales of_two = noise_scales(two, theta, gradient_covariance(two, theta));

@@ -115,8 +115,7 @@ class NoiseAnalyzer final : public Analyzer {
       answer.set_rest_missing(point.status());
       return answer;
     }
-    draw(point, answer);
-    covariance_.set(answer, point);
+    draw(point, covariance_.set(answer, point), answer);
     answer.set_rest_missing(Status::kNotComputed);
     return answer;
   }
@@ -170,22 +169,23 @@ class NoiseAnalyzer final : public Analyzer {
                                  progress);
   }
 
-  void draw(PointAnalysis& point, Group& answer) const {
+  void draw(PointAnalysis& point, double rounding, Group& answer) const {
     std::vector<Index> batch_sizes = {batch_size(point.objective())};
     batch_sizes.insert(batch_sizes.end(), options_.ladder.begin(), options_.ladder.end());
     const std::vector<MinibatchNoise> noise =
-        measured(point, batch_sizes, part_of(point.progress(), 0.0, 0.3));
-    distribution_.set(answer, noise.front(), options_.num_bins);
-    if (!ladder_.empty()) set_ladder({noise.begin() + 1, noise.end()}, answer);
+        measured(point, batch_sizes, part_of(point.progress(), 0.7, 1.0));
+    distribution_.set(answer, noise.front(), rounding, options_.num_bins);
+    if (!ladder_.empty()) set_ladder({noise.begin() + 1, noise.end()}, rounding, answer);
   }
 
-  void set_ladder(const std::vector<MinibatchNoise>& noise, Group& answer) const {
+  void set_ladder(const std::vector<MinibatchNoise>& noise, double rounding, Group& answer) const {
     for (std::size_t i = 0; i < ladder_.size(); ++i) {
       Eigen::RowVectorXd values(static_cast<Index>(noise.size()));
       for (std::size_t b = 0; b < noise.size(); ++b) {
         const bool is_there = noise[b].status == Status::kOk;
         values[static_cast<Index>(b)] =
-            is_there ? kLadderNumbers[i].of(noise[b].norms).value : Statistic().value;
+            is_there ? kLadderNumbers[i].of(detail::settled(noise[b].norms, rounding)).value
+                     : Statistic().value;
       }
       answer[ladder_[i]].set_rows(values, Status::kOk);
     }

@@ -74,4 +74,19 @@ bool is_gradient_zero(const GradientCovariance& covariance) {
   return !(square > detail::rounding_of_square(trace, square));
 }
 
+bool is_noise_zero(const GradientCovariance& covariance) {
+  using detail::Wide;
+  const Wide trace = ldexp(Wide(covariance.trace), 2 * covariance.exponent);
+  return !(trace > detail::rounding_of_square(0.0, detail::sum_of_squares(covariance.mean)));
+}
+
+double rounding_of_gradients(const GradientCovariance& covariance) {
+  using detail::Wide;
+  const Wide trace = covariance.status == Status::kOk
+                         ? ldexp(Wide(covariance.trace), 2 * covariance.exponent)
+                         : Wide(0.0);
+  const Wide square = detail::sum_of_squares(covariance.mean);
+  return sqrt(detail::rounding_of_square(trace, square)).value();
+}
+
 }  // namespace hesscope

@@ -44,4 +44,12 @@ GradientCovariance gradient_covariance(const Objective& objective,
 /// sqrt(tr S + |g|^2). Without S, of a single sample say, whether it is zero.
 bool is_gradient_zero(const GradientCovariance& covariance);
 
+/// Whether S is zero within rounding, so that nothing about its shape means anything: tr S at most
+/// (16 eps)^2 |g|^2. Only of status kOk.
+bool is_noise_zero(const GradientCovariance& covariance);
+
+/// The |g_B - g| up to which a mean g_B over some of the samples is g within rounding: 16 eps
+/// sqrt(tr S + |g|^2), without S 16 eps |g|.
+double rounding_of_gradients(const GradientCovariance& covariance);
+
 }  // namespace hesscope

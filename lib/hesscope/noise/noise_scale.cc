@@ -39,9 +39,10 @@ struct Ratio {
   double value() const { return (numerator / denominator).value(); }
 };
 
-Ratio simple_ratio(const Wide& trace, const VectorXd& gradient) {
+// `band` is that of all samples, whichever of them the others are of: what is left where they are
+// left out has the rounding of what it is a difference of.
+Ratio simple_ratio(const Wide& trace, const VectorXd& gradient, const Wide& band) {
   const Wide square = detail::sum_of_squares(gradient);
-  const Wide band = detail::rounding_of_square(trace, square);
   return {trace, square, band, square > band};
 }
 
@@ -58,11 +59,13 @@ Ratio hessian_ratio(const Eigen::Ref<const MatrixXd>& hessian,
                     double count,
                     int exponent,
                     const VectorXd& gradient,
-                    const Ratio& simple) {
+                    const Ratio& simple,
+                    double norm_of_all) {
   const double factor = factor_for(gradient.cwiseAbs().maxCoeff());
   const VectorXd g = factor * gradient;
   const Wide square = Wide(factor) * factor;
-  const double band = detail::rounding_band(g.size(), detail::norm(hessian));
+  const double norm = std::max(detail::norm(hessian), norm_of_all);
+  const double band = detail::rounding_band(g.size(), norm);
   return {ldexp(Wide(hessian.cwiseProduct(scatter).sum() / count), 2 * exponent),
           Wide(g.dot(hessian * g)) / square,
           Wide(band) * g.squaredNorm() / square,
@@ -153,6 +156,9 @@ NoiseScales scales(const Objective& objective,
   if (factor_of_h != 1.0) scaled = factor_of_h * *hessian;
   const Eigen::Ref<const MatrixXd> h_of_all =
       factor_of_h != 1.0 || hessian == nullptr ? Eigen::Ref<const MatrixXd>(scaled) : *hessian;
+  const double norm_of_h = hessian != nullptr ? detail::norm(h_of_all) : 0.0;
+  const Wide trace = ldexp(Wide(covariance.trace), 2 * exponent);
+  const Wide band = detail::rounding_of_square(trace, detail::sum_of_squares(g));
   std::vector<Ratio> simple;
   std::vector<Ratio> by_hessian;
   for (const SampleRange& block : blocks) {
@@ -163,7 +169,8 @@ NoiseScales scales(const Objective& objective,
     const VectorXd m = sums.deviation / -rest;
     const VectorXd gradient = g + std::ldexp(1.0, exponent) * m;
     const double squares = (count - 1.0) * covariance.trace - sums.squares - rest * m.squaredNorm();
-    simple.push_back(simple_ratio(ldexp(Wide(squares / (rest - 1.0)), 2 * exponent), gradient));
+    const Wide trace_of_rest = ldexp(Wide(squares / (rest - 1.0)), 2 * exponent);
+    simple.push_back(simple_ratio(trace_of_rest, gradient, band));
     if (hessian != nullptr) {
       MatrixXd h = objective.hessian(theta, block, {});
       if (factor_of_h != 1.0) h *= factor_of_h;
@@ -172,18 +179,17 @@ NoiseScales scales(const Objective& objective,
       scatter = (count - 1.0) * covariance.matrix - scatter;
       scatter.noalias() -= (rest * m) * m.transpose();
       by_hessian.push_back(
-          hessian_ratio(h, scatter, rest - 1.0, exponent, gradient, simple.back()));
+          hessian_ratio(h, scatter, rest - 1.0, exponent, gradient, simple.back(), norm_of_h));
     }
     detail::report(progress, static_cast<double>(block.end) / count);
   }
   NoiseScales result;
-  const Ratio simple_of_all = simple_ratio(ldexp(Wide(covariance.trace), 2 * exponent), g);
+  const Ratio simple_of_all = simple_ratio(trace, g, band);
   result.simple = scale_of(simple_of_all, simple, blocks);
   if (hessian != nullptr) {
-    result.hessian =
-        scale_of(hessian_ratio(h_of_all, covariance.matrix, 1.0, exponent, g, simple_of_all),
-                 by_hessian,
-                 blocks);
+    const Ratio of_all =
+        hessian_ratio(h_of_all, covariance.matrix, 1.0, exponent, g, simple_of_all, norm_of_h);
+    result.hessian = scale_of(of_all, by_hessian, blocks);
   }
   return result;
 }

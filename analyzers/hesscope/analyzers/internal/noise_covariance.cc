@@ -42,7 +42,8 @@ NoiseCovariance::NoiseCovariance(Group& declaring)
       alignment_cosine_(
           declaring.add({.name = "alignment_cosine",
                          .long_name = "cosine between Hessian and covariance of gradients",
-                         .definition = "tr(H S) / (||H||_F ||S||_F)",
+                         .definition = "tr(H S) / (||H||_F ||S||_F); undefined where S is zero "
+                                       "within rounding, tr S at most (16 eps)^2 |g|^2",
                          .undefined = kUndefinedScale})),
       commutator_(
           declaring.add({.name = "commutator",
@@ -86,7 +87,8 @@ NoiseCovariance::Scale NoiseCovariance::declare_scale(Group& declaring, const Va
                      .long_name = "bias of " + value.name,
                      .definition =
                          "delete-one-block jackknife over 32 blocks of consecutive samples, fewer "
-                         "if there are fewer, of N samples the first N mod 32 one longer; not "
+                         "if there are fewer, of N samples the first N mod 32 one longer, where "
+                         "targets have weights or are ignored as sampling/lambda_max_bias; not "
                          "taken off",
                      .references = {papers::kBusing},
                      .undefined = kUndefinedScale}),
@@ -97,23 +99,29 @@ NoiseCovariance::Scale NoiseCovariance::declare_scale(Group& declaring, const Va
                      .undefined = kUndefinedScale})};
 }
 
-void NoiseCovariance::set(Group& answer, PointAnalysis& point) const {
+double NoiseCovariance::set(Group& answer, PointAnalysis& point) const {
   const Eigen::MatrixXd* h = point.hessian();
-  const GradientCovariance covariance = gradient_covariance(point.objective(),
-                                                            point.theta(),
-                                                            {.with_matrix = h != nullptr},
-                                                            part_of(point.progress(), 0.3, 0.5));
+  GradientCovariance covariance = gradient_covariance(point.objective(),
+                                                      point.theta(),
+                                                      {.with_matrix = h != nullptr},
+                                                      part_of(point.progress(), 0.0, 0.2));
   const double trace = std::ldexp(covariance.trace, 2 * covariance.exponent);
   answer[covariance_trace_].set(covariance.status == Status::kOk
                                     ? finite_statistic(trace)
                                     : missing_statistic(covariance.status));
-  const ProgressCallback rest = part_of(point.progress(), 0.5, 0.7);
+  const ProgressCallback rest = part_of(point.progress(), 0.2, 0.4);
   const NoiseScales scales =
       h != nullptr ? noise_scales(point.objective(), point.theta(), covariance, *h, {}, rest)
                    : noise_scales(point.objective(), point.theta(), covariance, {}, rest);
+  const double rounding = rounding_of_gradients(covariance);
   set_scale(answer, simple_, scales.simple);
-  if (h == nullptr) return set_missing_curvature(answer, point.hessian_status());
+  if (h == nullptr) {
+    set_missing_curvature(answer, point.hessian_status());
+    return rounding;
+  }
   set_scale(answer, hessian_, scales.hessian);
+  // Of a covariance that is rounding there is no direction.
+  if (covariance.status == Status::kOk && is_noise_zero(covariance)) covariance.matrix.setZero();
   if (covariance.status == Status::kOk) {
     const NoiseAlignment alignment = noise_alignment(*h, covariance.matrix);
     answer[alignment_cosine_].set(alignment.cosine);
@@ -124,8 +132,9 @@ void NoiseCovariance::set(Group& answer, PointAnalysis& point) const {
   // Whoever asks for a few ranks only has no time for all eigenvectors.
   if (point.method() == SpectrumMethod::kDense) {
     set_spectrum(
-        answer, dense_eigensystem(*h, {}, part_of(point.progress(), 0.7, 1.0)), covariance);
+        answer, dense_eigensystem(*h, {}, part_of(point.progress(), 0.4, 0.7)), covariance);
   }
+  return rounding;
 }
 
 void NoiseCovariance::set_scale(Group& answer, const Scale& ids, const NoiseScale& scale) {

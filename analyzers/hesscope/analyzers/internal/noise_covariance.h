@@ -17,8 +17,9 @@ class NoiseCovariance {
   /// Declares them.
   explicit NoiseCovariance(Group& declaring);
 
-  /// From 0.3 of the point's progress on.
-  void set(Group& answer, PointAnalysis& point) const;
+  /// Up to 0.7 of the point's progress.
+  /// @returns rounding_of_gradients().
+  double set(Group& answer, PointAnalysis& point) const;
 
  private:
   struct Scale {

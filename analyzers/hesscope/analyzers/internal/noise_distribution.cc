@@ -2,6 +2,7 @@
 #include <hesscope/analyzers/internal/noise_distribution.h>
 #include <hesscope/analyzers/internal/papers.h>
 #include <hesscope/statistics/histogram.h>
+#include <hesscope/statistics/internal/centered.h>
 #include <hesscope/statistics/normal_qq.h>
 #include <hesscope/statistics/summary.h>
 #include <hesscope/statistics/tail_index.h>
@@ -10,6 +11,14 @@ namespace hesscope::detail {
 
 using Eigen::VectorXd;
 
+VectorXd settled(VectorXd norms, double rounding) {
+  for (double& norm : norms) {
+    if (norm <= rounding) norm = 0;
+  }
+  if (norms.maxCoeff() - norms.minCoeff() <= rounding) norms.setConstant(lower_median_of(norms));
+  return norms;
+}
+
 NoiseDistribution::NoiseDistribution(Group& declaring)
     : norm_(declaring.add(
           {.name = "norm",
@@ -17,7 +26,9 @@ NoiseDistribution::NoiseDistribution(Group& declaring)
            .long_name = "gradient noise",
            .definition =
                "Euclidean norm of the gradient over a minibatch minus that over all samples; "
-               "of fresh minibatches minus that over noise-reference further ones",
+               "of fresh minibatches minus that over noise-reference further ones; 0 up to 16 eps "
+               "sqrt(tr S + |g|^2), which is rounding, and where none is further than that from "
+               "another, all are their lower median",
            .references = {papers::kKunstner, papers::kAhn}})),
       batch_size_(
           declaring.add({.name = "batch_size",
@@ -136,6 +147,7 @@ NoiseDistribution::NoiseDistribution(Group& declaring)
 
 void NoiseDistribution::set(Group& answer,
                             const MinibatchNoise& noise,
+                            double rounding,
                             Eigen::Index num_bins) const {
   answer[batch_size_].set_count(noise.batch_size);
   if (noise.status != Status::kOk) {
@@ -148,11 +160,12 @@ void NoiseDistribution::set(Group& answer,
     }
     return;
   }
-  answer[norm_].set(noise.norms);
-  set_moments(answer, noise.norms);
-  set_tail(answer, noise.norms);
-  set_histogram(answer, noise.norms, num_bins);
-  set_plots(answer, noise.norms);
+  const VectorXd norms = settled(noise.norms, rounding);
+  answer[norm_].set(norms);
+  set_moments(answer, norms);
+  set_tail(answer, norms);
+  set_histogram(answer, norms, num_bins);
+  set_plots(answer, norms);
 }
 
 void NoiseDistribution::set_moments(Group& answer, const VectorXd& norms) const {

@@ -10,6 +10,10 @@
 
 namespace hesscope::detail {
 
+/// The norms without what is rounding: those up to `rounding` are 0, and where none is further than
+/// that from another, all are their lower median.
+Eigen::VectorXd settled(Eigen::VectorXd norms, double rounding);
+
 /// The norms, their moments and tail, their histogram and their normal QQ plots.
 class NoiseDistribution {
  public:
@@ -18,7 +22,11 @@ class NoiseDistribution {
 
   /// What lies along the draws is missing for the status of `noise`, if that is not kOk; of what
   /// needs norms, or more of them, nothing is said then.
-  void set(Group& answer, const MinibatchNoise& noise, Eigen::Index num_bins) const;
+  /// @param rounding  as of settled().
+  void set(Group& answer,
+           const MinibatchNoise& noise,
+           double rounding,
+           Eigen::Index num_bins) const;
 
  private:
   void set_moments(Group& answer, const Eigen::VectorXd& norms) const;
