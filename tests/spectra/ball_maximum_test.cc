@@ -253,6 +253,33 @@ TEST(MaximumOnSpectralBalls, HasTheClosedFormsOfSpecialMatrices) {
                 maximum_on_block_balls(h, blocks_of({{3}, {2}})).lower);
 }
 
+// Of a matrix whose rows count by their differences alone, as logits do, but for weight decay w:
+// over D with singular values 1 of 3 x 4, the mean of the rows adds w, and the rest the two largest
+// eigenvalues of M.
+TEST(MaximumOnSpectralBalls, FillsTheDirectionsOfWhichTheRestSaysNothing) {
+  const double w = 0.25;
+  const MatrixXd of_rows = MatrixXd::Identity(3, 3) - MatrixXd::Constant(3, 3, 1.0 / 3);
+  const VectorXd m = Eigen::Vector4d(3, 1, 3, 0.5);
+  for (const bool is_transposed : {false, true}) {
+    const std::vector<std::int64_t> shape =
+        is_transposed ? std::vector<std::int64_t>{4, 3} : std::vector<std::int64_t>{3, 4};
+    MatrixXd h = w * MatrixXd::Identity(12, 12);
+    for (Index a = 0; a < 12; ++a) {
+      for (Index b = 0; b < 12; ++b) {
+        const Index row_a = is_transposed ? a % 3 : a / 4;
+        const Index row_b = is_transposed ? b % 3 : b / 4;
+        const Index col_a = is_transposed ? a / 3 : a % 4;
+        const Index col_b = is_transposed ? b / 3 : b % 4;
+        if (col_a == col_b) h(a, b) += of_rows(row_a, row_b) * m[col_a];
+      }
+    }
+    const BallMaximum found = maximum_on_spectral_balls(h, blocks_of({shape}));
+    expect_consistent(found, h);
+    EXPECT_NEAR(found.lower, 3 + 3 + 3 * w, 1e-12);
+    EXPECT_NEAR(found.upper, 3 + 3 + 3 * w, 1e-6);
+  }
+}
+
 // D -> Q D R of a matrix leaves its ball as it is.
 TEST(MaximumOnSpectralBalls, DoesNotDependOnRotations) {
   const auto blocks = blocks_of({{3, 4}});

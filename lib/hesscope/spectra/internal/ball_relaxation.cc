@@ -7,6 +7,7 @@
 
 #include <hesscope/core/constants.h>
 #include <hesscope/linalg/internal/lapack.h>
+#include <hesscope/linalg/singular_values.h>
 #include <hesscope/spectra/eigensystem.h>
 #include <hesscope/spectra/internal/ball_relaxation.h>
 #include <hesscope/spectra/internal/scaled_matrix.h>
@@ -50,8 +51,56 @@ MatrixXd of_eigenvalues(const MatrixXd& a, const Function& f) {
   return scaled * found->vectors.transpose();
 }
 
-// Singular values s of X become min(1, s / shift), or 1 without a shift above 0; zero stays zero.
-void clip(const Ball& ball, double shift, MatrixXd& part) {
+// X itself, and back.
+MatrixXd as_matrix(const Ball& ball, const MatrixXd& part) {
+  MatrixXd x(ball.rows, ball.cols * part.rows());
+  for (Index j = 0; j < ball.cols; ++j) {
+    x.middleCols(j * part.rows(), part.rows()) =
+        part.middleCols(j * ball.rows, ball.rows).transpose();
+  }
+  return x;
+}
+
+void set_from_matrix(const Ball& ball, const MatrixXd& x, MatrixXd& part) {
+  for (Index j = 0; j < ball.cols; ++j) {
+    part.middleCols(j * ball.rows, ball.rows) =
+        x.middleCols(j * part.rows(), part.rows()).transpose();
+  }
+}
+
+// A unit vector across the columns of `basis`, which are orthonormal and fewer than its rows: along
+// `wanted` where that has something across them, else along the axis that is furthest from them.
+VectorXd across(const MatrixXd& basis, const VectorXd& wanted) {
+  constexpr double kLeast = 1e-3;
+  VectorXd w = wanted - basis * (basis.transpose() * wanted);
+  if (!(w.norm() > kLeast * std::max(1.0, wanted.norm()))) {
+    Index axis = 0;
+    basis.rowwise().squaredNorm().minCoeff(&axis);
+    w = VectorXd::Unit(basis.rows(), axis) - basis * basis.row(axis).transpose();
+  }
+  w.normalize();
+  w -= basis * (basis.transpose() * w);
+  return w.normalized();
+}
+
+// U V^T of X = U S V^T, with as many singular vectors as X has rows: where its own are zero within
+// rounding, those of U are paired with what `before` has along them, as far as that is across the
+// rest.
+MatrixXd whole_polar_factor(const MatrixXd& x, const MatrixXd& before) {
+  constexpr double kZero = 1e-13;
+  const SingularValues svd = hesscope::thin_svd(x);
+  if (svd.status != Status::kOk) return MatrixXd::Constant(x.rows(), x.cols(), kNaN);
+  MatrixXd right = svd.right;
+  for (Index i = 0; i < x.rows(); ++i) {
+    if (svd.values[i] > kZero * svd.values[0]) continue;
+    right.col(i) = across(right.leftCols(i), before.transpose() * svd.left.col(i));
+  }
+  return svd.left * right.transpose();
+}
+
+// Singular values s of X become min(1, s / shift), or 1 without a shift above 0. Zero stays zero,
+// but with a `before` that X is to follow, and without such a shift, as of whole_polar_factor().
+void clip(const Ball& ball, double shift, MatrixXd& part, const MatrixXd* before = nullptr) {
   if (ball.rows == 1) {
     const double norm = part.norm();
     if (norm > 0) part /= std::max(norm, shift);
@@ -64,7 +113,18 @@ void clip(const Ball& ball, double shift, MatrixXd& part) {
     const double s = std::sqrt(std::max(square, 0.0));
     return s > 0 ? 1 / std::max(s, shift / scale) : 0.0;
   };
-  transform(ball, of_eigenvalues(gram(ball, part, part), factor), part);
+  const MatrixXd squares = gram(ball, part, part);
+  if (before != nullptr && !(shift > 0) && squares.allFinite()) {
+    // Less than this of the largest, an eigenvalue of what is computed may be rounding.
+    const double least =
+        16 * static_cast<double>(ball.rows) * kUnitRoundoff * squares.diagonal().maxCoeff();
+    const std::optional<Eigensystem> found = eigensystem(squares);
+    if (found && found->values[0] <= least) {
+      const MatrixXd whole = whole_polar_factor(as_matrix(ball, part), as_matrix(ball, *before));
+      return set_from_matrix(ball, whole, part);
+    }
+  }
+  transform(ball, of_eigenvalues(squares, factor), part);
 }
 
 // The multiplier mu >= max(0, largest) of max sum_i lambda_i x_i^2 + 2 gamma_i x_i on |x| <= 1, with
@@ -211,13 +271,15 @@ void BallRelaxation::ascend_euclidean(const Ball& ball, const Own& own, MatrixXd
   part = x * own.vectors.transpose();
 }
 
-// The value less smallest |V_b|^2 is convex in V_b, and so at least linear from where V_b is; on the
-// boundary, where a positive smallest leaves its maxima, |V_b| is constant.
+// The value less smallest |V_b|^2 is convex in V_b, and so at least linear from where V_b is; where
+// a positive smallest leaves its maxima all singular values are 1, and |V_b| is constant. So they
+// are where the linear part says nothing of some of them, too.
 void BallRelaxation::ascend_matrix(const Ball& ball, const Own& own, MatrixXd& v) const {
   auto part = v.middleCols(ball.offset, ball.size());
   MatrixXd x = v * h_->middleCols(ball.offset, ball.size()) - own.smallest * part;
   if (!(x.cwiseAbs().maxCoeff() > 0)) return;
-  clip(ball, -own.smallest, x);
+  const MatrixXd before = part;
+  clip(ball, -own.smallest, x, &before);
   part = x;
 }
 
