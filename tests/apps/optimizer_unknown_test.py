@@ -28,6 +28,8 @@ class Unknown(program.Case):
             self.assertEqual(statuses(file["stability"], "adam_ratio")[0], NOT_STORED)
         done = self.analyze(path, *options, "--second-moments", "recomputed", problem="problem.toml")
         self.assertIn("nothing says which parameter is in which of the groups", done.stderr)
+        done = self.analyze(path, *options, "--learning-rate", "0.3", problem="problem.toml")
+        self.assertIn("learning-rate 0.3 is taken as given; the checkpoint has 0.1, 0.2 ('optimizer.')", done.stderr)
 
     def test_own_checkpoints_of_rules_without_a_diagonal(self):
         for rule in ("muon", "adafactor", "sign", "lion", "normalized"):

@@ -163,10 +163,13 @@ class DensityAnalyzer final : public Analyzer {
            "n times the mean over probes of the sum of calibrated_weights times squared nodes",
        .references = {papers::kUbaru}},
       "squared_frobenius_norm_standard_error");
-  VariableId eigenvalue_ = declare({.name = "eigenvalue",
-                                    .dimensions = {"point"},
-                                    .long_name = "grid of the densities",
-                                    .definition = "equally spaced, 8 sigma beyond the nodes"});
+  VariableId eigenvalue_ =
+      declare({.name = "eigenvalue",
+               .dimensions = {"point"},
+               .long_name = "grid of the densities",
+               .definition = "equally spaced, 8 sigma beyond the outermost of the "
+                             "eigenvalues, where all of them are known, else of the "
+                             "nodes"});
   VariableId sigma_ =
       declare({.name = "sigma",
                .long_name = "width of the smoothing",

@@ -219,8 +219,9 @@ class SamplingAnalyzer final : public Analyzer {
       return fmt::format(
           "expected {} less the population's, by the delete-one-block jackknife over m = "
           "jackknife-blocks blocks of consecutive samples, fewer if there are fewer, of N samples "
-          "the first N mod m one longer, H without each decomposed anew; of {} itself, not of its "
-          "logarithm",
+          "the first N mod m one longer, H without each decomposed anew; where targets have "
+          "weights or are ignored, a sample's loss is still divided by what those of a sample "
+          "count on average over all of them; of {} itself, not of its logarithm",
           name,
           name);
     }
@@ -230,7 +231,10 @@ class SamplingAnalyzer final : public Analyzer {
             ? fmt::format("{}; level {}", interval_of(figure, part, is_first_order), options_.level)
             : fmt::format("of {} itself, not of its logarithm", name),
         name,
-        is_first_order ? " with eigenvalues moved by v^T dH v" : "");
+        is_first_order
+            ? " with eigenvalues moved by v^T dH v, of the eigenpairs (and entries of the "
+              "diagonal) that the figure is of in H, not sought anew"
+            : "");
   }
 
   // They are there even where their errors are not.

@@ -16,7 +16,9 @@
 namespace hesscope {
 namespace {
 
-const std::string kOfBlock = " of J_b J_b^T, the columns of J_b those of J for one tensor";
+const std::string kOfBlock =
+    " of J_b J_b^T, J_b the Jacobian of all samples' predictions by one tensor; of every tensor, "
+    "whatever `tangent-tensors` names";
 
 class TangentKernelAnalyzer final : public Analyzer {
  public:

@@ -150,7 +150,8 @@ std::vector<Variable> barrier_quantities() {
       {.name = "barrier_height",
        .long_name = "barrier between the two checkpoints",
        .definition = "maximum over the grid's t = alpha in [0, 1] of loss(t) - ((1 - t) loss(0) "
-                     "+ t loss(1)), loss(0) and loss(1) at the checkpoints themselves",
+                     "+ t loss(1)), loss(0) and loss(1) at the checkpoints themselves; of a line "
+                     "between two checkpoints alone",
        .references = {papers::kFrankle}},
       {.name = "barrier_alpha",
        .long_name = "where the barrier is highest",

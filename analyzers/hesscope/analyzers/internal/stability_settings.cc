@@ -3,6 +3,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <hesscope/analyzers/internal/stability_settings.h>
 #include <hesscope/core/error.h>
@@ -71,15 +72,18 @@ void compare(const OptimizerState& state,
              const char* name,
              Remarks& remarks) {
   if (!given) return;
+  std::vector<double> stored;  // of the groups, each once
   for (const OptimizerSettings& group : state.groups) {
-    if (!(group.*field) || *(group.*field) == *given) continue;
-    return remarks.add(state.file,
-                       fmt::format("{} {} is taken as given; the checkpoint has {} ('{}')",
-                                   name,
-                                   *given,
-                                   *(group.*field),
-                                   state.prefix));
+    const std::optional<double>& value = group.*field;
+    if (value && std::ranges::find(stored, *value) == stored.end()) stored.push_back(*value);
   }
+  if (std::ranges::all_of(stored, [&](double value) { return value == *given; })) return;
+  remarks.add(state.file,
+              fmt::format("{} {} is taken as given; the checkpoint has {} ('{}')",
+                          name,
+                          *given,
+                          fmt::join(stored, ", "),
+                          state.prefix));
 }
 
 void remark_on_averages(const OptimizerState& state, const GivenSettings& given, Remarks& remarks) {

@@ -40,8 +40,8 @@ std::vector<Variable> direction_quantities() {
          .definition = fmt::format(
              "as the attribute direction_{}_is of the group says; random ones with "
              "normalization filter: normal numbers d, each row f of a matrix, or slice of "
-             "a tensor, scaled to d_f |w_f| / |d_f|, w the weights at the centre; "
-             "not_computed where the grid does not leave the line",
+             "a tensor, scaled to d_f |w_f| / |d_f|, w the weights at the centre, vectors as a "
+             "whole; not_computed where the grid does not leave the line",
              index),
          .references = {papers::kLi2018}});
     all.push_back({.name = fmt::format("direction_{}_norm", index),

@@ -101,8 +101,8 @@ std::vector<Variable> band_quantities() {
        .definition = "sum of the distances between neighbouring images"},
       {.name = "band_barrier",
        .long_name = "barrier of the band",
-       .definition = "largest loss of an image - loss of the higher end; a bound on barrier, "
-                     "from below once the band is at rest, and what there is of it where the "
+       .definition = "largest loss of an image - loss of the higher end; it goes to barrier, from "
+                     "either side, as `tolerance` goes to 0, and is what there is of it where the "
                      "search for the pass has failed",
        .references = {papers::kDraxler}},
       {.name = "band_outcome",
