@@ -61,8 +61,8 @@ bool has_log_interval(std::size_t figure, double value, const VectorXd& leave_on
                       : value < 0.0 && (leave_one_out.array() < 0.0).all());
 }
 
-// An eigenvalue, or the numerator of a ratio, that is zero within rounding: what is left of it is noise,
-// and the logarithm of noise says nothing.
+// An eigenvalue, or the numerator of a ratio, that is zero within rounding: what is left of it is
+// noise, and the logarithm of noise says nothing.
 bool is_zero(std::size_t figure, const FigureRow& row) {
   switch (static_cast<SpectralFigure>(figure)) {
     case SpectralFigure::kLambdaMax:

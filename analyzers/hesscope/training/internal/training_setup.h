@@ -40,8 +40,9 @@ class TrainingSetup {
   /// On the evaluation samples.
   const GraphObjective& objective() const { return *objective_; }
 
-  /// Whose model is that of the training samples: another than objective()'s where they lie in a file
-  /// of their own, since a loss may be divided by what its targets count. Its threads are for all runs.
+  /// Whose model is that of the training samples: another than objective()'s where they lie in a
+  /// file of their own, since a loss may be divided by what its targets count. Its threads are for
+  /// all runs.
   const GraphObjective& training() const { return training_ ? *training_ : *objective_; }
 
   /// Of each parameter block.
@@ -89,7 +90,8 @@ class TrainingSetup {
 
   Model make_model(const ModelSources& sources) const;
 
-  /// The model of the evaluation samples, where it may be another than that of the training samples.
+  /// The model of the evaluation samples, where it may be another than that of the training
+  /// samples.
   /// @throws InputError where it does not have the same parameters and arrays.
   Model evaluated_model(const Model& trained, const TensorShapes& shapes) const;
 

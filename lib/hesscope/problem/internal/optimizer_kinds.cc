@@ -70,8 +70,8 @@ bool includes(const Names& all, const Names& some) {
   return std::includes(all.begin(), all.end(), some.begin(), some.end());
 }
 
-// Muon and Adafactor, of `hesscope train` and of PyTorch: they divide by no diagonal, and what they keep
-// of squares is not for all parameters or not each parameter's own.
+// Muon and Adafactor, of `hesscope train` and of PyTorch: they divide by no diagonal, and what they
+// keep of squares is not for all parameters or not each parameter's own.
 bool has_no_diagonal(const Names& keys) {
   return includes(keys, {"momentum", "nesterov", "ns_steps"}) ||
          includes(keys, {"beta2_decay", "eps.0", "eps.1", "d"});

@@ -108,9 +108,9 @@ class Reading {
                                [&](const auto& group) { return without_decay(group) == first; });
   }
 
-  // Where nothing else is kept for a parameter, its group may be left open: without moments an update
-  // is divided by nothing, but for the learning rates of SGD; groups that differ in momentum have no
-  // threshold, whatever is in them. @throws UnusableState.
+  // Where nothing else is kept for a parameter, its group may be left open: without moments an
+  // update is divided by nothing, but for the learning rates of SGD; groups that differ in momentum
+  // have no threshold, whatever is in them. @throws UnusableState.
   void assign_groups() {
     try {
       assign();
