@@ -174,11 +174,7 @@ TrainingSetup::TrainingSetup(ExperimentFile experiment,
   const Executor executor(num_threads, stop_requested_by(stop));
   SampleSource data(experiment_.data, folder, executor, stop);
   const SampleSource evaluation(experiment_.evaluation, folder, executor, stop);
-  Model model = fit(data.sampler, [&] {
-    return at_place(experiment_.model_location, [&] {
-      return make_model({experiment_.model, data.shapes(), folder});
-    });
-  });
+  Model model = fit(data.sampler, [&] { return made_for(data.shapes()); });
   trained_ = at_place(experiment_.trained_location,
                       [&] { return blocks_matching(model.parameters, experiment_.trained); });
   at_place(experiment_.initialization_location, [&] {
@@ -200,10 +196,12 @@ TrainingSetup::TrainingSetup(ExperimentFile experiment,
   evaluation_sha256_ = evaluation.sha256();
   sampler_ = std::move(data.sampler);
   const GraphObjective::Options options{.num_threads = num_threads, .stop = executor.stop()};
-  // What is drawn has shapes alone, by which all samples have one model.
-  if (data.file && experiment_.evaluation.path != experiment_.data.path) {
-    Model evaluated =
-        fit(evaluation.sampler, [&] { return evaluated_model(model, evaluation.shapes()); });
+  // What is drawn has shapes alone, by which all samples have one model; a loss by what targets count
+  // refuses it.
+  if (data.file && evaluation.sampler != nullptr) {
+    fit(evaluation.sampler, [&] { return made_for(evaluation.shapes()); });
+  } else if (data.file && experiment_.evaluation.path != experiment_.data.path) {
+    Model evaluated = evaluated_model(model, evaluation.shapes());
     training_ = std::make_unique<GraphObjective>(std::move(model), fixed_, options);
     model = std::move(evaluated);
   }
@@ -224,10 +222,14 @@ Model TrainingSetup::make_model(const ModelSources& sources) const {
   return kind.build(sources, parameter_shapes_of(start));
 }
 
-Model TrainingSetup::evaluated_model(const Model& trained, const TensorShapes& shapes) const {
-  Model model = at_place(experiment_.model_location, [&] {
+Model TrainingSetup::made_for(const TensorShapes& shapes) const {
+  return at_place(experiment_.model_location, [&] {
     return make_model({experiment_.model, shapes, experiment_.path.parent_path()});
   });
+}
+
+Model TrainingSetup::evaluated_model(const Model& trained, const TensorShapes& shapes) const {
+  Model model = made_for(shapes);
   const bool is_same = std::ranges::equal(model.parameters, trained.parameters, is_same_block) &&
                        model.arrays == trained.arrays;
   if (!is_same) {
