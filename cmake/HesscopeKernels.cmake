@@ -48,8 +48,9 @@ function(hesscope_kernels name)
     set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
     target_compile_definitions(${target} PRIVATE
       HESSCOPE_ISA=${set} HESSCOPE_LANES=${lanes_${set}})
-    # Contraction: a kernel's products and sums may fuse; its results are those of its set.
-    target_compile_options(${target} PRIVATE ${flags_${set}} -ffp-contract=fast)
+    # Contraction: a kernel's products and sums may fuse; its results are those of its set. Nobody reads errno, for which
+    # roots would be taken one by one.
+    target_compile_options(${target} PRIVATE ${flags_${set}} -ffp-contract=fast -fno-math-errno)
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/lib ${PROJECT_BINARY_DIR}/generated)
     target_link_libraries(${target} PRIVATE ${arg_LIBRARIES} $<BUILD_INTERFACE:hesscope_warnings>)
     target_sources(hesscope PRIVATE $<TARGET_OBJECTS:${target}>)

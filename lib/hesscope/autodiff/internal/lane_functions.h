@@ -3,6 +3,8 @@
 // Functions of a whole register. B is a type of Lanes (lanes.h).
 #pragma once
 
+#include <hesscope/core/constants.h>
+
 namespace hesscope::detail {
 
 template <typename B>
@@ -27,12 +29,19 @@ template <typename B>
                                               lane_signs<B>(sign));
 }
 
-/// c_0 + c_1 x + ...
+/// c_0 + c_1 x + ..., even and odd powers apart, so that each sum waits for half as many others.
 template <typename Vector, int kCount>
 [[gnu::always_inline]] inline Vector lane_polynomial(const double (&c)[kCount], Vector x) {
+  static_assert(kCount >= 2);
+  const Vector square = x * x;
   Vector sum = Vector{} + c[kCount - 1];
-  for (int i = kCount - 2; i >= 0; --i) sum = sum * x + c[i];
-  return sum;
+  Vector other = Vector{} + c[kCount - 2];
+  for (int i = kCount - 3; i >= 0; --i) {
+    const Vector next = sum * square + c[i];
+    sum = other;
+    other = next;
+  }
+  return other + sum * x;
 }
 
 /// exp(x) = s (1 + p): s = 2^k, p = expm1(r), r = x - k log 2 within log(2) / 2 of 0.
@@ -41,6 +50,13 @@ class LaneExponential {
  public:
   using Vector = typename B::Vector;
 
+  /// Added to a number less than 2^51 in magnitude, this leaves it as an integer in the low bits.
+  static constexpr double kShift = 0x1.8p52;
+
+  /// log 2 in two parts, of which the first has so few digits that its multiples are exact.
+  static constexpr double kLogTwoHigh = 0x1.62e42feep-1;
+  static constexpr double kLogTwoLow = 0x1.a39ef35793c76p-33;
+
   // Beyond these limits the result is 0 or infinite, as it is at them; NaN stays what it is.
   [[gnu::always_inline]] explicit LaneExponential(Vector x) {
     const Vector low = Vector{} - 746.0;
@@ -48,8 +64,7 @@ class LaneExponential {
     x = x < low ? low : x;
     x = x > high ? high : x;
     const Vector k = rounded(x * 1.4426950408889634);
-    // log 2 in two parts, of which the first has so few digits that k times it is exact.
-    const Vector r = (x - k * 0x1.62e42feep-1) - k * 0x1.a39ef35793c76p-33;
+    const Vector r = (x - k * kLogTwoHigh) - k * kLogTwoLow;
     p_ = r + r * r * lane_polynomial(kSeries, r);
     // 2^k itself may overflow or have lost digits where the result has not.
     const Vector half = rounded(k * 0.5);
@@ -60,7 +75,7 @@ class LaneExponential {
   /// Within a unit in the last place.
   [[gnu::always_inline]] Vector exp() const { return (1.0 + p_) * first_ * second_; }
 
-  /// exp(x) - 1 for x <= 0.
+  /// exp(x) - 1, unless 2^k overflows.
   [[gnu::always_inline]] Vector minus_one() const {
     const Vector s = first_ * second_;
     return s * p_ + (s - 1.0);
@@ -81,9 +96,6 @@ class LaneExponential {
                                        1.0 / 479001600,
                                        1.0 / 6227020800};
 
-  // Added to a number less than 2^51 in magnitude, this leaves it as an integer in the low bits.
-  static constexpr double kShift = 0x1.8p52;
-
   [[gnu::always_inline]] static Vector rounded(Vector x) { return (x + kShift) - kShift; }
 
   [[gnu::always_inline]] static Vector power_of_two(Vector k) {
@@ -95,6 +107,102 @@ class LaneExponential {
   Vector second_;
 };
 
+/// exp(x) - 1. Within two units in the last place.
+template <typename B>
+[[gnu::always_inline]] inline typename B::Vector lane_expm1(typename B::Vector x) {
+  const LaneExponential<B> terms(x);
+  return x > typename B::Vector{} + 40.0 ? terms.exp() : terms.minus_one();
+}
+
+/// log(u) + c for c that are small beside 1: of u = 2^k (1 + f), 1 + f within a factor sqrt(2) of 1, as
+/// k log(2) + log(1 + f), where with s = f / (2 + f) log(1 + f) = 2 artanh(s) = f - f^2 / 2 + s (f^2 / 2 + R),
+/// R = 2 s^2 / 3 + 2 s^4 / 5 + ... Within a unit in the last place.
+template <typename B>
+[[gnu::always_inline]] inline typename B::Vector lane_log(typename B::Vector u,
+                                                          typename B::Vector c) {
+  // At |s| = 0.1716 the next term is 2^-60 of the sum.
+  constexpr double kSeries[] = {2.0 / 3,
+                                2.0 / 5,
+                                2.0 / 7,
+                                2.0 / 9,
+                                2.0 / 11,
+                                2.0 / 13,
+                                2.0 / 15,
+                                2.0 / 17,
+                                2.0 / 19,
+                                2.0 / 21};
+  using Vector = typename B::Vector;
+  using Bits = LaneBits<B>;
+  const auto is_subnormal = u < Vector{} + 0x1p-1022;
+  const auto bits = reinterpret_cast<Bits>(is_subnormal ? u * 0x1p54 : u);
+  const Bits exponent = (bits - reinterpret_cast<Bits>(Vector{} + 0x1.6a09e667f3bcdp-1)) >> 52;
+  const Vector f = reinterpret_cast<Vector>(bits - (exponent << 52)) - 1.0;
+  const Vector shift = Vector{} + LaneExponential<B>::kShift;
+  const Vector power = reinterpret_cast<Vector>(exponent + reinterpret_cast<Bits>(shift)) - shift;
+  const Vector k = is_subnormal ? power - 54.0 : power;
+  const Vector s = f / (2.0 + f);
+  const Vector z = s * s;
+  const Vector half = 0.5 * f * f;
+  const Vector low =
+      s * (half + z * lane_polynomial(kSeries, z)) + (k * LaneExponential<B>::kLogTwoLow + c);
+  const Vector sum = k * LaneExponential<B>::kLogTwoHigh - ((half - low) - f);
+  const Vector infinite = Vector{} + kInfinity;
+  const Vector limit = u == Vector{} ? -infinite : Vector{} + kNaN;
+  return u > Vector{} ? (u < infinite ? sum : u) : limit;
+}
+
+/// log(1 + x). Within a unit in the last place.
+template <typename B>
+[[gnu::always_inline]] inline typename B::Vector lane_log1p(typename B::Vector x) {
+  const typename B::Vector u = 1.0 + x;
+  return lane_log<B>(u, (x - (u - 1.0)) / u);
+}
+
+/// sin(x + n pi / 2) by the Taylor series of sin or cos at r = x - k pi / 2 within pi / 4 of 0, within 2.5
+/// units in the last place; of |x| > 10^6 it is exact(x).
+template <typename B, typename Exact>
+[[gnu::always_inline]] inline typename B::Vector lane_sine(typename B::Vector x,
+                                                           int n,
+                                                           Exact exact) {
+  // (sin(r) - r) / r^3 and (cos(r) - 1 + r^2 / 2) / r^4 in powers of r^2: at |r| = pi / 4 the next
+  // terms are 2^-62 and 2^-58 of the whole.
+  constexpr double kSine[] = {-1.0 / 6,
+                              1.0 / 120,
+                              -1.0 / 5040,
+                              1.0 / 362880,
+                              -1.0 / 39916800,
+                              1.0 / 6227020800,
+                              -1.0 / 1307674368000,
+                              1.0 / 355687428096000};
+  constexpr double kCosine[] = {1.0 / 24,
+                                -1.0 / 720,
+                                1.0 / 40320,
+                                -1.0 / 3628800,
+                                1.0 / 479001600,
+                                -1.0 / 87178291200,
+                                1.0 / 20922789888000};
+  using Vector = typename B::Vector;
+  using Bits = LaneBits<B>;
+  const Vector shift = Vector{} + LaneExponential<B>::kShift;
+  const Vector shifted = x * 0.63661977236758134 + shift;
+  const Vector k = shifted - shift;
+  // pi / 2 in three parts, the first two with so few digits that k times them is exact.
+  const Vector r = ((x - k * 0x1.921fb544p0) - k * 0x1.0b4611a6p-34) - k * 0x1.3198a2e037073p-69;
+  const Vector z = r * r;
+  const Vector sine = r + r * z * lane_polynomial(kSine, z);
+  const Vector half = 0.5 * z;
+  const Vector most = 1.0 - half;
+  const Vector cosine = most + (((1.0 - most) - half) + z * z * lane_polynomial(kCosine, z));
+  const Bits quarters = reinterpret_cast<Bits>(shifted) + static_cast<long long>(n);
+  const Vector size = (quarters & 1) != 0 ? cosine : sine;
+  Vector y = reinterpret_cast<Vector>(reinterpret_cast<Bits>(size) ^ ((quarters & 2) << 62));
+  const auto is_near = lane_magnitude<B>(x) <= Vector{} + 1e6;
+  for (unsigned lane = 0; lane < sizeof(Vector) / sizeof(double); ++lane) {
+    if (is_near[lane] == 0) y[lane] = exact(x[lane]);
+  }
+  return y;
+}
+
 /// tanh(x) = sign(x) (1 - e) / (1 + e), e = exp(-2 |x|): of large |x| as 1 - 2 e / (1 + e), of others by
 /// expm1. Within 2.5 units in the last place.
 template <typename B>
@@ -103,7 +211,8 @@ template <typename B>
   const LaneExponential<B> terms(magnitude * -2.0);
   const typename B::Vector e = terms.exp();
   const auto is_large = magnitude > typename B::Vector{} + 0.55;
-  const typename B::Vector quotient = (is_large ? 2.0 * e : -terms.minus_one()) / (1.0 + e);
+  // A quotient, but by what the derivative asks for too.
+  const typename B::Vector quotient = (is_large ? 2.0 * e : -terms.minus_one()) * (1.0 / (1.0 + e));
   return lane_signed<B>(is_large ? 1.0 - quotient : quotient, x);
 }
 

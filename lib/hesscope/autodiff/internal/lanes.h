@@ -137,8 +137,8 @@ struct Lanes {
     return a.each([](double v) { return std::ceil(v); });
   }
 
-  friend Lanes cos(const Lanes& a) {
-    return a.each([](double v) { return std::cos(v); });
+  [[gnu::always_inline]] friend Lanes cos(const Lanes& a) {
+    return Lanes(lane_sine<Lanes>(a.x, 1, [](double v) { return std::cos(v); }));
   }
 
   friend Lanes cosh(const Lanes& a) {
@@ -155,24 +155,24 @@ struct Lanes {
     return Lanes(LaneExponential<Lanes>(a.x).exp());
   }
 
-  friend Lanes expm1(const Lanes& a) {
-    return a.each([](double v) { return std::expm1(v); });
+  [[gnu::always_inline]] friend Lanes expm1(const Lanes& a) {
+    return Lanes(lane_expm1<Lanes>(a.x));
   }
 
   friend Lanes floor(const Lanes& a) {
     return a.each([](double v) { return std::floor(v); });
   }
 
-  friend Lanes log(const Lanes& a) {
-    return a.each([](double v) { return std::log(v); });
+  [[gnu::always_inline]] friend Lanes log(const Lanes& a) {
+    return Lanes(lane_log<Lanes>(a.x, Vector{}));
   }
 
-  friend Lanes log1p(const Lanes& a) {
-    return a.each([](double v) { return std::log1p(v); });
+  [[gnu::always_inline]] friend Lanes log1p(const Lanes& a) {
+    return Lanes(lane_log1p<Lanes>(a.x));
   }
 
-  friend Lanes sin(const Lanes& a) {
-    return a.each([](double v) { return std::sin(v); });
+  [[gnu::always_inline]] friend Lanes sin(const Lanes& a) {
+    return Lanes(lane_sine<Lanes>(a.x, 0, [](double v) { return std::sin(v); }));
   }
 
   friend Lanes sinh(const Lanes& a) {

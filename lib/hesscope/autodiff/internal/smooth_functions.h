@@ -131,8 +131,8 @@ struct TanhFunction {
     using std::abs;
     using std::exp;
     const B e = exp(abs(x) * B(-2));
-    const B one_plus = B(1) + e;
-    return B(4) * e / (one_plus * one_plus);
+    const B inverse = B(1) / (B(1) + e);
+    return B(4) * e * (inverse * inverse);
   }
 
   // -2 tanh / cosh^2
@@ -174,7 +174,7 @@ struct SoftplusFunction {
     using std::abs;
     using std::exp;
     const B e = exp(-abs(x));
-    return select(x < B(0), e, B(1)) / (B(1) + e);
+    return select(x < B(0), e, B(1)) * (B(1) / (B(1) + e));
   }
 
   // s(x) s(-x) = exp(-|x|) / (1 + exp(-|x|))^2
@@ -183,8 +183,8 @@ struct SoftplusFunction {
     using std::abs;
     using std::exp;
     const B e = exp(-abs(x));
-    const B one_plus = B(1) + e;
-    return e / (one_plus * one_plus);
+    const B inverse = B(1) / (B(1) + e);
+    return e * (inverse * inverse);
   }
 
   // s'(x) (1 - 2 s(x)), where 1 - 2 s(x) = -tanh(x / 2)
