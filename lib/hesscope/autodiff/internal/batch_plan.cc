@@ -74,6 +74,8 @@ class Planner {
       own.is_common = n.op != Op::kInput && is_common(n.a) && is_common(n.b) && is_common(n.choice);
       if (own.is_common) continue;
       own.takes_rows = takes_rows(n);
+      own.a.is_entrywise = is_entrywise(n, n.a);
+      own.b.is_entrywise = is_entrywise(n, n.b);
       if (n.op == Op::kMatmul || n.op == Op::kReshape) continue;
       for (const std::int32_t o : n.operands()) {
         if (is_own(o) || o < 0) continue;
@@ -172,18 +174,19 @@ class Planner {
       if (n.op == Op::kReshape || !is_own(i) || lease_of[index(i)] < 0) continue;
       leases[index(lease_of[index(i)])].end = step;
       bool is_passed_on = false;
-      const auto share = [&](std::int32_t o, bool& begins) {
+      const auto share = [&](std::int32_t o, BatchOperand& operand) {
         if (!is_own(o) || !at(o).is_needed || lease_of[index(base(o))] >= 0) return;
-        begins = true;
-        if (!is_passed_on && passes_on(n, o)) {
-          is_passed_on = true;
+        operand.is_first = true;
+        const bool is_negative = n.op == Op::kSubtract && o == n.b;
+        if (!is_passed_on && acts_in_place(n) && operand.is_entrywise && !is_negative) {
+          is_passed_on = operand.is_in_place = true;
           lease_of[index(base(o))] = lease_of[index(i)];
         } else {
           begin(base(o), step);
         }
       };
-      share(n.a, at(i).begins_a);
-      share(n.b, at(i).begins_b);
+      share(n.a, at(i).a);
+      share(n.b, at(i).b);
     }
     const Eigen::Index room = place_leases(leases);
     for (std::int32_t i = 0; i < num_nodes(); ++i) {
@@ -228,8 +231,8 @@ class Planner {
 
   bool is_own(std::int32_t i) const { return !is_common(i); }
 
-  bool has_shape_of(const Node& n, std::int32_t o) const {
-    return node(o).rows == n.rows && node(o).cols == n.cols;
+  bool is_entrywise(const Node& n, std::int32_t o) const {
+    return is_own(o) && node(o).rows == n.rows && node(o).cols == n.cols;
   }
 
   // Whether a node that is not common does the same to each row, and its operands have one for each of
@@ -303,16 +306,11 @@ class Planner {
     const Node& n = node(i);
     if (!acts_in_place(n)) return -1;
     for (const std::int32_t o : {n.a, n.b}) {
-      if (!is_own(o) || !has_shape_of(n, o) || uses[index(base(o))] != 1) continue;
+      if (!is_entrywise(n, o) || uses[index(base(o))] != 1) continue;
       const Node& operand = node(base(o));
       if (operand.op != Op::kInput && !(at(base(o)).is_needed && reads_itself(operand))) return o;
     }
     return -1;
-  }
-
-  // Whether an operand's adjoint may lie where the node's own did.
-  bool passes_on(const Node& n, std::int32_t o) const {
-    return acts_in_place(n) && has_shape_of(n, o) && (n.op != Op::kSubtract || o == n.a);
   }
 
   const Graph& graph_;

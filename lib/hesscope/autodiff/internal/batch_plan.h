@@ -7,16 +7,23 @@
 
 namespace hesscope::detail {
 
+/// What a batch's node does to one of its operands.
+struct BatchOperand {
+  bool is_entrywise = false;  ///< it has an entry of each sample for each of the node's
+  /// On the way back the node's share of its adjoint is the first: assigned, not added.
+  bool is_first = false;
+  bool is_in_place = false;  ///< and the adjoint lies where the node's own did
+};
+
 /// How a batch of samples is taken through a node and back. Places are in registers, one for an
-/// entry of a pack (batch_tape.h); a kReshape has those of its operand.
+/// entry of a pack (batch_numbers.h); a kReshape has those of its operand.
 struct BatchNode {
   bool is_needed = false;   ///< has an adjoint, which the output's reaches
   bool is_common = false;   ///< depends on no sample
   bool is_spread = false;   ///< common, and taken by others than products: in all lanes, too
   bool takes_rows = false;  ///< rows of all packs may be taken as one matrix's
-  /// On the way back its share of an operand's adjoint is the first: assigned, not added.
-  bool begins_a = false;
-  bool begins_b = false;
+  BatchOperand a;
+  BatchOperand b;
   Eigen::Index common = -1;   ///< place among the numbers of what is common, in values and adjoints
   Eigen::Index value = -1;    ///< of what is not common, or spread
   Eigen::Index adjoint = -1;  ///< of what is needed and not common, or spread
