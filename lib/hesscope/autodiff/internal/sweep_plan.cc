@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <cstdint>
+#include <vector>
+
 #include <hesscope/autodiff/internal/sweep_plan.h>
 #include <hesscope/core/error.h>
 
@@ -9,6 +12,27 @@ double num_entries(const Graph& graph) {
   for (const Graph::Node& node : graph.nodes()) entries += static_cast<double>(node.size());
   return entries;
 }
+
+namespace {
+
+// Nodes that a slope of the output or of the prediction reaches: not what only conditions look at, whose
+// adjoints of 0 would meet slopes that are none.
+std::vector<bool> reached_nodes(const Graph& graph) {
+  const auto nodes = graph.nodes();
+  std::vector<bool> is_reached(nodes.size());
+  for (const std::int32_t end : {graph.output(), graph.prediction()}) {
+    if (end >= 0) is_reached[static_cast<std::size_t>(end)] = true;
+  }
+  for (std::size_t i = nodes.size(); i-- > 0;) {
+    if (!is_reached[i] || nodes[i].is_step()) continue;
+    for (const std::int32_t operand : {nodes[i].a, nodes[i].b}) {
+      if (operand >= 0) is_reached[static_cast<std::size_t>(operand)] = true;
+    }
+  }
+  return is_reached;
+}
+
+}  // namespace
 
 SweepPlan plan_sweep(const Graph& graph,
                      Eigen::Index first_seeded,
@@ -38,6 +62,11 @@ SweepPlan plan_sweep(const Graph& graph,
       if (plan[earlier].curved || earlier == prediction) plan[i].curved = true;
     }
     if (node.is_step()) plan[i].active = plan[i].needed = false;
+  }
+  const std::vector<bool> is_reached = reached_nodes(graph);
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (is_reached[i] || nodes[i].op == Graph::Op::kParameter) continue;
+    plan[i].active = plan[i].needed = false;
   }
   return plan;
 }
