@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include <hesscope/core/constants.h>
+
 #include "graph_harness.h"
 
 namespace hesscope {
@@ -124,6 +126,46 @@ TEST(GraphRows, DifferentiatesCrossEntropyWithSoftAndWeightedTargets) {
                  }
                  return y;
                });
+}
+
+// Classes that a mask rules out are as none.
+TEST(GraphRows, TakesCrossEntropyBesideMinusInfinity) {
+  const auto loss = [](Graph& g, bool has_ruled_out) {
+    Var z = g.parameter(0, 1, 2);
+    Eigen::RowVectorXd t = Eigen::RowVector2d(0, 2.5);
+    if (has_ruled_out) {
+      const std::vector<std::int32_t> entries = {0, -1, 1, -1};
+      const Var mask = g.constant(Eigen::RowVector4d(1, 0, 1, 0));
+      const Var none = g.constant(Eigen::RowVectorXd::Constant(4, -kInfinity));
+      z = select(mask, gather(z, entries, 1, 4), none);
+      t = Eigen::RowVector4d(0, 0, 2.5, 0);
+    }
+    g.set_output(cross_entropy_rows(z, g.constant(t)));
+  };
+  Graph masked;
+  loss(masked, true);
+  Graph plain;
+  loss(plain, false);
+  const Eigen::Vector2d theta(0.3, -1.1);
+  const test::Derivatives actual = test::from_sweep(masked, theta, SampleTable::Zero(1, 1));
+  const test::Derivatives expected = test::from_sweep(plain, theta, SampleTable::Zero(1, 1));
+  EXPECT_EQ(actual.value, expected.value);
+  EXPECT_EQ(actual.gradient, expected.gradient);
+  EXPECT_EQ(actual.hessian, expected.hessian);
+}
+
+// sqrt has no slope at -1 and an infinite one at 0; a condition needs neither.
+TEST(GraphRows, TakesNoSlopesOfWhatOnlyConditionsLookAt) {
+  Graph g;
+  const Var z = g.parameter(0, 1, 3);
+  const Var root = sqrt(z);
+  const Var is_none = g.constant(Eigen::RowVector3d(1, 1, 1)) - equal(root, root);
+  g.set_output(sum(select(is_none, 3.0 * z, square(z))));
+  const test::Derivatives d =
+      test::from_sweep(g, Eigen::Vector3d(-1, 0, 4), SampleTable::Zero(1, 1));
+  EXPECT_EQ(d.value, 13);
+  EXPECT_EQ(d.gradient, Eigen::Vector3d(3, 0, 8));
+  EXPECT_EQ(d.hessian, Eigen::Matrix3d(Eigen::Vector3d(0, 2, 2).asDiagonal()));
 }
 
 // Loss, gradient and Hessian of max(theta_0, theta_1, theta_2) at a point with ties.

@@ -3,6 +3,7 @@
 // Losses against their definitions, written once more in plain loops with PyTorch's normalisation.
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -162,6 +163,25 @@ TEST(Losses, CrossEntropyCountsSmoothsAndIgnoresAsPyTorch) {
         shape,
         likelihood / weight);
   }
+}
+
+TEST(Losses, ClassesMayBeRuledOut) {
+  Data data;
+  data.target_shape = {kSamples};
+  data.is_integer = true;
+  data.inputs.col(5).setConstant(-1);
+  data.theta(5) = std::numeric_limits<double>::infinity();
+  double cross_entropy = 0;
+  double likelihood = 0;
+  for (Eigen::Index i = 0; i < kSamples; ++i) {
+    const int c = static_cast<int>(i) % 5;
+    data.target.push_back(c);
+    const auto z = [&](int k) { return data.z(i, k); };
+    cross_entropy -= log_probability(z, kOutputs, c) / kSamples;
+    likelihood -= z(c) / kSamples;
+  }
+  expect_loss(data, {.kind = LossKind::kCrossEntropy}, {kOutputs}, cross_entropy);
+  expect_loss(data, {.kind = LossKind::kNegativeLogLikelihood}, {kOutputs}, likelihood);
 }
 
 TEST(Losses, CrossEntropyTakesProbabilities) {

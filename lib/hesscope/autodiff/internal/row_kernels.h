@@ -172,7 +172,7 @@ class CrossEntropyTerms {
       B& r = is_largest[static_cast<std::size_t>(j)];
       r = select(base_value(z(i, j)) < maximum, B(0), none_yet);  // NaN counts as the largest
       none_yet -= r;
-      multiply_add(largest, z(i, j), r);
+      largest = choose(r > B(0), z(i, j), largest);  // others may be -inf
     }
     for (Eigen::Index j = 0; j < z.cols; ++j) {
       const auto index = static_cast<std::size_t>(j);
@@ -202,7 +202,9 @@ void cross_entropy_rows_forward(View<T> y, View<const T> z, View<const B> t) {
     T loss = Lifted<T>::apply(terms.excess, Log1pFunction{});
     loss = loss * row_sum(t, i);
     for (Eigen::Index j = 0; j < z.cols; ++j) {
-      multiply_add(loss, T(terms.largest - z(i, j)), t(i, j));
+      // Of a class that is no target z may be -inf.
+      const T gap = choose(t(i, j) == B(0), T{}, T(terms.largest - z(i, j)));
+      multiply_add(loss, gap, t(i, j));
     }
     y(i, 0) = loss;
   }

@@ -93,10 +93,13 @@ ClassRows class_rows_of(const LossOptions& options,
     refuse_target(data,
                   target,
                   fmt::format("has the shape {}; for outputs {} a class for each row of them{}, or "
-                              "a number for each output, is expected",
+                              "a number for each output, is expected{}",
                               with_samples(found),
                               with_samples(shape),
-                              options.class_axis ? " by 'class_axis'" : ""));
+                              options.class_axis ? " by 'class_axis'" : "",
+                              data.has_integers(target) && trimmed(found) == trimmed(shape)
+                                  ? " (integers are classes: probabilities are stored as reals)"
+                                  : ""));
   }
   return {class_rows(output, shape, axes.front()), found};
 }
@@ -232,9 +235,10 @@ Var detail::class_loss(ModelBuilder& builder,
   }
   const ClassRows z = class_rows_of(options, output, shape, data, target);
   const Var targets = class_targets(builder, options, z, data, target);
-  return options.kind == LossKind::kNegativeLogLikelihood
-             ? -sum(hadamard(z.rows, targets))
-             : sum(cross_entropy_rows(z.rows, targets));
+  if (options.kind == LossKind::kCrossEntropy) return sum(cross_entropy_rows(z.rows, targets));
+  // Of a class that is no target log p may be -inf.
+  const Var zeros = builder.constant(Eigen::MatrixXd::Zero(targets.rows(), targets.cols()));
+  return -sum(hadamard(select(targets, z.rows, zeros), targets));
 }
 
 std::string remark_on_class_axis(const LossOptions& options,
