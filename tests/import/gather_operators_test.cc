@@ -245,6 +245,22 @@ TEST(ScatterElements, RefusesWhatItCannotKnow) {
   expect_refused(apart, "the batch (N) must be at axis 0 of both");
 }
 
+TEST(ScatterElements, RefusesSeveralNumbersForOnePlace) {
+  OperatorFixture op("ScatterElements");
+  expect_refused(scattered_thrice(op, "none"), "puts several numbers in one place");
+  OperatorFixture constants("ScatterElements");
+  constants.parameter({3}).integers({3}, {0, 2, 0}).numbers({3}, {1, 2, 3});
+  expect_refused(constants, "Export scatter_add with opset_version=16");
+  // The same number twice is no question.
+  OperatorFixture same("ScatterElements");
+  const onnx::Value y =
+      same.parameter({3}).integers({3}, {0, 2, 0}).numbers({3}, {7, 8, 7}).result();
+  expect_computes(same, y, [](const auto& x, const double*) {
+    using T = typename std::decay_t<decltype(x)>::Scalar;
+    return std::vector<T>{T(7.0), x(1), T(8.0)};
+  });
+}
+
 TEST(ScatterND, PutsSlices) {
   OperatorFixture op("ScatterND");
   op.parameter({3, 2}).integers({2, 1}, {2, 0}).parameter({2, 2});

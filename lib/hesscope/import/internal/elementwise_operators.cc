@@ -137,17 +137,20 @@ Var subtract(Var a, Var b) { return a - b; }
 
 Var divide(Var a, Var b) { return a / b; }
 
+// Towards 0.
+Var whole_part(Var x) {
+  return hadamard(elementary(Elementary::kSign, x), elementary(Elementary::kFloor, abs(x)));
+}
+
 template <Combination kCombine, IntegerFunction kOfIntegers>
 Values lower_binary(const OperatorCall& call) {
   if (call.input(0).is_known() && call.input(1).is_known()) {
     return {of_integers(call, call.input(0), call.input(1), kOfIntegers)};
   }
   Value value = combined(call, call.input(0), second_operand(call), kCombine);
+  // Quotients of integers below 2^53 are rounded to no integer that they are not.
   const bool is_whole = call.input(0).kind == ElementKind::kInteger;
-  if (is_whole && kOfIntegers == IntegerFunction::kDivide) {
-    call.refuse("divides integers that depend on data");
-  }
-  if (is_whole) value.kind = ElementKind::kInteger;
+  if (is_whole && kOfIntegers == IntegerFunction::kDivide) value.var = whole_part(*value.var);
   return {value};
 }
 
@@ -267,9 +270,7 @@ Values lower_mod(const OperatorCall& call) {
     const Axes axes = broadcast_axes(call, x.axes, y.axes);
     const Operands o = elementwise_operands(call, x, y, axes);
     const Var quotient = o.a / o.b;
-    const Var towards_zero = hadamard(elementary(Elementary::kSign, quotient),
-                                      elementary(Elementary::kFloor, abs(quotient)));
-    const Var whole = is_c ? towards_zero : elementary(Elementary::kFloor, quotient);
+    const Var whole = is_c ? whole_part(quotient) : elementary(Elementary::kFloor, quotient);
     return {call.result(o.a - hadamard(whole, o.b), axes)};
   }
   return {of_integers(call,
@@ -293,20 +294,20 @@ Values lower_negative(const OperatorCall& call) {
 
 std::span<const Operator> elementwise_operators() {
   static constexpr auto kElementwiseOperators = std::to_array<Operator>({
-      {"Abs", lower_sign<Elementary::kAbs, IntegerFunction::kAbsolute>},
+      {"Abs", of_same_kind<lower_sign<Elementary::kAbs, IntegerFunction::kAbsolute>>},
       {"Acos", lower_function<Elementary::kAcos>, kAllSlopes, 7},
       {"Acosh", lower_function<Elementary::kAcosh>, kAllSlopes, 9},
-      {"Add", lower_binary<add, IntegerFunction::kAdd>},
+      {"Add", of_same_kind<lower_binary<add, IntegerFunction::kAdd>>},
       {"Asin", lower_function<Elementary::kAsin>, kAllSlopes, 7},
       {"Asinh", lower_function<Elementary::kAsinh>, kAllSlopes, 9},
       {"Atan", lower_function<Elementary::kAtan>, kAllSlopes, 7},
       {"Atanh", lower_function<Elementary::kAtanh>, kAllSlopes, 9},
       {"Ceil", lower_function<Elementary::kCeil>},
       {"Celu", lower_composed<celu>, kAllSlopes, 12},
-      {"Clip", lower_clip},
+      {"Clip", of_same_kind<lower_clip>},
       {"Cos", lower_function<Elementary::kCos>, kAllSlopes, 7},
       {"Cosh", lower_function<Elementary::kCosh>, kAllSlopes, 9},
-      {"Div", lower_binary<divide, IntegerFunction::kDivide>},
+      {"Div", of_same_kind<lower_binary<divide, IntegerFunction::kDivide>>},
       {"Dropout", lower_dropout, kSlopeOfFirst},
       {"Elu", lower_composed<elu>},
       {"Erf", lower_function<Elementary::kErf>, kAllSlopes, 9},
@@ -319,28 +320,28 @@ std::span<const Operator> elementwise_operators() {
       {"IsNaN", lower_is_nan, kNoSlope, 9},
       {"LeakyRelu", lower_composed<leaky_relu>},
       {"Log", lower_function<Elementary::kLog>},
-      {"Max", lower_extreme<true>},
+      {"Max", of_same_kind<lower_extreme<true>>},
       {"Mean", lower_mean},
-      {"Min", lower_extreme<false>},
+      {"Min", of_same_kind<lower_extreme<false>>},
       {"Mish", lower_composed<mish>, kAllSlopes, 18},
-      {"Mod", lower_mod, kAllSlopes, 10},
-      {"Mul", lower_binary<hadamard, IntegerFunction::kMultiply>},
-      {"Neg", lower_negative},
+      {"Mod", of_same_kind<lower_mod>, kAllSlopes, 10},
+      {"Mul", of_same_kind<lower_binary<hadamard, IntegerFunction::kMultiply>>},
+      {"Neg", of_same_kind<lower_negative>},
       {"PRelu", lower_prelu},
       {"Reciprocal", lower_function<Elementary::kReciprocal>},
-      {"Relu", lower_function<Elementary::kRelu>},
+      {"Relu", of_same_kind<lower_function<Elementary::kRelu>>},
       {"Round", lower_function<Elementary::kRound>, kAllSlopes, 11},
       {"Selu", lower_composed<selu>},
       {"Shrink", lower_composed<shrink>, kAllSlopes, 9},
       {"Sigmoid", lower_function<Elementary::kSigmoid>},
-      {"Sign", lower_sign<Elementary::kSign, IntegerFunction::kSign>, kAllSlopes, 9},
+      {"Sign", of_same_kind<lower_sign<Elementary::kSign, IntegerFunction::kSign>>, kAllSlopes, 9},
       {"Sin", lower_function<Elementary::kSin>, kAllSlopes, 7},
       {"Sinh", lower_function<Elementary::kSinh>, kAllSlopes, 9},
       {"Softplus", lower_function<Elementary::kSoftplus>, kAllSlopes, 1},
       {"Softsign", lower_function<Elementary::kSoftsign>, kAllSlopes, 1},
       {"Sqrt", lower_function<Elementary::kSqrt>},
-      {"Sub", lower_binary<subtract, IntegerFunction::kSubtract>},
-      {"Sum", lower_fold<add>},
+      {"Sub", of_same_kind<lower_binary<subtract, IntegerFunction::kSubtract>>},
+      {"Sum", of_same_kind<lower_fold<add>>},
       {"Tan", lower_function<Elementary::kTan>, kAllSlopes, 7},
       {"Tanh", lower_function<Elementary::kTanh>},
       {"ThresholdedRelu", lower_composed<thresholded_relu>, kAllSlopes, 10},

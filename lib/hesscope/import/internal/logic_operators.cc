@@ -3,6 +3,7 @@
 // Comparisons, truth values and changes of type: no derivative passes through a comparison.
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include <hesscope/import/internal/integer_arithmetic.h>
 #include <hesscope/import/internal/movement.h>
@@ -43,7 +44,8 @@ Values lower_not(const OperatorCall& call) {
 
 // --- types ---
 
-// Constants become known integers.
+// Constants become known integers. What is none, as log 0 in a table that a mask then leaves out, becomes
+// one that is lower than all others, but not so low that sums with these are beyond 64 bits.
 Value whole_constant(const OperatorCall& call,
                      const Value& x,
                      std::span<const double> entries,
@@ -54,8 +56,8 @@ Value whole_constant(const OperatorCall& call,
       whole.base.push_back(entry != 0 ? 1 : 0);
       continue;
     }
-    if (!(std::abs(entry) < 9.2e18)) call.refuse("makes an integer of {}", entry);
-    whole.base.push_back(static_cast<std::int64_t>(entry));
+    whole.base.push_back(std::abs(entry) < 0x1p62 ? static_cast<std::int64_t>(entry)
+                                                  : std::numeric_limits<std::int64_t>::min() / 2);
   }
   return call.known_result(std::move(whole), x.axes, kind);
 }

@@ -51,7 +51,10 @@ std::vector<std::int64_t> OperatorCall::known(std::size_t i) const {
         i + 1);
   }
   if (value.integers->depends_on_batch()) {
-    refuse("input {} depends on the number of samples in the batch", i + 1);
+    refuse(
+        "input {} depends on the number of samples in the batch; a graph that was exported for one "
+        "sample is taken with batch = 1",
+        i + 1);
   }
   return value.integers->base;
 }

@@ -31,6 +31,15 @@ struct Operator {
   std::int64_t first_opset = 6;
 };
 
+/// An operator whose result has elements of the type of its first input: of integers integers, which
+/// Div divides as such.
+template <Values (*kLower)(const OperatorCall&)>
+Values of_same_kind(const OperatorCall& call) {
+  Values results = kLower(call);
+  if (call.input(0).kind == ElementKind::kInteger) results.front().kind = ElementKind::kInteger;
+  return results;
+}
+
 inline constexpr std::uint32_t kAllSlopes = ~std::uint32_t{0};
 
 inline constexpr std::uint32_t kNoSlope = 0;

@@ -94,7 +94,7 @@ Values lower_pow(const OperatorCall& call) {
 
 std::span<const Operator> power_operators() {
   static constexpr auto kPowerOperators = std::to_array<Operator>({
-      {"Pow", lower_pow},
+      {"Pow", of_same_kind<lower_pow>},
   });
   return kPowerOperators;
 }

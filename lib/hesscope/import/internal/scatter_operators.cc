@@ -64,6 +64,13 @@ Value reduced(const OperatorCall& call,
   return call.result(result, {axes.front()}, data.kind);
 }
 
+// The entries of what does not depend on data; none of what does.
+std::vector<double> constants_of(const OperatorCall& call, const Value& value) {
+  if (value.is_known()) return {value.integers->base.begin(), value.integers->base.end()};
+  const auto entries = call.graph().constant_value(*value.var);
+  return {entries.begin(), entries.end()};
+}
+
 // The data with update e put at entry targets[e], or joined with what is there.
 Value scattered(const OperatorCall& call,
                 const Value& data,
@@ -74,8 +81,19 @@ Value scattered(const OperatorCall& call,
   std::iota(table.begin(), table.end(), 0);
   const auto end = static_cast<std::int32_t>(table.size());
   if (reduction == "none") {
+    const std::vector<double> constants = constants_of(call, updates);
     for (std::size_t e = 0; e < targets.size(); ++e) {
-      table[static_cast<std::size_t>(targets[e])] = end + static_cast<std::int32_t>(e);
+      std::int32_t& entry = table[static_cast<std::size_t>(targets[e])];
+      const bool is_taken = entry >= end;
+      const bool is_same = !constants.empty() && is_taken &&
+                           constants[static_cast<std::size_t>(entry - end)] == constants[e];
+      if (is_taken && !is_same) {
+        call.refuse(
+            "puts several numbers in one place, which ONNX leaves open: PyTorch writes sums so "
+            "(scatter_add and index_add before opset 16, index_put with accumulate), and all but "
+            "one of their terms would be lost. Export scatter_add with opset_version=16");
+      }
+      entry = end + static_cast<std::int32_t>(e);
     }
     const std::array both = {data, updates};
     return moved(call, both, {.axes = data.axes, .table = std::move(table)});
