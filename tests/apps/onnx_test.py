@@ -438,6 +438,16 @@ class Settings(program.Case):
         self.assertEqual((done.returncode, "'C' and 'B' differ" in done.stderr), (BAD_INPUT, True), done.stderr)
         self.say('tied = ["C"]')
         self.rejects("NAME = OTHER", checkpoint="tied.npz", code=USAGE)
+        self.say('tied = ["C = B", "B = C"]')
+        self.rejects("stands for itself", checkpoint="tied.npz", code=USAGE)
+        # One that is tied to a tied one stands for what that does.
+        self.save("chain.npz", C=self.weights["B"], D=self.weights["B"])
+        self.say('tied = ["D = C", "C = B"]')
+        self.assertEqual(self.run_it("chain.npz")[0], ["A", "a", "B", "b"])
+        # The copy alone is not taken for a tensor that is as it was when exported.
+        self.save("copy.npz", B=None, C=self.weights["B"])
+        self.say('tied = ["C = B"]')
+        self.rejects("'C' is there, which is tied to 'B', but that is not", checkpoint="copy.npz")
 
     def test_a_copy_that_folding_made_of_a_tied_tensor(self):
         # logits = A^T tanh(A x + a), as it is and with the second use of A folded to a transposed copy.
@@ -460,6 +470,15 @@ class Settings(program.Case):
             tied = self.run_it(checkpoint)
             self.assertEqual((tied[0], tied[1]), (names, loss))
             np.testing.assert_allclose(tied[2], hessian, rtol=0, atol=1e-15)
+        # By the checkpoint's own names, of which a map makes the graph's.
+        np.savez(self.folder / "own.npz", A=self.weights["A"], a=self.weights["a"], head=self.weights["A"].T)
+        (self.folder / "map.toml").write_text('[map]\n"onnx::Gemm_9" = "head"\n')
+        self.say('tied = ["head = A"]')
+        done = self.run_program(*self.arguments("own.npz"), "--map", "map.toml")
+        self.assertEqual(done.returncode, DONE, done.stderr)
+        with h5py.File(self.folder / "out.h5") as file:
+            self.assertEqual([program.text(name) for name in file["parameter_name"]], names)
+            np.testing.assert_allclose(file["hessian/matrix"][0], hessian, rtol=0, atol=1e-15)
         self.say('separate = ["onnx::*"]')
         names, _, hessian = self.run_it("model.onnx")
         self.assertEqual((names, hessian.shape), (["A", "a", "onnx::Gemm_9"], (28, 28)))
@@ -478,8 +497,14 @@ class Settings(program.Case):
         (self.folder / "model.onnx").write_bytes(onnx_files.model(
             nodes, {"B": self.weights["A"].T[:, :2].copy(), "scale": np.array(1.5)},
             [value_info("x", ("N", 3), "float64")], [value_info("logits", ("N", 2), "float64")]))
+        done = self.run_program(*self.arguments("model.onnx"))
+        self.assertEqual(done.returncode, DONE, done.stderr)
+        self.assertIn("computes with scale: single numbers, which stay as they are in the file", done.stderr)
         self.assertEqual(self.run_it("model.onnx")[0], ["B"])
+        self.say('frozen = ["scale"]')
+        self.assertEqual(self.run_program(*self.arguments("model.onnx")).stderr, "")
         self.say('parameters = ["B", "scale"]')
+        self.assertEqual(self.run_program(*self.arguments("model.onnx")).stderr, "")
         self.assertEqual(self.run_it("model.onnx")[0], ["B", "scale"])
 
     def twice_the_head(self):
@@ -530,6 +555,9 @@ class Settings(program.Case):
         np.testing.assert_allclose(tied, spread.T @ apart @ spread, rtol=0, atol=1e-13)
         self.say('tied = ["C = B"]')
         np.testing.assert_array_equal(self.run_it("apart.pt")[2], tied)
+        self.say('tied = ["B = C"]')  # the other way round: C is the parameter
+        names, loss, _ = self.run_it("tied.pt")
+        self.assertEqual((names, loss), (["A", "a", "b", "C"], apart_loss))
 
     def test_frozen_and_chosen_parameters(self):
         whole = self.run_it()[2]

@@ -197,6 +197,7 @@ struct TensorShapes {
   std::map<std::string, io::ElementType> types = {};  ///< of stored elements, where known
   /// Names that are one tensor in the file, or transposes of each other, in the file's order.
   std::vector<std::vector<std::string>> ties = {};
+  std::map<std::string, std::string> renamed = {};  ///< by names in the file, if others
   /// The elements of a tensor that is there, row-major; empty where only shapes are known. Throws
   /// InputError for what cannot be read.
   std::function<std::vector<double>(const std::string& name)> read = {};

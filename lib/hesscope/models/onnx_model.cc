@@ -114,13 +114,17 @@ OnnxWeights weights_of(const OnnxFile& file,
                        const onnx::Dependencies& needs,
                        const std::vector<OnnxTensorRole>& roles,
                        const TensorShapes& checkpoint) {
-  OnnxWeights weights{
-      .parameters = {}, .constants = {}, .are_named_by_model = checkpoint.format != "onnx"};
+  OnnxWeights weights{.parameters = {},
+                      .constants = {},
+                      .single_numbers = {},
+                      .are_named_by_model = checkpoint.format != "onnx"};
   for (const OnnxTensorRole& role : roles) {
     const Tensor* tensor = file.find_initializer(role.name);
     if (tensor == nullptr || !needs.with_slopes.contains(role.name)) continue;
     if (role.is_parameter) {
       weights.parameters.push_back(tensor);
+    } else if (role.is_single_number) {
+      weights.single_numbers.push_back(tensor);
     } else if (tensor->kind == ElementKind::kReal && !checkpoint.has(role.name)) {
       weights.constants.push_back(tensor);
     }
@@ -206,6 +210,7 @@ Model build(const ChosenGraph& graph, const ModelSources& sources, const TensorS
   model.weight_decay = weight_decay_from(settings);
   model.searches_invariances = true;
   for (std::string remark : {remark_on_constants(file, weights, settings),
+                             remark_on_single_numbers(file, weights, settings),
                              remark_on_class_axis(loss, shape, target, sources.data)}) {
     if (!remark.empty()) model.remarks.push_back(std::move(remark));
   }

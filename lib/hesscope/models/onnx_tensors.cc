@@ -79,14 +79,20 @@ std::string constant_reason(const OwnTensor& own,
   return {};
 }
 
+bool is_unnamed_number(const OnnxCandidate& candidate,
+                       const Settings& settings,
+                       const TensorShapes& checkpoint) {
+  return checkpoint.format == "onnx" && candidate.tensor->shape.empty() &&
+         texts_or_none(settings, "parameters").empty();
+}
+
 // The same of what is a constant because of what this checkpoint holds.
 std::string constant_reason(const OnnxCandidate& candidate,
                             const Settings& settings,
                             const TensorShapes& checkpoint) {
   if (checkpoint.has_integers(candidate.name)) return "integers in the checkpoint";
   if (!is_finite(*candidate.tensor)) return "holds infinities";
-  const bool is_single = checkpoint.format == "onnx" && candidate.tensor->shape.empty();
-  if (is_single && texts_or_none(settings, "parameters").empty()) {
+  if (is_unnamed_number(candidate, settings, checkpoint)) {
     return "a single number of the graph: `parameters` can name it";
   }
   return {};
@@ -101,18 +107,56 @@ bool are_one(const std::string& a, const std::string& b, const TensorShapes& che
                              {.shape = checkpoint.at(b), .entries = y}) == CopyKind::kTransposed;
 }
 
+// What `tied` says. Names that neither graph nor checkpoint has may be those of the checkpoint's file, to
+// which a map has given others.
+std::vector<ModelTie> declared_ties(const std::set<std::string>& names_of_graph,
+                                    const Settings& settings,
+                                    const TensorShapes& checkpoint) {
+  const auto name_now = [&](const std::string& name) {
+    if (checkpoint.has(name) || names_of_graph.contains(name)) return name;
+    for (const auto& [stored, now] : checkpoint.renamed) {
+      if (stored == name || stored.ends_with("." + name)) return now;
+    }
+    return name;
+  };
+  std::vector<ModelTie> ties = onnx_ties_in(settings);
+  for (ModelTie& tie : ties) tie = {name_now(tie.name), name_now(tie.to)};
+  return ties;
+}
+
+// A tensor that is tied to one that is tied itself is tied to what that stands for.
+void follow(std::vector<ModelTie>& ties, const Settings& settings) {
+  for (ModelTie& tie : ties) {
+    for (std::size_t steps = 0;; ++steps) {
+      const auto next = std::ranges::find(ties, tie.to, &ModelTie::name);
+      if (next == ties.end()) break;
+      if (steps == ties.size()) {
+        settings.refuse(
+            "tied",
+            fmt::format("[model] of kind 'onnx': 'tied' says of '{}' that it stands for "
+                        "itself, by way of others: one of the names must be free",
+                        tie.name));
+      }
+      tie.to = next->to;
+    }
+  }
+}
+
 // What `tied` says, and tensors that are one in the checkpoint's file: all but the first of them that the
-// graph has stand for that.
+// graph has, and that is not said to stand for another, stand for that.
 std::vector<ModelTie> ties_of(const std::vector<OnnxCandidate>& candidates,
                               const Settings& settings,
                               const TensorShapes& checkpoint) {
-  std::vector<ModelTie> ties = onnx_ties_in(settings);
+  std::set<std::string> names_of_graph;
+  for (const OnnxCandidate& candidate : candidates) names_of_graph.insert(candidate.name);
+  std::vector<ModelTie> ties = declared_ties(names_of_graph, settings, checkpoint);
   const auto is_declared = [&](const std::string& name) {
     return std::ranges::find(ties, name, &ModelTie::name) != ties.end();
   };
   for (const std::vector<std::string>& names : checkpoint.ties) {
     const auto first = std::ranges::find_if(names, [&](const std::string& name) {
-      return std::ranges::find(candidates, name, &OnnxCandidate::name) != candidates.end();
+      return !is_declared(name) &&
+             std::ranges::find(candidates, name, &OnnxCandidate::name) != candidates.end();
     });
     if (first == names.end()) continue;
     for (const std::string& name : names) {
@@ -120,6 +164,7 @@ std::vector<ModelTie> ties_of(const std::vector<OnnxCandidate>& candidates,
       if (are_one(name, *first, checkpoint)) ties.push_back({name, *first});
     }
   }
+  follow(ties, settings);
   return ties;
 }
 
@@ -158,9 +203,24 @@ std::vector<OwnTensor> own_tensors(const OnnxFile& file,
   return own;
 }
 
+// Of a tensor that the checkpoint lacks: not under the name of one that is tied to it, either.
+void require_no_copy_alone(const std::string& name,
+                           const std::vector<ModelTie>& ties,
+                           const TensorShapes& checkpoint) {
+  for (const ModelTie& tie : ties) {
+    if (tie.to != name || !checkpoint.has(tie.name)) continue;
+    throw InputError(fmt::format(
+        "{}: '{}' is there, which is tied to '{}', but that is not: a map can rename it",
+        checkpoint.source,
+        tie.name,
+        name));
+  }
+}
+
 void require_patterns_used(const OnnxFile& file,
                            const Settings& settings,
-                           const std::vector<OnnxTensorRole>& roles) {
+                           const std::vector<OnnxTensorRole>& roles,
+                           const TensorShapes& checkpoint) {
   std::set<std::string> all;
   for (const OnnxTensorRole& role : roles) all.insert(role.name);
   add_other_names(file, all);
@@ -178,7 +238,7 @@ void require_patterns_used(const OnnxFile& file,
       if (!matches_any(names, {pattern})) refuse(key, pattern);
     }
   }
-  for (const ModelTie& tie : onnx_ties_in(settings)) {
+  for (const ModelTie& tie : declared_ties(all, settings, checkpoint)) {
     if (!all.contains(tie.to) && file.find_initializer(tie.to) == nullptr) refuse("tied", tie.to);
   }
 }
@@ -190,7 +250,8 @@ std::vector<OnnxTensorRole> onnx_tensor_roles(const OnnxFile& file,
                                               const Settings& settings,
                                               const TensorShapes& checkpoint) {
   const std::vector<OnnxCandidate> candidates = detail::onnx_candidates(file, needs);
-  std::vector<ModelTie> ties = ties_of(candidates, settings, checkpoint);
+  const std::vector<ModelTie> all_ties = ties_of(candidates, settings, checkpoint);
+  std::vector<ModelTie> ties = all_ties;
   std::vector<OnnxTensorRole> parameters;
   std::vector<OnnxTensorRole> others;
   for (const OwnTensor& own : own_tensors(file, candidates, ties, settings, checkpoint)) {
@@ -204,10 +265,15 @@ std::vector<OnnxTensorRole> onnx_tensor_roles(const OnnxFile& file,
     role.reason = constant_reason(own, needs, settings);
     if (!role.tied_to.empty()) role.reason = "tied to " + role.tied_to;
     if (role.reason.empty() && !checkpoint.has(role.name)) {
+      require_no_copy_alone(role.name, all_ties, checkpoint);
       role.reason = "not in the checkpoint";
       role.is_missing = true;
     }
-    if (role.reason.empty()) role.reason = constant_reason(candidate, settings, checkpoint);
+    if (role.reason.empty()) {
+      role.reason = constant_reason(candidate, settings, checkpoint);
+      role.is_single_number =
+          is_finite(*candidate.tensor) && is_unnamed_number(candidate, settings, checkpoint);
+    }
     role.is_parameter = role.reason.empty();
     if (role.is_parameter) role.reason = "in the checkpoint, and a derivative reaches it";
     (role.is_parameter ? parameters : others).push_back(std::move(role));
@@ -264,7 +330,7 @@ void require_onnx_names(const OnnxFile& file,
                         const Settings& settings,
                         const std::vector<OnnxTensorRole>& roles,
                         const TensorShapes& checkpoint) {
-  require_patterns_used(file, settings, roles);
+  require_patterns_used(file, settings, roles, checkpoint);
   std::set<std::string> known;
   for (const Tensor& tensor : file.initializers) known.insert(tensor.name);
   for (const OnnxTensorRole& role : roles) known.insert(role.name);

@@ -20,9 +20,10 @@ struct OnnxTensorRole {
   std::string name;
   std::vector<std::int64_t> shape;
   bool is_parameter = false;
-  bool is_missing = false;   ///< a constant only because the checkpoint has no such tensor
-  std::string tied_to = {};  ///< the tensor that it stands for, where it is none of its own
-  std::string reason = {};   ///< "in the checkpoint, and a derivative reaches it"
+  bool is_missing = false;        ///< a constant only because the checkpoint has no such tensor
+  bool is_single_number = false;  ///< or because it is one, and `parameters` names none
+  std::string tied_to = {};       ///< the tensor that it stands for, where it is none of its own
+  std::string reason = {};        ///< "in the checkpoint, and a derivative reaches it"
 };
 
 /// The tensors that an output of the graph depends on, parameters first, each with why it is one.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <map>
 
@@ -23,6 +24,22 @@ std::string without_spaces(std::string text) {
 
 ShapedNumbers numbers_of(const Tensor& tensor) {
   return {.shape = tensor.shape, .entries = tensor.reals};
+}
+
+// Three names at most.
+std::string list_of(const std::vector<std::string>& names) {
+  const std::size_t shown = std::min<std::size_t>(names.size(), 3);
+  std::string list = printable(names.front());
+  for (std::size_t i = 1; i < shown; ++i) list += ", " + printable(names[i]);
+  if (names.size() > shown) list += fmt::format(" and {} more", names.size() - shown);
+  return list;
+}
+
+// "head.logit_scale", not what exporters number: "onnx::Mul_7", "/head/Constant_output_0", "124".
+bool is_path_of_names(const std::string& name) {
+  return !name.empty() && std::isdigit(static_cast<unsigned char>(name.front())) == 0 &&
+         std::ranges::all_of(
+             name, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; });
 }
 
 bool is_settled(const Settings& settings, const Tensor& copy, const Tensor& original) {
@@ -108,16 +125,29 @@ std::string remark_on_constants(const OnnxFile& file,
     if (!is_plain && !is_settled(settings, *tensor, *tensor)) names.push_back(tensor->name);
   }
   if (names.empty()) return {};
-  const std::size_t shown = std::min<std::size_t>(names.size(), 3);
-  std::string list = printable(names.front());
-  for (std::size_t i = 1; i < shown; ++i) list += ", " + printable(names[i]);
-  if (names.size() > shown) list += fmt::format(" and {} more", names.size() - shown);
   return fmt::format(
       "{} computes with {}, which the checkpoint does not have: constants, as they were when the "
       "model was exported. Where exporting has folded them from parameters, export with "
       "do_constant_folding=False; where they are constants, 'frozen' says so",
       file.path.string(),
-      list);
+      list_of(names));
+}
+
+std::string remark_on_single_numbers(const OnnxFile& file,
+                                     const OnnxWeights& weights,
+                                     const Settings& settings) {
+  std::vector<std::string> names;
+  for (const Tensor* tensor : weights.single_numbers) {
+    if (is_path_of_names(tensor->name) && !is_settled(settings, *tensor, *tensor)) {
+      names.push_back(tensor->name);
+    }
+  }
+  if (names.empty()) return {};
+  return fmt::format(
+      "{} computes with {}: single numbers, which stay as they are in the file. Where they are "
+      "learned, 'parameters' says so ([\"*\"] for all); where they are constants, 'frozen' does",
+      file.path.string(),
+      list_of(names));
 }
 
 Var tied_variable(const OnnxFile& file, const Tensor& copy, const Tensor& original, Var variable) {

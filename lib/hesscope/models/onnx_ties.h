@@ -24,8 +24,9 @@ std::vector<ModelTie> onnx_ties_in(const Settings& settings);
 /// Initializers of a graph that a derivative reaches.
 struct OnnxWeights {
   std::vector<const onnx::Tensor*> parameters;
-  std::vector<const onnx::Tensor*> constants;  ///< that the checkpoint has not
-  bool are_named_by_model = true;              ///< else two names of parameters may be one tensor's
+  std::vector<const onnx::Tensor*> constants;       ///< that the checkpoint has not
+  std::vector<const onnx::Tensor*> single_numbers;  ///< constants because `parameters` names none
+  bool are_named_by_model = true;  ///< else two names of parameters may be one tensor's
 };
 
 /// @throws InputError where a tensor holds the same numbers as a parameter, and the problem file says
@@ -39,6 +40,12 @@ void require_no_copies(const onnx::OnnxFile& file,
 std::string remark_on_constants(const onnx::OnnxFile& file,
                                 const OnnxWeights& weights,
                                 const Settings& settings);
+
+/// That single numbers with names of a program's own ("logit_scale", not "onnx::Mul_7") are constants:
+/// they may have been learned. Empty if there are none.
+std::string remark_on_single_numbers(const onnx::OnnxFile& file,
+                                     const OnnxWeights& weights,
+                                     const Settings& settings);
 
 /// The variable of `original`, seen as the tensor `copy` of the graph is.
 /// @throws InputError naming both where their shapes cannot be those of one tensor.

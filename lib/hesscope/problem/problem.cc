@@ -36,6 +36,8 @@ TensorShapes shapes_of(const io::TensorFile& file) {
     shapes.shapes[tensor.name] = tensor.shape;
     shapes.types[tensor.name] = tensor.type;
     if (tensor.tie) ties[*tensor.tie].push_back(tensor.name);
+    const std::string stored = file.stored_name(tensor.name);
+    if (stored != tensor.name) shapes.renamed[stored] = tensor.name;
   }
   for (auto& [tie, names] : ties) {
     if (names.size() > 1) shapes.ties.push_back(std::move(names));
