@@ -559,6 +559,25 @@ class Settings(program.Case):
         names, loss, _ = self.run_it("tied.pt")
         self.assertEqual((names, loss), (["A", "a", "b", "C"], apart_loss))
 
+    def test_constants_of_32_bits_jump_where_32_bits_do(self):
+        # As T5 puts distances into buckets: 8 log(n / 8) / log(16) is a whole number in 32 bits, and just below in 64.
+        number = np.array([16, 32, 64], dtype=np.int64)
+        single = {"eight": np.float32(8), "width": np.log(np.float32(16))}
+        nodes = [node("Cast", ["number"], ["n"], to=1), node("Div", ["n", "eight"], ["share"]),
+                 node("Log", ["share"], ["log"]), node("Div", ["log", "width"], ["part"]),
+                 node("Mul", ["part", "eight"], ["place"]), node("Cast", ["place"], ["bucket"], to=7),
+                 node("Gather", ["T", "bucket"], ["rows"], axis=0), node("MatMul", ["x", "rows"], ["logits"])]
+        table = np.random.default_rng(3).normal(size=(8, 2))
+        inputs, outputs = [value_info("x", ("N", 3), "float64")], [value_info("logits", ("N", 2), "float64")]
+        np.savez(self.folder / "weights.npz", T=table)
+        (self.folder / "model.onnx").write_bytes(onnx_files.model(
+            nodes, {"T": table, "number": number, **{k: np.array(v) for k, v in single.items()}}, inputs, outputs))
+        self.say('frozen = ["number", "eight", "width"]')
+        loss = self.run_it()[1]
+        logits = self.data["x"] @ table[[2, 4, 6]]
+        each = np.log(np.exp(logits).sum(axis=1)) - logits[np.arange(10), self.data["target"]]
+        self.assertAlmostEqual(loss, each.mean(), delta=1e-14)
+
     def test_frozen_and_chosen_parameters(self):
         whole = self.run_it()[2]
         for line in ('frozen = ["A", "a"]', 'parameters = ["B", "b"]', 'parameters = ["*"]\nfrozen = ["A*", "a"]'):

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <deque>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
@@ -140,7 +142,9 @@ Dependencies dependencies_of(const OnnxFile& file, const std::string& output) {
 }
 
 Value constant_value(const OnnxFile& file, const Tensor& tensor, Graph& graph) {
+  constexpr std::int64_t kFloat = 1;
   Value value{.kind = tensor.kind, .axes = plain_axes(tensor.shape)};
+  value.is_single = tensor.onnx_type == kFloat;
   if (tensor.kind == ElementKind::kOther) {
     throw InputError(fmt::format("{}: '{}' has elements of type {}, which are not read",
                                  file.path.string(),
@@ -174,6 +178,30 @@ bool is_left_out(const Node& node, const std::unordered_map<std::string, Value>&
     return known.base.size() != 1 || known.depends_on_batch() ||
            (known.base.front() != 0) != guard.is_true;
   });
+}
+
+// Whether the result of a node has 32 bits: as its operands of real numbers have, or as Cast says.
+bool is_single(const Node& node, const std::vector<const Value*>& inputs) {
+  constexpr std::int64_t kFloat = 1;
+  if (node.op == "Cast") {
+    const Attribute* to = node.find("to");
+    const auto* type = to == nullptr ? nullptr : std::get_if<std::int64_t>(&to->value);
+    return type != nullptr && *type == kFloat;
+  }
+  return std::ranges::any_of(
+      inputs, [](const Value* input) { return input != nullptr && input->is_single; });
+}
+
+// A constant of 32 bits, rounded to these; nothing for what is none.
+std::optional<Value> rounded(Graph& graph, const Value& value) {
+  if (!value.is_single || value.kind != ElementKind::kReal || !value.var) return std::nullopt;
+  const auto entries = graph.constant_value(*value.var);
+  if (entries.empty()) return std::nullopt;
+  std::vector<double> stored;
+  for (const double entry : entries) stored.push_back(static_cast<float>(entry));
+  Value result = value;
+  result.var = graph.constant(stored, value.var->rows(), value.var->cols());
+  return result;
 }
 
 }  // namespace
@@ -213,10 +241,20 @@ Value import_output(const OnnxFile& file,
       }
       inputs.push_back(is_absent ? nullptr : &found->second);
     }
+    const Operator* const known = find_operator(node.op);
+    std::deque<Value> stored;  // what `inputs` has instead
+    if (known != nullptr && known->jumps) {
+      for (const Value*& input : inputs) {
+        const auto value = input == nullptr ? std::nullopt : rounded(graph, *input);
+        if (value) input = &stored.emplace_back(*value);
+      }
+    }
+    const bool has_singles = is_single(node, inputs);
     const OperatorCall call(node, file.opset, std::move(inputs), recording);
     const bool is_given = std::ranges::all_of(
         node.outputs, [&](const auto& name) { return name.empty() || given.contains(name); });
-    const Values results = is_given ? Values() : operator_of(node)->lower(call);
+    Values results = is_given ? Values() : operator_of(node)->lower(call);
+    for (Value& result : results) result.is_single = has_singles;
     for (std::size_t k = 0; k < node.outputs.size(); ++k) {
       if (!needs.values.contains(node.outputs[k]) || given.contains(node.outputs[k])) continue;
       if (k >= results.size()) {

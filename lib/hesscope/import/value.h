@@ -67,6 +67,7 @@ struct Value {
   Axes axes;
   std::optional<Var> var = {};  ///< of size_of(axes) entries, row by row, in any shape
   std::shared_ptr<const Integers> integers = {};
+  bool is_single = false;  ///< the graph says 32 bits; entries have 64 all the same
 
   bool is_known() const { return integers != nullptr; }
 

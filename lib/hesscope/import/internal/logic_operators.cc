@@ -51,7 +51,8 @@ Value whole_constant(const OperatorCall& call,
                      std::span<const double> entries,
                      ElementKind kind) {
   Integers whole;
-  for (const double entry : entries) {
+  for (double entry : entries) {
+    if (x.is_single) entry = static_cast<float>(entry);  // on the graph's side of a jump
     if (kind == ElementKind::kBoolean) {
       whole.base.push_back(entry != 0 ? 1 : 0);
       continue;
@@ -141,15 +142,20 @@ std::span<const Operator> logic_operators() {
       {"And", lower_relation<both, IntegerFunction::kAnd>, kNoSlope},
       {"Cast", lower_cast, kSlopeOfFirst},
       {"CastLike", lower_cast_like, kAllSlopes, 15},
-      {"Equal", lower_relation<equal, IntegerFunction::kEqual>, kNoSlope},
-      {"Greater", lower_relation<less, IntegerFunction::kLess, true>, kNoSlope},
+      {"Equal", lower_relation<equal, IntegerFunction::kEqual>, kNoSlope, 6, kJumps},
+      {"Greater", lower_relation<less, IntegerFunction::kLess, true>, kNoSlope, 6, kJumps},
       {"GreaterOrEqual",
        lower_relation<less_or_equal, IntegerFunction::kLessOrEqual, true>,
        kNoSlope,
-       12},
+       12,
+       kJumps},
       {"If", lower_if, kAllSlopes & ~std::uint32_t{1}, 1},
-      {"Less", lower_relation<less, IntegerFunction::kLess>, kNoSlope},
-      {"LessOrEqual", lower_relation<less_or_equal, IntegerFunction::kLessOrEqual>, kNoSlope, 12},
+      {"Less", lower_relation<less, IntegerFunction::kLess>, kNoSlope, 6, kJumps},
+      {"LessOrEqual",
+       lower_relation<less_or_equal, IntegerFunction::kLessOrEqual>,
+       kNoSlope,
+       12,
+       kJumps},
       {"Not", lower_not, kNoSlope, 1},
       {"Or", lower_relation<either, IntegerFunction::kOr>, kNoSlope},
       {"Xor", lower_relation<one_alone, IntegerFunction::kXor>, kNoSlope},
