@@ -309,6 +309,33 @@ TEST(SamplingErrors, OfARatioByZeroAreUndefined) {
   }
 }
 
+// Only sample 3 of 6 has a Hessian, v v^T: without it nothing is left but rounding, of whatever sign,
+// and the jackknife's standard error of its eigenvalue |v|^2 / 6 is that eigenvalue.
+TEST(SamplingErrors, WithoutTheOnlySampleThatCurvesNothingButRoundingIsLeft) {
+  const MatrixXd v = test::random_matrix(3, 20, 5);
+  for (Index k = 0; k < v.cols(); ++k) {
+    std::vector<MatrixXd> matrices(6, MatrixXd::Zero(3, 3));
+    matrices[3] = v.col(k) * v.col(k).transpose();
+    const SamplingErrorEstimates errors = errors_of(QuadraticObjective(matrices), 6);
+    const double largest = v.col(k).squaredNorm() / 6;
+    constexpr double kT = 2.570581835636314;  // of 5 degrees of freedom
+    for (const SamplingErrors* found : {&errors.full, &errors.first_order}) {
+      const SamplingError& error = (*found)[kLambdaMax];
+      EXPECT_EQ(error.status, Status::kOk);
+      expect_close(error.value, largest, 1e-14, "value");
+      expect_close(error.standard_error, largest, 1e-13, "standard error");
+      expect_close(error.lower, (1 - kT) * largest, 1e-12, "lower");
+      expect_close(error.upper, (1 + kT) * largest, 1e-12, "upper");
+      expect_undefined((*found)[kRobustDiagonal], Status::kUndefinedZeroMedian);
+    }
+    const SamplingErrors of_blocks = sampling_errors_of_blocks(matrices, 0.95).errors;
+    for (Index f = 0; f < 7; ++f) {
+      EXPECT_EQ(of_blocks.figures[f].status, errors.full.figures[f].status);
+    }
+    expect_close(of_blocks[kLambdaMax].lower, (1 - kT) * largest, 1e-12, "of blocks");
+  }
+}
+
 // The lower median of two is the smaller one: 1 or 1.5 in the first block and nowhere else.
 TEST(SamplingErrors, OfARatioByWhatIsZeroOrOfOtherSignWithoutABlockAreUndefined) {
   for (const double otherwise : {0.0, 1e-17, -0.1}) {

@@ -9,6 +9,7 @@
 
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
+#include <hesscope/core/internal/norms.h>
 #include <hesscope/linalg/internal/lapack.h>
 #include <hesscope/spectra/counts.h>
 #include <hesscope/spectra/internal/first_order_figures.h>
@@ -59,6 +60,12 @@ bool has_log_interval(std::size_t figure, double value, const VectorXd& leave_on
   return figure != index_of(SpectralFigure::kLambdaMin) &&
          (value > 0.0 ? (leave_one_out.array() > 0.0).all()
                       : value < 0.0 && (leave_one_out.array() < 0.0).all());
+}
+
+// Up to which magnitude rounding makes an eigenvalue of H_(-b) = (1 + w) H - w H_b from zero: it may
+// be far smaller than what it is the difference of.
+double band_without(double weight, Index n, double norm, double norm_of_block) {
+  return detail::rounding_band(n, (1.0 + weight) * norm + weight * norm_of_block);
 }
 
 // An eigenvalue, or the numerator of a ratio, that is zero within rounding: what is left of it is
@@ -143,9 +150,13 @@ SamplingErrors first_order(const FirstOrderFigures& figures,
   for (std::size_t b = 0; b < blocks.size(); ++b) {
     mean += static_cast<double>(blocks[b].size()) / num_samples * forms[b];
   }
+  const Index n = figures.vectors().rows();
   std::vector<FigureRow> rows;
   for (std::size_t b = 0; b < blocks.size(); ++b) {
-    rows.push_back(figures.at(weight_left_out(blocks, b) * (mean - forms[b])));
+    const double weight = weight_left_out(blocks, b);
+    const double of_block = FirstOrderFigures::largest_magnitude(forms[b]);
+    rows.push_back(
+        figures.at(weight * (mean - forms[b]), band_without(weight, n, figures.norm(), of_block)));
   }
   return summarize(figures.at_zero(), rows, blocks, level, Order::kFirst);
 }
@@ -173,6 +184,22 @@ void require_sign_of_median(const FigureRow& of_h, FigureRow& row) {
       std::signbit(median) != std::signbit(of_h[index_of(SpectralFigure::kLambdaMedian)].value)) {
     ratio = missing_statistic(Status::kUndefinedZeroMedian);
   }
+}
+
+double norm_of(const Spectrum& spectrum) {
+  return std::max(std::abs(spectrum.smallest.value), std::abs(spectrum.largest.value));
+}
+
+// Those of `h`, a difference of matrices of which an eigenvalue within `band` is zero.
+FigureRow figures_without(const Eigen::Ref<const MatrixXd>& h,
+                          double band,
+                          const FigureRow& of_all,
+                          const ProgressCallback& progress) {
+  Spectrum spectrum = dense_spectrum(h, progress);
+  spectrum.rounding_band = std::max(band, spectrum.rounding_band);
+  FigureRow row = detail::spectral_figures(h.diagonal(), spectrum);
+  require_sign_of_median(of_all, row);
+  return row;
 }
 
 SamplingErrors nothing(Status status, const Blocks& blocks, double level) {
@@ -245,10 +272,10 @@ SamplingErrorEstimates sampling_errors(const Objective& objective,
       const detail::SingleThreadedBlas one_thread;
       forms.push_back(figures.forms(detail::symmetric_times(h, figures.vectors()), h.diagonal()));
     }
-    h = hessian + weight_left_out(blocks, b) * (hessian - h);
-    rows.push_back(
-        detail::spectral_figures(h.diagonal(), dense_spectrum(h, part(begin + 0.5, begin + 1.0))));
-    require_sign_of_median(value, rows.back());
+    const double weight = weight_left_out(blocks, b);
+    const double band = band_without(weight, theta.size(), norm_of(spectrum), detail::norm(h));
+    h = hessian + weight * (hessian - h);
+    rows.push_back(figures_without(h, band, value, part(begin + 0.5, begin + 1.0)));
   }
   detail::report(progress, 1.0);
   return {summarize(value, rows, blocks, options.level, Order::kFull),
@@ -288,11 +315,14 @@ BlockSamplingErrors sampling_errors_of_blocks(std::span<const MatrixXd> blocks,
   std::vector<FigureRow> rows;
   for (std::size_t b = 0; b < blocks.size(); ++b) {
     const auto part = static_cast<double>(b + 1);
-    const MatrixXd h = mean + weight_left_out(units, b) * (mean - blocks[b]);
-    rows.push_back(detail::spectral_figures(
-        h.diagonal(),
-        dense_spectrum(h, detail::part_of(progress, part / num_parts, (part + 1.0) / num_parts))));
-    require_sign_of_median(value, rows.back());
+    const double weight = weight_left_out(units, b);
+    const double band =
+        band_without(weight, mean.rows(), norm_of(spectrum), detail::norm(blocks[b]));
+    rows.push_back(
+        figures_without(mean + weight * (mean - blocks[b]),
+                        band,
+                        value,
+                        detail::part_of(progress, part / num_parts, (part + 1.0) / num_parts)));
   }
   return {summarize(value, rows, units, level, Order::kFull), std::move(spectrum)};
 }

@@ -99,7 +99,7 @@ FirstOrderFigures::Forms FirstOrderFigures::forms(
   return result;
 }
 
-FigureRow FirstOrderFigures::at(const Forms& change) const {
+FigureRow FirstOrderFigures::at(const Forms& change, double band) const {
   const Eigen::Index outermost =
       std::abs(values_[kSmallest]) > std::abs(values_[kLargest]) ? kSmallest : kLargest;
   const bool are_ends_known = columns_[kLargest] >= 0 && columns_[kSmallest] >= 0;
@@ -113,13 +113,14 @@ FigureRow FirstOrderFigures::at(const Forms& change) const {
   row[index_of(SpectralFigure::kLambdaMin)] = moved(kSmallest, change);
   row[index_of(SpectralFigure::kLambdaMedian)] = median;
   row[index_of(SpectralFigure::kMedianMagnitude)] = median_magnitude;
-  row[index_of(SpectralFigure::kRobustEigenvalue)] = ratio(largest, median, values_[kMedian]);
+  row[index_of(SpectralFigure::kRobustEigenvalue)] = ratio(largest, median, values_[kMedian], band);
   row[index_of(SpectralFigure::kRobustAbsolute)] =
-      ratio(largest_magnitude, median_magnitude, std::abs(values_[kMedianMagnitude]));
+      ratio(largest_magnitude, median_magnitude, std::abs(values_[kMedianMagnitude]), band);
   row[index_of(SpectralFigure::kRobustDiagonal)] = ratio(moved_magnitude(kLargestDiagonal, change),
                                                          moved_magnitude(kMedianDiagonal, change),
-                                                         std::abs(values_[kMedianDiagonal]));
-  row.rounding_band = rounding_band();
+                                                         std::abs(values_[kMedianDiagonal]),
+                                                         band);
+  row.rounding_band = band;
   return row;
 }
 
@@ -135,22 +136,28 @@ Statistic FirstOrderFigures::moved_magnitude(Eigen::Index probe, const Forms& ch
 
 Statistic FirstOrderFigures::ratio(const Statistic& largest,
                                    const Statistic& median,
-                                   double median_of_h) const {
+                                   double median_of_h,
+                                   double band) {
   if (largest.status != Status::kOk) return missing_statistic(largest.status);
   if (median.status != Status::kOk) return missing_statistic(median.status);
   if (std::signbit(median.value) != std::signbit(median_of_h)) {
     return missing_statistic(Status::kUndefinedZeroMedian);
   }
-  return robust_ratio(largest.value, median.value, rounding_band());
+  return robust_ratio(largest.value, median.value, band);
 }
 
-// By the largest eigenvalue known: of the ends, where both are.
-double FirstOrderFigures::rounding_band() const {
-  double norm = 0.0;
+FigureRow FirstOrderFigures::at_zero() const {
+  return at(Forms::Zero(), rounding_band(num_parameters_, norm()));
+}
+
+double FirstOrderFigures::norm() const { return largest_magnitude(values_); }
+
+double FirstOrderFigures::largest_magnitude(const Forms& forms) {
+  double largest = 0.0;
   for (Eigen::Index probe = 0; probe < kNumEigenpairs; ++probe) {
-    if (std::abs(values_[probe]) > norm) norm = std::abs(values_[probe]);
+    if (std::abs(forms[probe]) > largest) largest = std::abs(forms[probe]);
   }
-  return detail::rounding_band(num_parameters_, norm);
+  return largest;
 }
 
 }  // namespace hesscope::detail

@@ -48,16 +48,25 @@ class FirstOrderFigures {
               const Eigen::Ref<const Eigen::VectorXd>& diagonal) const;
 
   /// Of H + D, given the forms of D. The denominator of a ratio must keep the sign it has in H.
-  FigureRow at(const Forms& change) const;
+  /// @param  band  the magnitude up to which an eigenvalue or an entry of the diagonal is zero.
+  FigureRow at(const Forms& change, double band) const;
 
-  /// Of H.
-  FigureRow at_zero() const { return at(Forms::Zero()); }
+  /// Of H, with rounding_band(n, norm()).
+  FigureRow at_zero() const;
+
+  /// The largest |eigenvalue| of H that is known: of the ends, where both are. 0: none is.
+  double norm() const;
+
+  /// The largest |v^T M v| over the eigenvectors v that are known, at most ||M||; 0: none is.
+  static double largest_magnitude(const Forms& forms);
 
  private:
   Statistic moved(Eigen::Index probe, const Forms& change) const;
   Statistic moved_magnitude(Eigen::Index probe, const Forms& change) const;
-  Statistic ratio(const Statistic& largest, const Statistic& median, double median_of_h) const;
-  double rounding_band() const;
+  static Statistic ratio(const Statistic& largest,
+                         const Statistic& median,
+                         double median_of_h,
+                         double band);
 
   Eigen::Index num_parameters_;
   Forms values_;                                  // of H; NaN: not known
