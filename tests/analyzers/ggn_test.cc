@@ -8,8 +8,10 @@
 #include <hesscope/analysis/analyze.h>
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
+#include <hesscope/models/mlp.h>
 
 #include "support/closed_form_objectives.h"
+#include "support/numbers.h"
 
 namespace hesscope {
 namespace {
@@ -66,6 +68,23 @@ TEST_F(GgnAnalyzerTest, OfWeightsThatAreNaNIsMissing) {
   const Analysis analysis = ggn({kNaN, 1});
   for (const char* name : {"lambda_max", "trace", "frobenius_norm_functional"}) {
     EXPECT_EQ(analysis[0].status("ggn", name), Status::kNonFinite) << name;
+  }
+}
+
+// The predictions of one layer are linear in its parameters: H is G, whatever rounding says.
+TEST(GgnAnalyzer, OfOneLayerThereIsNoRestButZeros) {
+  const Model model = mlp({.widths = {3, 3}, .loss = MlpLoss::kCrossEntropy});
+  SampleTable samples = test::Numbers(3).table(9, model.record_size());
+  for (Eigen::Index i = 0; i < samples.rows(); ++i) samples(i, 3) = static_cast<double>(i % 3);
+  const GraphObjective objective(model, samples);
+  const Eigen::VectorXd theta = test::Numbers(4).vector(model.num_parameters());
+  for (const SpectrumMethod method : {SpectrumMethod::kDense, SpectrumMethod::kIterative}) {
+    const Analysis analysis = analyze(objective, {{"here", theta}}, {"ggn"}, {.method = method});
+    EXPECT_EQ(analysis[0].number("ggn", "num_negative_functional"), 0);
+    EXPECT_EQ(analysis[0].number("ggn", "num_zero_functional"), 12);
+    EXPECT_EQ(analysis[0].number("ggn", "num_positive_functional"), 0);
+    EXPECT_EQ(analysis[0].number("ggn", "rounding_band_functional"),
+              analysis[0].number("ggn", "rounding_band"));
   }
 }
 

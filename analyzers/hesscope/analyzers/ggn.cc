@@ -47,17 +47,21 @@ class GgnAnalyzer final : public Analyzer {
       };
       const Eigen::MatrixXd g = point.objective().gauss_newton(
           point.theta(), point.objective().all_samples(), part(0, first));
-      set(answer, gauss_newton_spectrum_, gauss_newton_norms_, point, g, part(first, second));
-      set(answer, functional_spectrum_, functional_norms_, point, *h - g, part(second, 1));
+      const Spectrum of_g = point.spectrum_of(g, part(first, second));
+      set(answer, gauss_newton_spectrum_, gauss_newton_norms_, point, g, of_g);
+      const Eigen::MatrixXd r = *h - g;
+      const Spectrum of_r = point.spectrum_of(r, part(second, 1), of_g.rounding_band);
+      set(answer, functional_spectrum_, functional_norms_, point, r, of_r);
     } else if (point.hessian_status() == Status::kNotComputed) {
       const Objective& objective = point.objective();
       // A product with R is one with H and one with G.
-      gauss_newton_spectrum_.set(answer,
-                                 point.ends_of(GaussNewtonOperator(objective, point.theta()),
-                                               detail::part_of(point.progress(), 0, 1.0 / 3)));
+      const Spectrum of_g = point.ends_of(GaussNewtonOperator(objective, point.theta()),
+                                          detail::part_of(point.progress(), 0, 1.0 / 3));
+      gauss_newton_spectrum_.set(answer, of_g);
       functional_spectrum_.set(answer,
                                point.ends_of(ResidualOperator(objective, point.theta()),
-                                             detail::part_of(point.progress(), 1.0 / 3, 1)));
+                                             detail::part_of(point.progress(), 1.0 / 3, 1),
+                                             of_g.rounding_band));
     }
     answer.set_rest_missing(point.hessian_status());
     return answer;
@@ -93,8 +97,8 @@ class GgnAnalyzer final : public Analyzer {
                   const Norms& norms,
                   PointAnalysis& point,
                   const Eigen::MatrixXd& matrix,
-                  const ProgressCallback& progress) {
-    spectrum.set(answer, point.spectrum_of(matrix, progress));
+                  const Spectrum& found) {
+    spectrum.set(answer, found);
     answer[norms.trace].set(detail::sum(matrix.diagonal()));
     answer[norms.frobenius].set(detail::norm(matrix));
     answer[norms.blocks].set_symmetric(block_norms(matrix, point.objective().parameter_blocks()));
@@ -105,7 +109,9 @@ class GgnAnalyzer final : public Analyzer {
   SpectrumSection functional_spectrum_{declaring(),
                                        "_functional",
                                        "the Hessian without its Gauss-Newton part",
-                                       {.lambda_min = 3, .lambda_max = 4}};
+                                       {.lambda_min = 3, .lambda_max = 4},
+                                       "the largest eigenvalue magnitude of this matrix and of the "
+                                       "Gauss-Newton matrix: it is a difference of larger ones"};
   Norms gauss_newton_norms_ = declare_norms(
       "",
       "the Gauss-Newton matrix",

@@ -186,16 +186,30 @@ Spectrum spectrum_of_ends(const Extremes& ends, Eigen::Index n) {
 }  // namespace
 
 Spectrum PointAnalysis::spectrum_of(const Eigen::MatrixXd& matrix,
-                                    const ProgressCallback& progress) {
+                                    const ProgressCallback& progress,
+                                    double least_band) {
   const Stopwatch watch(seconds_.eigen);
-  return method() == SpectrumMethod::kIterative ? counted_spectrum(matrix, progress)
-                                                : dense_spectrum(matrix, progress);
+  if (method() == SpectrumMethod::kIterative) {
+    return counted_spectrum(matrix, progress, least_band);
+  }
+  Spectrum spectrum = dense_spectrum(matrix, progress);
+  if (spectrum.status == Status::kOk && least_band > spectrum.rounding_band) {
+    spectrum.rounding_band = least_band;
+    spectrum.num_negative = (spectrum.eigenvalues.array() < -least_band).count();
+    spectrum.num_positive = (spectrum.eigenvalues.array() > least_band).count();
+    spectrum.num_zero = matrix.rows() - spectrum.num_negative - spectrum.num_positive;
+  }
+  return spectrum;
 }
 
-Spectrum PointAnalysis::ends_of(const SymmetricOperator& matrix, const ProgressCallback& progress) {
+Spectrum PointAnalysis::ends_of(const SymmetricOperator& matrix,
+                                const ProgressCallback& progress,
+                                double least_band) {
   const Stopwatch watch(seconds_.eigen);
-  return spectrum_of_ends(extreme_eigenpairs(matrix, {.seed = options_.seed}, progress),
-                          matrix.rows());
+  Spectrum spectrum = spectrum_of_ends(
+      extreme_eigenpairs(matrix, {.seed = options_.seed}, progress), matrix.rows());
+  spectrum.rounding_band = std::max(least_band, spectrum.rounding_band);
+  return spectrum;
 }
 
 const Spectrum& PointAnalysis::spectrum() {

@@ -145,8 +145,14 @@ class PointAnalysis {
   const Spectrum& spectrum();
 
   /// The spectrum of another matrix, or the ends of that of another operator, by the same method.
-  Spectrum spectrum_of(const Eigen::MatrixXd& matrix, const ProgressCallback& progress);
-  Spectrum ends_of(const SymmetricOperator& matrix, const ProgressCallback& progress);
+  /// @param  least_band  the rounding band is at least this: that of larger matrices which `matrix`
+  ///         is the difference of.
+  Spectrum spectrum_of(const Eigen::MatrixXd& matrix,
+                       const ProgressCallback& progress,
+                       double least_band = 0.0);
+  Spectrum ends_of(const SymmetricOperator& matrix,
+                   const ProgressCallback& progress,
+                   double least_band = 0.0);
 
   /// min(count, n) eigenpairs at each end, with proof; statuses as of spectrum(). Their last bits
   /// depend on `count`, and so each count has its own: what one analyzer asks changes no other's

@@ -10,7 +10,8 @@ namespace hesscope {
 SpectrumSection::SpectrumSection(Group& declaring,
                                  const std::string& suffix,
                                  const std::string& words,
-                                 const SpectrumHeadline& headline) {
+                                 const SpectrumHeadline& headline,
+                                 const std::string& norm) {
   const auto add = [&](Variable variable) {
     variable.name += suffix;
     return all_.emplace_back(declaring.add(std::move(variable)));
@@ -67,11 +68,10 @@ SpectrumSection::SpectrumSection(Group& declaring,
                    .long_name = "number of dead parameters",
                    .definition = "rows of the matrix that are identically zero",
                    .headline = headline.num_dead});
-  rounding_band_ = add(
-      {.name = "rounding_band",
-       .long_name = "magnitude below which an eigenvalue cannot be told from zero",
-       .definition = "(n + 10) times the machine epsilon times the largest eigenvalue magnitude",
-       .references = {papers::kAnderson}});
+  rounding_band_ = add({.name = "rounding_band",
+                        .long_name = "magnitude below which an eigenvalue cannot be told from zero",
+                        .definition = "(n + 10) times the machine epsilon times " + norm,
+                        .references = {papers::kAnderson}});
   proof_ = add(
       {.name = "proof",
        .type = VariableType::kInt8,

@@ -28,10 +28,12 @@ class SpectrumSection {
   /// Declares them.
   /// @param suffix  of each name.
   /// @param words   what names the matrix.
+  /// @param norm    what its rounding band is in proportion to.
   SpectrumSection(Group& declaring,
                   const std::string& suffix,
                   const std::string& words,
-                  const SpectrumHeadline& headline);
+                  const SpectrumHeadline& headline,
+                  const std::string& norm = "the largest eigenvalue magnitude");
 
   /// Enters a spectrum. Where its status is not kOk everything is missing for that reason; what it
   /// does not hold (the eigenvalues between, where only counts or products were used) is

@@ -40,7 +40,8 @@ double median_magnitude(const EigenvalueCounter& counter, double norm) {
 }  // namespace
 
 Spectrum counted_spectrum(const Eigen::Ref<const Eigen::MatrixXd>& hessian,
-                          const ProgressCallback& progress) {
+                          const ProgressCallback& progress,
+                          double least_band) {
   EigenvalueCounter counter(hessian, progress);
   Spectrum spectrum;
   spectrum.status = counter.status();
@@ -60,7 +61,7 @@ Spectrum counted_spectrum(const Eigen::Ref<const Eigen::MatrixXd>& hessian,
     return none;
   }
 
-  const double band = counter.rounding_band();
+  const double band = std::max(counter.rounding_band(), least_band);
   const double norm = std::max(std::abs(spectrum.smallest.value), std::abs(spectrum.largest.value));
   spectrum.rounding_band = band;
   spectrum.num_negative = counter.num_below(-std::max(kTiny, band));

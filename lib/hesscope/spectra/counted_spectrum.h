@@ -14,10 +14,13 @@ namespace hesscope {
 /// @param  hessian  n x n, n >= 1; symmetric as dense_spectrum() wants it.
 /// @return status kOk with proof kCounted, `eigenvalues` empty; kNonFinite as dense_spectrum. The
 ///         zero matrix is an ordinary input.
+/// @param  least_band  the rounding band is at least this: that of larger matrices which `hessian` is
+///         the difference of.
 /// @throws PreconditionError as dense_spectrum.
 /// @cost   4/3 n^3 operations, one n x n copy and O(n). OpenBLAS is held at one thread,
 ///         process-wide, during the call.
 Spectrum counted_spectrum(const Eigen::Ref<const Eigen::MatrixXd>& hessian,
-                          const ProgressCallback& progress = {});
+                          const ProgressCallback& progress = {},
+                          double least_band = 0.0);
 
 }  // namespace hesscope
