@@ -219,6 +219,31 @@ TEST(InfluenceAnalyzer, OnAnOrbitOfMinimaGoesAcrossIt) {
       1e-14);
 }
 
+// Samples on a line have no gradients at it but those of rounding, and none moves anything.
+TEST(InfluenceAnalyzer, OfSamplesThatAreFittedIsZero) {
+  const Model model = mlp({.widths = {2, 1}, .loss = MlpLoss::kMeanSquaredError});
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    test::Numbers numbers(seed);
+    SampleTable samples = numbers.table(8, 3);
+    const VectorXd theta = numbers.vector(3);
+    samples.col(2) = (samples.leftCols(2) * theta.head(2)).array() + theta[2];
+    for (const SpectrumMethod method : {SpectrumMethod::kDense, SpectrumMethod::kMatrixFree}) {
+      const Analysis analysis = analyze(GraphObjective(model, samples),
+                                        {{"here", theta}},
+                                        {"influence", "edge", "noise"},
+                                        {.method = method});
+      EXPECT_EQ(analysis[0].status("edge", "gradient_curvature"),
+                Status::kUndefinedZeroDenominator);
+      EXPECT_EQ(analysis[0].status("noise", "noise_scale_simple"),
+                Status::kUndefinedZeroDenominator);
+      if (method == SpectrumMethod::kMatrixFree) continue;
+      EXPECT_EQ(analysis[0].number("influence", "gradient_in_samples"), 0);
+      EXPECT_EQ(analysis[0].status("influence", "self_influence"), Status::kOk);
+      EXPECT_LE(analysis[0].values("influence", "parameter_change_norm").maxCoeff(), 1e-13);
+    }
+  }
+}
+
 TEST(InfluenceAnalyzer, WhatIsNotStationaryOrSingularIsSaid) {
   const GraphObjective objective = test::product_of_two({1, 2, 3});
   const Analysis away = influence(objective, Eigen::Vector2d(2, 1.5), 2);

@@ -95,7 +95,9 @@ class InfluenceAnalyzer final : public Analyzer {
     }
     const double unit = detail::mean_sample_gradient(point.objective(), point.theta());
     const double share = unit / static_cast<double>(point.objective().num_samples());
-    const double size = share > 0 ? point.gradient().stableNorm() / share : 0;
+    // Samples that are fitted have no gradients to compare with.
+    const bool is_zero = !(share > 0) || point.is_gradient_zero();
+    const double size = is_zero ? 0 : point.gradient().stableNorm() / share;
     answer[gradient_in_samples_].set(size);
     const detail::ClusteredEnd top = detail::clustered_end(
         point, &Extremes::largest, std::min(kPairs, point.theta().size()), kClusterGap);
@@ -294,13 +296,15 @@ class InfluenceAnalyzer final : public Analyzer {
                      "between unseen samples and these",
        .references = {papers::kTakeuchi, papers::kKoh},
        .headline = 1}));
-  VariableId gradient_in_samples_ =
-      declare({.name = "gradient_in_samples",
-               .long_name = "gradient in units of what one sample adds to it",
-               .definition =
-                   "|g| / (mean |g_i| / N), g_i the gradient of sample i of N, 0 if all are zero: "
-                   "beyond influence-gradient the point counts as not stationary",
-               .headline = 2});
+  VariableId gradient_in_samples_ = declare(
+      {.name = "gradient_in_samples",
+       .long_name = "gradient in units of what one sample adds to it",
+       .definition =
+           "|g| / (mean |g_i| / N), g_i the gradient of sample i of N, 0 if g is zero within "
+           "rounding, |g| at most 16 eps times sqrt(tr S + |g|^2), S the covariance of the "
+           "g_i, or ||H diag(theta)||_F: beyond influence-gradient the point counts as not "
+           "stationary",
+       .headline = 2});
   VariableId num_explained_ = declare(of_critical_point(
       {.name = "num_explained",
        .type = VariableType::kInt64,

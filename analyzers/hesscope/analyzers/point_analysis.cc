@@ -7,8 +7,10 @@
 
 #include <hesscope/analyzers/point_analysis.h>
 #include <hesscope/core/error.h>
+#include <hesscope/core/internal/norms.h>
 #include <hesscope/core/stopwatch.h>
 #include <hesscope/noise/gradient_covariance.h>
+#include <hesscope/sampling/random_stream.h>
 #include <hesscope/spectra/counted_spectrum.h>
 
 namespace hesscope {
@@ -68,9 +70,25 @@ const Eigen::VectorXd& PointAnalysis::gradient() { return value_and_gradient().g
 bool PointAnalysis::is_gradient_zero() {
   if (!is_gradient_zero_) {
     is_gradient_zero_ = hesscope::is_gradient_zero(
-        gradient_covariance(*objective_, theta_, {.with_matrix = false}));
+                            gradient_covariance(*objective_, theta_, {.with_matrix = false})) ||
+                        gradient().stableNorm() <= gradient_by_rounded_parameters();
   }
   return *is_gradient_zero_;
+}
+
+double PointAnalysis::gradient_by_rounded_parameters() {
+  constexpr double kRounding = 16 * std::numeric_limits<double>::epsilon();
+  if (const Eigen::MatrixXd* h = hessian()) {
+    return kRounding * detail::norm((*h * theta_.asDiagonal()).eval());
+  }
+  if (hessian_status() == Status::kNonFinite) return 0;
+  // The mean square of |H D z| over vectors z of random signs is ||H D||_F^2.
+  constexpr Eigen::Index kProbes = 4;
+  RandomStream random(0, Stream::kTask, 0);
+  Eigen::MatrixXd probes(theta_.size(), kProbes);
+  for (double& entry : probes.reshaped()) entry = random.uniform() < 0.5 ? -1 : 1;
+  const Eigen::MatrixXd products = hessian_operator().apply(theta_.asDiagonal() * probes);
+  return kRounding * detail::norm(products) / std::sqrt(static_cast<double>(kProbes));
 }
 
 Status PointAnalysis::status() {

@@ -118,8 +118,12 @@ class PointAnalysis {
   double loss();
   const Eigen::VectorXd& gradient();
 
-  /// Whether the gradient is zero within rounding (gradient_covariance.h). Only at a point whose
-  /// status() is kOk. @cost a gradient and a pass of per-sample gradients.
+  /// Whether the gradient is zero within rounding: of the samples' gradients that cancel
+  /// (gradient_covariance.h), or of the parameters, where the samples are fitted and have none:
+  /// |g| <= 16 eps ||H D||_F with D = diag(theta), as rounding theta_i changes g by H_.i theta_i eps;
+  /// estimated by products with random signs where H is not assembled. Only at a point whose
+  /// status() is kOk. @cost a gradient, a pass of per-sample gradients and the Hessian or a few
+  /// products with it.
   bool is_gradient_zero();
 
   /// kNonFinite when the parameters, the loss or the gradient contain NaN or infinity.
@@ -221,6 +225,9 @@ class PointAnalysis {
 
  private:
   const Objective::ValueAndGradient& value_and_gradient();
+
+  // 16 eps ||H D||_F.
+  double gradient_by_rounded_parameters();
 
   // Of kDistributed, at a point that is finite.
   const DistributedSpectrum& distributed();

@@ -110,9 +110,13 @@ double NoiseCovariance::set(Group& answer, PointAnalysis& point) const {
                                     ? finite_statistic(trace)
                                     : missing_statistic(covariance.status));
   const ProgressCallback rest = part_of(point.progress(), 0.2, 0.4);
-  const NoiseScales scales =
+  NoiseScales scales =
       h != nullptr ? noise_scales(point.objective(), point.theta(), covariance, *h, {}, rest)
                    : noise_scales(point.objective(), point.theta(), covariance, {}, rest);
+  if (covariance.status == Status::kOk && point.is_gradient_zero()) {
+    const Statistic none = missing_statistic(Status::kUndefinedZeroDenominator);
+    scales = {{none, none, none}, {none, none, none}};
+  }
   const double rounding = rounding_of_gradients(covariance);
   set_scale(answer, simple_, scales.simple);
   if (h == nullptr) {
