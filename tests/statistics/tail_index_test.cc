@@ -73,6 +73,10 @@ TEST(TailIndex, NeedsAPositiveUpperHalfThatIsNotFlat) {
   EXPECT_EQ(flat.status, Status::kOk);
   EXPECT_TRUE(flat.by_count.array().isNaN().all());
   EXPECT_EQ(flat.index.status, Status::kUndefinedZeroDenominator);
+  // Two norms alike but for rounding, beside zeros.
+  const TailIndex rounded = tail_index(Eigen::Vector4d(1.0, 1.0 + 0x1p-52, 0.0, 0.0));
+  EXPECT_TRUE(rounded.by_count.array().isNaN().all());
+  EXPECT_EQ(rounded.index.status, Status::kUndefinedZeroDenominator);
   const TailIndex partly = tail_index(Eigen::Vector4d(2.0, 1.0, 0.0, -1.0));
   EXPECT_NEAR(partly.by_count[0], 1.0 / std::log(2.0), 1e-15);
   EXPECT_TRUE(std::isnan(partly.by_count[1]));

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 
 #include <hesscope/core/constants.h>
 #include <hesscope/statistics/internal/centered.h>
@@ -12,6 +13,8 @@ namespace {
 
 using Eigen::Index;
 using Eigen::VectorXd;
+
+constexpr double kRounding = 16 * std::numeric_limits<double>::epsilon();
 
 // log(a / b) for a >= b > 0, to its last digits where they are close.
 double log_ratio(double a, double b) {
@@ -38,7 +41,8 @@ TailIndex tail_index(const Eigen::Ref<const VectorXd>& values) {
   detail::CompensatedSum sum;
   for (Index k = 1; k <= largest_count && x[k] > 0.0; ++k) {
     sum.add(static_cast<double>(k) * log_ratio(x[k - 1], x[k]));
-    if (sum.value() > 0.0) result.by_count[k - 1] = static_cast<double>(k) / sum.value();
+    const auto count = static_cast<double>(k);
+    if (sum.value() > kRounding * count) result.by_count[k - 1] = count / sum.value();
   }
   result.status = Status::kOk;
   const auto root = static_cast<Index>(std::sqrt(static_cast<double>(x.size())));

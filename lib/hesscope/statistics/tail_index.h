@@ -13,7 +13,7 @@ struct TailIndex {
   Status status = Status::kNotComputed;
   /// Hill plot: alpha_k = 1 / H_k at [k - 1] for k = 1 .. floor(n / 2), with the order statistics
   /// X_(1) >= X_(2) >= ... and H_k = (1 / k) sum_{i <= k} log(X_(i) / X_(k+1)). NaN where
-  /// X_(k+1) <= 0 or H_k = 0.
+  /// X_(k+1) <= 0 or H_k <= 16 eps, as rounding makes it of values that are equal.
   Eigen::VectorXd by_count;
   Eigen::Index count = 0;  ///< the k of `index`: floor(sqrt(n)), at most floor(n / 2)
   /// alpha_k; undefined (zero denominator) where NaN in by_count, (too few points) for n = 1.

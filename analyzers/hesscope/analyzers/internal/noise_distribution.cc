@@ -87,7 +87,8 @@ NoiseDistribution::NoiseDistribution(Group& declaring)
            .dimensions = {"order"},
            .long_name = "Hill plot",
            .definition = "1 / H_k for k = 1, 2, ..., with H_k the mean over the k largest norms of "
-                         "log(norm / the norm next below them); NaN where H_k is 0",
+                         "log(norm / the norm next below them); NaN where H_k is at most 16 eps, "
+                         "zero within rounding",
            .references = {papers::kHill},
            .undefined = {Status::kUndefinedZeroDenominator, Status::kUndefinedTooFewPoints}})),
       histogram_edges_(
