@@ -244,6 +244,53 @@ TEST(InfluenceAnalyzer, OfSamplesThatAreFittedIsZero) {
   }
 }
 
+// Six samples on three inputs determine three combinations of 13 parameters: the minima are a
+// manifold, and near it the other eigenvalues are as small as the distance makes them.
+TEST(InfluenceAnalyzer, NearAManifoldOfMinimaThereIsNoInverse) {
+  const Model model = mlp(
+      {.widths = {1, 4, 1}, .activation = Activation::kTanh, .loss = MlpLoss::kMeanSquaredError});
+  test::Numbers numbers(2);
+  SampleTable samples = numbers.table(6, 2);
+  samples.col(0) << -1, 0.2, 1.1, -1, 0.2, 1.1;
+  const GraphObjective objective(model, samples);
+  VectorXd theta = numbers.vector(13);
+  for (const double size : {1e-6, 1e-9}) {
+    for (int i = 0; i < 200000; ++i) {
+      const VectorXd gradient = objective.gradient(theta);
+      if (gradient.norm() < size) break;
+      theta -= 0.1 * gradient;
+    }
+    const Analysis analysis = influence(objective, theta);
+    EXPECT_LE(analysis[0].number("influence", "gradient_in_samples"), 1e-3);
+    EXPECT_EQ(analysis[0].number("influence", "num_zero"), 10);
+    EXPECT_EQ(analysis[0].number("influence", "num_negative"), 0);
+    EXPECT_EQ(analysis[0].status("influence", "self_influence"), Status::kUndefinedSingular);
+  }
+}
+
+// Samples (x - a_i)^2 / 2 + y^4 / 4: at y = 1e-6 the curvature 3e-12 along y is that of the distance
+// from y = 0, where it is zero, though the gradient 1e-18 is far below rounding. With c y^2 / 2,
+// c = 1e-11, instead it is small and not zero.
+TEST(InfluenceAnalyzer, WhatIsCurvedOnlyAsFarAwayAsRoundingHidesIsSingular) {
+  for (const double c : {0.0, 1e-11}) {
+    ModelBuilder builder("quartic");
+    const Var x = builder.parameter("x", {});
+    const Var y = builder.parameter("y", {});
+    const Var a = builder.array("a", {});
+    Var loss = 0.5 * square(x - a);
+    loss = c > 0 ? loss + 0.5 * c * square(y) : loss + 0.25 * square(square(y));
+    const Model model = builder.finish(loss);
+    SampleTable samples(4, 1);
+    samples << 1, 2, 3, 6;
+    const Analysis analysis =
+        influence(GraphObjective(model, samples), Eigen::Vector2d(3, c > 0 ? 0 : 1e-6), 4);
+    EXPECT_EQ(analysis[0].number("influence", "num_zero"), c > 0 ? 0 : 1);
+    EXPECT_EQ(analysis[0].number("influence", "num_negative"), 0);
+    EXPECT_EQ(analysis[0].status("influence", "self_influence"),
+              c > 0 ? Status::kOk : Status::kUndefinedSingular);
+  }
+}
+
 TEST(InfluenceAnalyzer, WhatIsNotStationaryOrSingularIsSaid) {
   const GraphObjective objective = test::product_of_two({1, 2, 3});
   const Analysis away = influence(objective, Eigen::Vector2d(2, 1.5), 2);

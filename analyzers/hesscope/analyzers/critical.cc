@@ -13,6 +13,7 @@
 #include <hesscope/analyzers/internal/counted_index.h>
 #include <hesscope/analyzers/internal/explained_zeros.h>
 #include <hesscope/analyzers/internal/papers.h>
+#include <hesscope/analyzers/internal/unexplained_inverse.h>
 #include <hesscope/core/internal/norms.h>
 #include <hesscope/spectra/critical_point.h>
 
@@ -21,6 +22,7 @@ namespace {
 
 using detail::CountedIndex;
 using detail::UnexplainedHessian;
+using detail::UnexplainedInverse;
 
 class CriticalAnalyzer final : public Analyzer {
  public:
@@ -29,11 +31,11 @@ class CriticalAnalyzer final : public Analyzer {
 
   Cost cost(const Objective& /*objective*/) const override {
     const double most = max_iterations_ + 1;
-    // Each iteration has some gradients; a Hessian, spectrum and counts more at the end.
+    // Each iteration has some gradients; two Hessians, spectra and counts more at the end.
     return {.asks_hessian = true,
-            .matrices = 6,
-            .hessians = most,
-            .decompositions = most + 2,
+            .matrices = 9,
+            .hessians = most + 1,
+            .decompositions = most + 3,
             .gradients = 3 * most,
             .sample_gradients = 3};
   }
@@ -87,8 +89,13 @@ class CriticalAnalyzer final : public Analyzer {
       return;
     }
     answer[num_explained_].set_count(hessian.num_explained());
-    const CountedIndex index =
-        detail::counted_index(hessian, detail::part_of(point.progress(), 0.95, 1));
+    const UnexplainedInverse inverse(refined, hessian);
+    if (inverse.status() != Status::kOk) {
+      answer.set_rest_missing(inverse.status());
+      return;
+    }
+    const CountedIndex index = detail::counted_index(
+        hessian, detail::part_of(point.progress(), 0.95, 1), inverse.largest_zero());
     if (index.status == Status::kOk) {
       answer[index_].set_count(index.num_negative);
       answer[num_zero_].set_count(index.num_zero);
@@ -136,9 +143,11 @@ class CriticalAnalyzer final : public Analyzer {
       {.name = "num_zero",
        .type = VariableType::kInt64,
        .long_name = "number of zero eigenvalues that nothing explains",
-       .definition = "eigenvalues within ten rounding bands of zero, without the explained ones: "
-                     "where there are any, the critical point is degenerate and its index counts "
-                     "the others"});
+       .definition = "eigenvalues of magnitude at most ten rounding bands more than the largest "
+                     "|lambda| that is "
+                     "not told from zero as /influence/num_zero says, without the explained ones: "
+                     "where there "
+                     "are any, the critical point is degenerate and its index counts the others"});
   VariableId num_explained_ = declare(
       {.name = "num_explained",
        .type = VariableType::kInt64,

@@ -76,14 +76,15 @@ class InfluenceAnalyzer final : public Analyzer {
     constexpr double kGradientsOfAPair = 9;
     Cost all = detail::cost_of_pairs(kPairs, objective);
     all.asks_spectrum = true;
-    all.matrices = 6;
+    all.matrices = 9;
     all.numbers += 4 * static_cast<double>(gradient_block_size(objective)) * n + 6 * samples +
                    described * (2 * n + samples);
-    all.hessians += described / samples;
+    all.hessians += 1 + 2 * described / samples;
     all.decompositions += 1;
     all.sample_gradients += 4 + kProductInGradients;
     all.gradients += kPairs * kGradientsOfAPair;
-    all.matrix_operations += 4 * samples * n * n + described * (n * n * n / 3 + 8 * n * n);
+    all.matrix_operations +=
+        4 * n * n * n + 4 * samples * n * n + described * (n * n * n / 3 + 8 * n * n);
     return all;
   }
 
@@ -145,7 +146,7 @@ class InfluenceAnalyzer final : public Analyzer {
                 const UnexplainedHessian& hessian,
                 const detail::ClusteredEnd& top,
                 Group& answer) const {
-    const UnexplainedInverse inverse(hessian, detail::part_of(point.progress(), 0, 0.3));
+    const UnexplainedInverse inverse(point, hessian, detail::part_of(point.progress(), 0, 0.3));
     if (inverse.status() != Status::kOk) {
       answer.set_rest_missing(inverse.status());
       return;
@@ -229,14 +230,14 @@ class InfluenceAnalyzer final : public Analyzer {
       losses.middleCols(range.begin, range.size()) = change.transpose() * of_samples;
     });
     answer[loss_change_].set_rows(losses);
-    set_newton_steps(point, hessian, inverse.num_negative(), order, gradients, answer);
+    set_newton_steps(point, hessian, inverse, order, gradients, answer);
   }
 
   // @param order      the samples left out, one after the other.
   // @param gradients  theirs, n x order.size().
   void set_newton_steps(PointAnalysis& point,
                         const UnexplainedHessian& hessian,
-                        Index num_negative,
+                        const UnexplainedInverse& inverse,
                         const std::vector<Index>& order,
                         const MatrixXd& gradients,
                         Group& answer) const {
@@ -252,7 +253,7 @@ class InfluenceAnalyzer final : public Analyzer {
       const Index i = order[static_cast<std::size_t>(k)];
       const SampleRange range = {i, i + 1};
       const detail::NewtonStep step = detail::newton_step_without_sample(
-          objective, point.theta(), hessian, num_negative, i, gradients.col(k));
+          objective, point.theta(), hessian, inverse, i, gradients.col(k));
       if (step.status == Status::kOk) {
         steps.insert(steps.end(), step.change.begin(), step.change.end());
         own.push_back(objective.value(point.theta() + step.change, range) -
@@ -317,15 +318,22 @@ class InfluenceAnalyzer final : public Analyzer {
        .type = VariableType::kInt64,
        .long_name = "number of negative eigenvalues",
        .definition =
-           "eigenvalues of H below -rounding_band without the explained ones: where there "
-           "are any, influences are of a saddle, not of a minimum",
+           "negative eigenvalues of H without the explained ones and those that num_zero counts: "
+           "where there are any, influences are of a saddle, not of a minimum",
        .headline = 3}));
   VariableId num_zero_ = declare(of_critical_point(
       {.name = "num_zero",
        .type = VariableType::kInt64,
        .long_name = "number of zero eigenvalues that nothing explains",
-       .definition = "eigenvalues of H within rounding_band of zero without the explained ones: "
-                     "where there are any, there is no H^+"}));
+       .definition =
+           "eigenvalues lambda of H, with unit eigenvectors v, that are not told from zero, "
+           "without "
+           "the explained ones: |lambda| is at most rounding_band or 2 |v^T (H(theta + p) - H) v|, "
+           "where p = -H^+ g by the eigenvalues above sqrt(eps) ||H|| leads to the critical point "
+           "that is meant, or, of one below that, 2 |v^T (H(theta + q) - H) v| with q the sum of v "
+           "eps ||H|| |theta| / |lambda| over those above ten rounding bands, how far away "
+           "rounding "
+           "of g hides that point; where there are any, there is no H^+"}));
   VariableId self_influence_ = declare(of_critical_point(
       {.name = "self_influence",
        .dimensions = {"sample"},
@@ -386,9 +394,13 @@ class InfluenceAnalyzer final : public Analyzer {
       {.name = "newton_parameter_change",
        .dimensions = {"influential", "parameter"},
        .long_name = "how the parameters move without a sample, by a Newton step",
-       .definition = "(H - h_i / N)^+ g_i / N: a Newton step on the loss of the other samples, on "
-                     "the same space as H^+; undefined_other_inertia where H - h_i / N has another "
-                     "number of negative eigenvalues there than H",
+       .definition =
+           "(H - h_i / N)^+ g_i / N: a Newton step on the loss of the other samples, on "
+           "the same space as H^+; undefined_other_inertia where H - h_i / N has another "
+           "number of negative eigenvalues there than H, undefined_singular where it is singular "
+           "to "
+           "rounding or the step p of num_zero changes its curvature along the Newton step by "
+           "half of it or more",
        .references = {papers::kPregibon}}));
   VariableId newton_self_influence_ = declare(of_newton_step(
       {.name = "newton_self_influence",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -18,6 +19,7 @@ using Eigen::VectorXd;
 // Damping is relative to the square of the largest |lambda|.
 constexpr double kFirstDamping = 1e-6;
 constexpr double kLeastDamping = 1e-20;  // that is raised
+constexpr double kRounding = std::numeric_limits<double>::epsilon();
 constexpr double kLargestDamping = 1e12;
 constexpr double kNear = 1e-6;       // a Newton step, relative to theta
 constexpr double kLeastGain = 1e-4;  // of the predicted decrease, for a step to be taken
@@ -125,9 +127,13 @@ CriticalPoint find_critical_point(const Objective& given,
     }
     const DampedStep of(system, here.gradient);
     if (is_done()) {
-      Place there = place_at(objective, here.theta + of.step(0));
-      if (!(there.is_finite() && there.norm <= here.norm / 2)) break;
-      here = std::move(there);
+      const auto is_better = [&](double least_damping) {
+        Place there = place_at(objective, here.theta + of.step(least_damping));
+        if (!(there.is_finite() && there.norm <= here.norm / 2)) return false;
+        here = std::move(there);
+        return true;
+      };
+      if (!is_better(0) && !is_better(kRounding)) break;
       continue;
     }
     while (true) {

@@ -44,7 +44,8 @@ struct CriticalPoint {
 /// predicted decrease of |g|^2 a step brings, and goes to zero near a critical point: then the step is
 /// Newton's, with the pseudo-inverse where the critical points are a manifold, as those of a model with
 /// invariances are. The convergence is quadratic wherever H has full rank across them. Once the
-/// tolerance is met, steps go on while each at least halves |g|.
+/// tolerance is met, steps go on while each at least halves |g|, with mu = 0 or with mu = eps ||H||^2:
+/// the distance still to go makes small eigenvalues of zeros, which mu = 0 would divide by.
 ///
 /// Where |g| / ||H||, which no Newton step is shorter than, is then still above 1e-6 of |theta|, here or
 /// at the start, the gradient vanishes with the curvature, as that of a separable cross-entropy does

@@ -4,8 +4,10 @@
 
 namespace hesscope::detail {
 
-CountedIndex counted_index(const UnexplainedHessian& hessian, const ProgressCallback& progress) {
-  const double band = counting_band(hessian.matrix.rows(), hessian.norm);
+CountedIndex counted_index(const UnexplainedHessian& hessian,
+                           const ProgressCallback& progress,
+                           double largest_zero) {
+  const double band = largest_zero + counting_band(hessian.matrix.rows(), hessian.norm);
   const ShiftedFactorization below(hessian.matrix, -band, part_of(progress, 0, 0.2));
   const ShiftedFactorization above(hessian.matrix, band, part_of(progress, 0.2, 0.4));
   EigenvalueCounter counter(hessian.matrix, part_of(progress, 0.4, 1));

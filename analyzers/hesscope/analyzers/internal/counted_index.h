@@ -19,6 +19,9 @@ struct CountedIndex {
 };
 
 /// By two factorisations and by Sturm sequences; kFailed where they do not agree.
-CountedIndex counted_index(const UnexplainedHessian& hessian, const ProgressCallback& progress);
+/// @param  largest_zero  up to ten rounding bands above this magnitude eigenvalues count as zero.
+CountedIndex counted_index(const UnexplainedHessian& hessian,
+                           const ProgressCallback& progress,
+                           double largest_zero = 0);
 
 }  // namespace hesscope::detail

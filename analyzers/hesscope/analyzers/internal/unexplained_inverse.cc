@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+#include <limits>
 #include <optional>
 
 #include <hesscope/analyzers/internal/unexplained_inverse.h>
@@ -10,13 +13,63 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-UnexplainedInverse::UnexplainedInverse(const UnexplainedHessian& hessian,
+namespace {
+
+// What a change of the curvature leaves of it is not told from zero.
+bool is_undetermined(double curvature, double change) {
+  return std::abs(curvature) <= 2 * std::abs(change);
+}
+
+}  // namespace
+
+UnexplainedInverse::UnexplainedInverse(PointAnalysis& point,
+                                       const UnexplainedHessian& hessian,
                                        const ProgressCallback& progress)
-    : hessian_(&hessian), system_(dense_eigensystem(hessian.matrix, {}, progress)) {
-  if (system_.status != Status::kOk) return;
-  const auto within = system_.eigenvalues.array().abs() <= system_.rounding_band;
-  num_zero_ = within.count();
-  num_negative_ = (system_.eigenvalues.array() < -system_.rounding_band).count();
+    : hessian_(&hessian),
+      system_(dense_eigensystem(hessian.matrix, {}, part_of(progress, 0, 0.7))),
+      status_(system_.status) {
+  if (status_ != Status::kOk) return;
+  constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
+  const Objective& objective = point.objective();
+  const VectorXd& theta = point.theta();
+  const VectorXd& lambda = system_.eigenvalues;
+  const MatrixXd& v = system_.eigenvectors;
+  // P (H(theta + by) - H(theta)) P.
+  const auto changed = [&](const VectorXd& by, double begin, double end) {
+    MatrixXd h =
+        objective.hessian(theta + by, objective.all_samples(), part_of(progress, begin, end));
+    h -= *point.hessian();
+    if (!h.allFinite()) status_ = Status::kNonFinite;
+    return hessian.project_both(h);
+  };
+  const auto along_eigenvectors = [&](const MatrixXd& change) {
+    return v.cwiseProduct(change * v).colwise().sum().transpose().eval();
+  };
+  const Eigen::ArrayXd sizes = lambda.array().abs();
+  const Eigen::Array<bool, Eigen::Dynamic, 1> is_small =
+      sizes <= std::sqrt(kEpsilon) * hessian.norm;
+  const VectorXd of_gradient = v.transpose() * hessian.project(point.gradient());
+  step_ = hessian.project(v * is_small.select(0.0, -of_gradient.array() / lambda.array()).matrix());
+  change_ = changed(step_, 0.7, 0.85);
+  const VectorXd changes = along_eigenvectors(change_);
+  VectorXd hidden_changes = VectorXd::Zero(lambda.size());
+  const auto is_in_q = (is_small && sizes > counting_band(lambda.size(), hessian.norm)).eval();
+  if (is_in_q.any()) {
+    const Eigen::ArrayXd far = kEpsilon * hessian.norm * theta.stableNorm() / sizes;
+    const VectorXd q = hessian.project(v * is_in_q.select(far, 0.0).matrix());
+    hidden_changes = is_small.select(along_eigenvectors(changed(q, 0.85, 1)), 0.0);
+  }
+  if (status_ != Status::kOk) return;
+  num_zero_ = num_negative_ = 0;
+  for (Index k = 0; k < lambda.size(); ++k) {
+    if (sizes[k] <= system_.rounding_band || is_undetermined(lambda[k], changes[k]) ||
+        is_undetermined(lambda[k], hidden_changes[k])) {
+      ++num_zero_;
+      largest_zero_ = std::max(largest_zero_, sizes[k]);
+    } else if (lambda[k] < 0) {
+      ++num_negative_;
+    }
+  }
 }
 
 MatrixXd UnexplainedInverse::times(const Eigen::Ref<const MatrixXd>& b) const {
@@ -28,21 +81,29 @@ MatrixXd UnexplainedInverse::times(const Eigen::Ref<const MatrixXd>& b) const {
 NewtonStep newton_step_without_sample(const Objective& objective,
                                       const VectorXd& theta,
                                       const UnexplainedHessian& hessian,
-                                      Index num_negative,
+                                      const UnexplainedInverse& inverse,
                                       Index i,
                                       const Eigen::Ref<const VectorXd>& gradient) {
   const double weight = 1 / static_cast<double>(objective.num_samples());
-  const ShiftedFactorization others(
-      hessian.matrix - weight * hessian.project_both(objective.hessian(theta, {i, i + 1}, {})),
-      0.0);
+  const SampleRange sample = {i, i + 1};
+  const MatrixXd own = objective.hessian(theta, sample, {});
+  const MatrixXd of_others = hessian.matrix - weight * hessian.project_both(own);
+  const ShiftedFactorization others(of_others, 0.0);
   if (others.status() != Status::kOk) return {.status = others.status()};
   if (others.inertia().num_at > 0) return {.status = Status::kUndefinedSingular};
-  if (others.inertia().num_below != num_negative) {
+  if (others.inertia().num_below != inverse.num_negative()) {
     return {.status = Status::kUndefinedOtherInertia};
   }
   const std::optional<VectorXd> step = others.solve(hessian.project(weight * gradient).col(0));
   if (!step) return {.status = Status::kUndefinedSingular};
-  return {.status = Status::kOk, .change = hessian.project(*step)};
+  NewtonStep found{.status = Status::kOk, .change = hessian.project(*step)};
+  const VectorXd u = found.change.stableNormalized();
+  const MatrixXd change = objective.hessian(theta + inverse.step(), sample, {}) - own;
+  const double changed = u.dot(inverse.change() * u) - weight * u.dot(change * u);
+  if (u.squaredNorm() > 0 && is_undetermined(u.dot(of_others * u), changed)) {
+    return {.status = Status::kUndefinedSingular};
+  }
+  return found;
 }
 
 }  // namespace hesscope::detail
