@@ -338,8 +338,13 @@ class InfluenceAnalyzer final : public Analyzer {
       {.name = "self_influence",
        .dimensions = {"sample"},
        .long_name = "self-influence",
-       .definition = "g_i^T H^+ g_i / N: how much the loss of a sample grows to first order if it "
-                     "is left out",
+       .definition =
+           "g_i^T H^+ g_i / N: how much the loss of a sample grows to first order if it "
+           "is left out with 1/N of all terms of the loss that are every sample's: of "
+           "weight decay, and of what the targets' weights sum to where they have weights "
+           "or are ignored. Training without the sample keeps all weight decay and "
+           "divides by the weights of the other targets: there it is the same only for "
+           "samples whose targets weigh as much as those of a sample on average",
        .references = {papers::kKoh}}));
   VariableId change_norm_ =
       declare(of_critical_point({.name = "parameter_change_norm",
