@@ -63,6 +63,39 @@ TEST(FindCriticalPoint, TowardsInfinityVanishes) {
   EXPECT_GT(found.theta[0], 27);
 }
 
+// Another direction, which is determined, keeps ||H|| where it is.
+struct PartlySeparableLoss {
+  template <typename T>
+  T operator()(const Eigen::Matrix<T, Eigen::Dynamic, 1>& x, Eigen::Index /*sample*/) const {
+    using std::exp, std::log1p;
+    return log1p(exp(-x(0))) + (x(1) - 1.0) * (x(1) - 1.0);
+  }
+};
+
+TEST(FindCriticalPoint, TowardsInfinityInOneDirectionVanishes) {
+  const auto objective = make_objective(PartlySeparableLoss(), 2, 1);
+  const CriticalPoint found = find_critical_point(objective, Vector2d(5, 0.5));
+  EXPECT_EQ(found.outcome, Outcome::kVanishing);
+  EXPECT_GT(found.theta[0], 27);
+  EXPECT_NEAR(found.theta[1], 1, 1e-12);
+}
+
+// x^4 has a minimum that steps approach slowly, and they get short.
+struct Quartic {
+  template <typename T>
+  T operator()(const Eigen::Matrix<T, Eigen::Dynamic, 1>& x, Eigen::Index /*sample*/) const {
+    return x(0) * x(0) * x(0) * x(0) + (x(1) - 1.0) * (x(1) - 1.0);
+  }
+};
+
+TEST(FindCriticalPoint, ThatIsDegenerateConverges) {
+  const auto objective = make_objective(Quartic(), 2, 1);
+  const CriticalPoint found = find_critical_point(objective, Vector2d(0.1, 0.5));
+  EXPECT_EQ(found.outcome, Outcome::kConverged);
+  EXPECT_NEAR(found.theta[0], 0, 1e-4);
+  EXPECT_NEAR(found.theta[1], 1, 1e-12);
+}
+
 TEST(FindCriticalPoint, AtZeroIsOne) {
   const auto objective = make_objective(DoubleWell(), 2, 1);
   EXPECT_EQ(find_critical_point(objective, Vector2d(0, 0)).outcome, Outcome::kConverged);
@@ -83,7 +116,8 @@ TEST(FindCriticalPoint, OnAManifoldConvergesQuadratically) {
   EXPECT_NEAR(saddle.loss, 2, 1e-15);
 }
 
-// A critical point leads to itself.
+// A critical point leads to itself. Of seed 2 hidden units saturate instead: the gradient vanishes as
+// their biases grow.
 TEST(FindCriticalPoint, IsFoundAgainFromItself) {
   const Model model = mlp(
       {.widths = {2, 3, 1}, .activation = Activation::kTanh, .loss = MlpLoss::kMeanSquaredError});
@@ -94,7 +128,9 @@ TEST(FindCriticalPoint, IsFoundAgainFromItself) {
     const CriticalPoint found = find_critical_point(objective, start, {.max_iterations = 200});
     EXPECT_NEAR(found.gradient_norm, objective.gradient(found.theta).norm(), 1e-15);
     EXPECT_NEAR(found.loss, objective.value(found.theta), 1e-15);
-    EXPECT_EQ(found.outcome == Outcome::kConverged, found.gradient_norm <= 1e-12);
+    const bool is_vanishing = found.outcome == Outcome::kVanishing;
+    EXPECT_EQ(is_vanishing, found.theta.cwiseAbs().maxCoeff() > 14);
+    EXPECT_EQ(found.outcome == Outcome::kConverged || is_vanishing, found.gradient_norm <= 1e-12);
     if (found.outcome != Outcome::kConverged) continue;
     ++num_converged;
     const CriticalPoint again = find_critical_point(objective, found.theta);

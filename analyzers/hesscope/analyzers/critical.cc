@@ -161,8 +161,9 @@ class CriticalAnalyzer final : public Analyzer {
        .definition =
            "stalled: where no step makes |g| smaller, near a minimum of |g|^2 that is not "
            "zero or where H is singular to rounding; vanishing: |g| is small, but so is H, "
-           "as towards infinity, and |g| / ||H|| above 1e-6 |theta|: no critical point is "
-           "near; of all but converged nothing else is said",
+           "as towards infinity, and |g| / ||H|| is above 1e-6 |theta|, or the last Newton step is "
+           "that leaves more than a tenth of |g|: no critical point is near; of all but converged "
+           "nothing else is said",
        .flag_meanings = {std::begin(kCriticalPointOutcomes), std::end(kCriticalPointOutcomes)},
        .headline = 1});
   VariableId num_iterations_ = declare({.name = "num_iterations",

@@ -22,6 +22,7 @@ constexpr double kLeastDamping = 1e-20;  // that is raised
 constexpr double kRounding = std::numeric_limits<double>::epsilon();
 constexpr double kLargestDamping = 1e12;
 constexpr double kNear = 1e-6;       // a Newton step, relative to theta
+constexpr double kFast = 0.1;        // of |g| left by a step that ends at a critical point
 constexpr double kLeastGain = 1e-4;  // of the predicted decrease, for a step to be taken
 constexpr double kPoorGain = 0.25;
 constexpr double kGoodGain = 0.75;
@@ -112,6 +113,7 @@ CriticalPoint find_critical_point(const Objective& given,
     return found;
   };
   const auto is_done = [&] { return here.norm <= options.gradient_tolerance; };
+  double slow_step = 0;     // the last once done, if it made |g| little smaller
   double curvature = kNaN;  // ||H||_2 where it was asked for last
   if (!theta.allFinite() || !here.is_finite()) return end(CriticalPointOutcome::kNonFinite);
   double damping = kFirstDamping;
@@ -128,8 +130,11 @@ CriticalPoint find_critical_point(const Objective& given,
     const DampedStep of(system, here.gradient);
     if (is_done()) {
       const auto is_better = [&](double least_damping) {
-        Place there = place_at(objective, here.theta + of.step(least_damping));
+        const VectorXd step = of.step(least_damping);
+        Place there = place_at(objective, here.theta + step);
         if (!(there.is_finite() && there.norm <= here.norm / 2)) return false;
+        const bool is_slow = there.norm > kFast * here.norm;
+        slow_step = is_slow ? step.stableNorm() : 0;
         here = std::move(there);
         return true;
       };
@@ -157,7 +162,7 @@ CriticalPoint find_critical_point(const Objective& given,
   }
   if (!is_done()) return end(CriticalPointOutcome::kOutOfIterations);
   const double size = std::max(here.theta.stableNorm(), theta.stableNorm());
-  const bool is_far = here.norm > kNear * size * curvature;
+  const bool is_far = here.norm > kNear * size * curvature || slow_step > kNear * size;
   return end(is_far ? CriticalPointOutcome::kVanishing : CriticalPointOutcome::kConverged);
 }
 
