@@ -536,6 +536,7 @@ class Keys(program.Case):
         shown = self.run_program("reproduce", "--keys").stdout
         self.assertRegex(shown, r"beta1 +number +0\.9 +decay of the average of gradients")
         self.assertRegex(shown, r"covariates +gaussian \| sphere \| gamma \| orthogonal")
+        self.assertIn("those of [data] if absent, but its own samples, 1000 if absent, and seed, 99", shown)
 
 
 class OtherRequests(Reproduced):

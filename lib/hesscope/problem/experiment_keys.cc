@@ -96,7 +96,10 @@ std::vector<FileTable> experiment_file_tables() {
                       .summary = kind.summary,
                       .keys = kind.keys_with_sizes()});
   }
-  const std::string evaluation = "; [evaluation] takes the same, those of [data] if absent";
+  const std::string evaluation =
+      "; [evaluation] takes the same, those of [data] if absent, but its own samples, 1000 if "
+      "absent, "
+      "and seed, 99";
   for (const SamplerKind& kind : sampler_kinds()) {
     tables.push_back({.heading = fmt::format("[data] kind = \"{}\"", kind.name),
                       .summary = kind.summary + evaluation,
