@@ -41,7 +41,7 @@ constexpr Fit kFits[] = {
      "never below 0: expanded percentile bootstrap of the free line over m checkpoints as if "
      "independent, at the normal distribution's tails beyond sqrt(m / (m - 2)) t, t of Student's "
      "distribution with m - 2 degrees of freedom; cut off at 0; where the free constant is below "
-     "0, moved up to be centred there",
+     "0, moved up to be centred there; extended to the estimate where that is outside",
      nonnegative_line,
      nonnegative_intervals},
     {0,
