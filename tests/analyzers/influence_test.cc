@@ -268,27 +268,27 @@ TEST(InfluenceAnalyzer, NearAManifoldOfMinimaThereIsNoInverse) {
   }
 }
 
-// Samples (x - a_i)^2 / 2 + y^4 / 4: at y = 1e-6 the curvature 3e-12 along y is that of the distance
-// from y = 0, where it is zero, though the gradient 1e-18 is far below rounding. With c y^2 / 2,
+// Samples (x - a_i)^2 / 2 + y^4 / 4: the curvature 3 y^2 along y is that of the distance from y = 0,
+// where it is zero, though at y = 1e-6 the gradient 1e-18 is far below rounding. With c y^2 / 2,
 // c = 1e-11, instead it is small and not zero.
-TEST(InfluenceAnalyzer, WhatIsCurvedOnlyAsFarAwayAsRoundingHidesIsSingular) {
-  for (const double c : {0.0, 1e-11}) {
-    ModelBuilder builder("quartic");
+TEST(InfluenceAnalyzer, WhatIsCurvedOnlyAsFarFromTheCriticalPointIsSingular) {
+  SampleTable samples(4, 1);
+  samples << 1, 2, 3, 6;
+  const auto expect = [&](bool is_quartic, double at, bool is_singular) {
+    ModelBuilder builder("degenerate");
     const Var x = builder.parameter("x", {});
     const Var y = builder.parameter("y", {});
     const Var a = builder.array("a", {});
-    Var loss = 0.5 * square(x - a);
-    loss = c > 0 ? loss + 0.5 * c * square(y) : loss + 0.25 * square(square(y));
-    const Model model = builder.finish(loss);
-    SampleTable samples(4, 1);
-    samples << 1, 2, 3, 6;
-    const Analysis analysis =
-        influence(GraphObjective(model, samples), Eigen::Vector2d(3, c > 0 ? 0 : 1e-6), 4);
-    EXPECT_EQ(analysis[0].number("influence", "num_zero"), c > 0 ? 0 : 1);
+    const Var along = is_quartic ? 0.25 * square(square(y)) : 0.5e-11 * square(y);
+    const GraphObjective objective(builder.finish(0.5 * square(x - a) + along), samples);
+    const Analysis analysis = influence(objective, Eigen::Vector2d(3, at), 4);
+    EXPECT_EQ(analysis[0].number("influence", "num_zero"), is_singular ? 1 : 0) << at;
     EXPECT_EQ(analysis[0].number("influence", "num_negative"), 0);
     EXPECT_EQ(analysis[0].status("influence", "self_influence"),
-              c > 0 ? Status::kOk : Status::kUndefinedSingular);
-  }
+              is_singular ? Status::kUndefinedSingular : Status::kOk);
+  };
+  for (const double y : {1e-6, 3e-5, 1e-3}) expect(true, y, true);
+  expect(false, 0, false);
 }
 
 TEST(InfluenceAnalyzer, WhatIsNotStationaryOrSingularIsSaid) {

@@ -330,10 +330,10 @@ class InfluenceAnalyzer final : public Analyzer {
            "without "
            "the explained ones: |lambda| is at most rounding_band or 2 |v^T (H(theta + p) - H) v|, "
            "where p = -H^+ g by the eigenvalues above sqrt(eps) ||H|| leads to the critical point "
-           "that is meant, or, of one below that, 2 |v^T (H(theta + q) - H) v| with q the sum of v "
-           "eps ||H|| |theta| / |lambda| over those above ten rounding bands, how far away "
-           "rounding "
-           "of g hides that point; where there are any, there is no H^+"}));
+           "that is meant, or, of one below that, 2 |v^T (H(theta + q) - H) v|, where q is the "
+           "sum of -v sign(v.g) (|v.g| + eps ||H|| |theta|) / lambda over those above ten rounding "
+           "bands, how far away that point may be along them; where there are any, there is no "
+           "H^+"}));
   VariableId self_influence_ = declare(of_critical_point(
       {.name = "self_influence",
        .dimensions = {"sample"},

@@ -52,16 +52,19 @@ UnexplainedInverse::UnexplainedInverse(PointAnalysis& point,
   step_ = hessian.project(v * is_small.select(0.0, -of_gradient.array() / lambda.array()).matrix());
   change_ = changed(step_, 0.7, 0.85);
   const VectorXd changes = along_eigenvectors(change_);
-  VectorXd hidden_changes = VectorXd::Zero(lambda.size());
-  const auto is_in_q = (is_small && sizes > counting_band(lambda.size(), hessian.norm)).eval();
+  const Index n = lambda.size();
+  VectorXd hidden_changes = VectorXd::Zero(n);
+  const auto is_in_q = (is_small && sizes > counting_band(n, hessian.norm)).eval();
   if (is_in_q.any()) {
-    const Eigen::ArrayXd far = kEpsilon * hessian.norm * theta.stableNorm() / sizes;
+    const double rounding = kEpsilon * hessian.norm * theta.stableNorm();
+    const Eigen::ArrayXd signs = (of_gradient.array() < 0).select(-1.0, Eigen::ArrayXd::Ones(n));
+    const Eigen::ArrayXd far = -(of_gradient.array() + rounding * signs) / lambda.array();
     const VectorXd q = hessian.project(v * is_in_q.select(far, 0.0).matrix());
     hidden_changes = is_small.select(along_eigenvectors(changed(q, 0.85, 1)), 0.0);
   }
   if (status_ != Status::kOk) return;
   num_zero_ = num_negative_ = 0;
-  for (Index k = 0; k < lambda.size(); ++k) {
+  for (Index k = 0; k < n; ++k) {
     if (sizes[k] <= system_.rounding_band || is_undetermined(lambda[k], changes[k]) ||
         is_undetermined(lambda[k], hidden_changes[k])) {
       ++num_zero_;

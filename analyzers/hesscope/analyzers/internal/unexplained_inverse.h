@@ -20,8 +20,9 @@ namespace hesscope::detail {
 ///
 /// That distance is estimated by the Newton step
 ///   p = -(sum of v_k v_k^T / lambda_k over |lambda_k| > sqrt(eps) ||A||) P g,
-/// and, where the gradient that rounding leaves hides it, by
-///   q = sum of v_k eps ||A|| |theta| / |lambda_k| over the smaller ones above ten rounding bands.
+/// and, where little gradient or none that is not rounding tells it, by
+///   q = -(sum of v_k sign(g_k) (|g_k| + eps ||A|| |theta|) / lambda_k), g_k = v_k^T P g,
+/// over the smaller ones above ten rounding bands.
 /// Where the critical point has an eigenvalue of zero, that of A with the unit eigenvector v is
 /// -v^T D v to first order in p, D = P (H(theta + p) - H(theta)) P: one of magnitude at most
 /// 2 |v^T D v|, which the step changes by half of it or more, is not told from zero; neither is one
