@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <hesscope/autodiff/graph.h>
+#include <hesscope/autodiff/sweep.h>
 
 #include "support/operator_fixture.h"
 
@@ -31,6 +32,18 @@ TEST(ReduceL2, OfARowOfZerosHasNoSlope) {
     for (int e = 0; e < 3; ++e) squares += theta(e) * theta(e);
     return std::vector<T>{T(sqrt(squares)), T(0.0)};
   });
+}
+
+TEST(PRelu, HasItsOwnSlopeAtZero) {
+  OperatorFixture op("PRelu");
+  const onnx::Value y = op.parameter({3}).numbers({}, {0.25}).result();
+  op.graph().set_output(sum(*y.var));
+  const std::vector<double> theta = {-2, 0, 3};
+  std::vector<double> gradient(3);
+  const double value =
+      Sweep::create(op.graph())->value_and_gradient(theta, {.data = nullptr, .count = 1}, gradient);
+  EXPECT_EQ(value, 2.5);
+  EXPECT_EQ(gradient, (std::vector<double>{0.25, 0.25, 1}));
 }
 
 }  // namespace

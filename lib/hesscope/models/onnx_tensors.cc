@@ -343,7 +343,8 @@ void require_onnx_names(const OnnxFile& file,
   const std::size_t shown = std::min<std::size_t>(unknown.size(), 5);
   throw InputError(fmt::format(
       "{}: tensor{} {}{} not in the graph of {}: exporting has renamed, merged or folded {}. {}; "
-      "for weights that are one tensor by design say tied = [\"NAME = OTHER\"]",
+      "for weights that are one tensor by design say tied = [\"NAME = OTHER\"]; what the forward "
+      "pass does not use a map can ignore",
       checkpoint.source,
       unknown.size() > 1 ? "s" : "",
       fmt::join(unknown.begin(), unknown.begin() + static_cast<std::ptrdiff_t>(shown), ", "),

@@ -245,7 +245,7 @@ Values lower_clip(const OperatorCall& call) {
   return {clipped};
 }
 
-// x where x > 0, slope x elsewhere, as relu(x) - slope relu(-x).
+// x where x > 0, slope x elsewhere, at 0 too.
 Values lower_prelu(const OperatorCall& call) {
   const Value x = call.real(0);
   Value slope = call.real(1);
@@ -256,7 +256,8 @@ Values lower_prelu(const OperatorCall& call) {
   const Axes axes = broadcast_axes(call, x.axes, slope.axes);
   if (axes != x.axes) call.refuse("the slope {} does not fit {}", text(slope.axes), text(x.axes));
   const Operands operands = elementwise_operands(call, x, slope, axes);
-  return {call.result(relu(operands.a) - hadamard(operands.b, relu(-operands.a)), axes)};
+  const Var is_positive = less(call.constant(0.0), operands.a);
+  return {call.result(select(is_positive, operands.a, hadamard(operands.b, operands.a)), axes)};
 }
 
 // --- of numbers and integers ---
