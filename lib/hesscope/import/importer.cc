@@ -198,7 +198,8 @@ std::optional<Value> rounded(Graph& graph, const Value& value) {
   const auto entries = graph.constant_value(*value.var);
   if (entries.empty()) return std::nullopt;
   std::vector<double> stored;
-  for (const double entry : entries) stored.push_back(static_cast<float>(entry));
+  for (const double entry : entries)
+    stored.push_back(static_cast<double>(static_cast<float>(entry)));
   Value result = value;
   result.var = graph.constant(stored, value.var->rows(), value.var->cols());
   return result;

@@ -52,7 +52,8 @@ Value whole_constant(const OperatorCall& call,
                      ElementKind kind) {
   Integers whole;
   for (double entry : entries) {
-    if (x.is_single) entry = static_cast<float>(entry);  // on the graph's side of a jump
+    // On the graph's side of a jump.
+    if (x.is_single) entry = static_cast<double>(static_cast<float>(entry));
     if (kind == ElementKind::kBoolean) {
       whole.base.push_back(entry != 0 ? 1 : 0);
       continue;
