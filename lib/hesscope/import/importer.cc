@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <deque>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -17,6 +16,8 @@
 
 namespace hesscope::onnx {
 namespace {
+
+constexpr std::int64_t kFloat = 1;  // TensorProto's type of 32-bit reals
 
 const Operator* operator_of(const Node& node) {
   return node.domain.empty() ? find_operator(node.op) : nullptr;
@@ -142,7 +143,6 @@ Dependencies dependencies_of(const OnnxFile& file, const std::string& output) {
 }
 
 Value constant_value(const OnnxFile& file, const Tensor& tensor, Graph& graph) {
-  constexpr std::int64_t kFloat = 1;
   Value value{.kind = tensor.kind, .axes = plain_axes(tensor.shape)};
   value.is_single = tensor.onnx_type == kFloat;
   if (tensor.kind == ElementKind::kOther) {
@@ -180,16 +180,13 @@ bool is_left_out(const Node& node, const std::unordered_map<std::string, Value>&
   });
 }
 
-// Whether the result of a node has 32 bits: as its operands of real numbers have, or as Cast says.
-bool is_single(const Node& node, const std::vector<const Value*>& inputs) {
-  constexpr std::int64_t kFloat = 1;
-  if (node.op == "Cast") {
-    const Attribute* to = node.find("to");
-    const auto* type = to == nullptr ? nullptr : std::get_if<std::int64_t>(&to->value);
-    return type != nullptr && *type == kFloat;
+// Whether results have 32 bits: as operands of real numbers have, or as Cast says.
+bool makes_singles(const OperatorCall& call, const Node& node) {
+  if (node.op == "Cast") return call.integer("to", 0) == kFloat;
+  for (std::size_t i = 0; i < call.num_inputs(); ++i) {
+    if (call.has(i) && call.input(i).is_single) return true;
   }
-  return std::ranges::any_of(
-      inputs, [](const Value* input) { return input != nullptr && input->is_single; });
+  return false;
 }
 
 // A constant of 32 bits, rounded to these; nothing for what is none.
@@ -198,8 +195,7 @@ std::optional<Value> rounded(Graph& graph, const Value& value) {
   const auto entries = graph.constant_value(*value.var);
   if (entries.empty()) return std::nullopt;
   std::vector<double> stored;
-  for (const double entry : entries)
-    stored.push_back(static_cast<double>(static_cast<float>(entry)));
+  for (const double entry : entries) stored.push_back(as_single(entry));
   Value result = value;
   result.var = graph.constant(stored, value.var->rows(), value.var->cols());
   return result;
@@ -242,20 +238,20 @@ Value import_output(const OnnxFile& file,
       }
       inputs.push_back(is_absent ? nullptr : &found->second);
     }
-    const Operator* const known = find_operator(node.op);
-    std::deque<Value> stored;  // what `inputs` has instead
+    const Operator* const known = operator_of(node);
+    std::vector<Value> stored;  // what `inputs` has instead
     if (known != nullptr && known->jumps) {
+      stored.reserve(inputs.size());
       for (const Value*& input : inputs) {
-        const auto value = input == nullptr ? std::nullopt : rounded(graph, *input);
-        if (value) input = &stored.emplace_back(*value);
+        auto value = input == nullptr ? std::nullopt : rounded(graph, *input);
+        if (value) input = &stored.emplace_back(*std::move(value));
       }
     }
-    const bool has_singles = is_single(node, inputs);
     const OperatorCall call(node, file.opset, std::move(inputs), recording);
     const bool is_given = std::ranges::all_of(
         node.outputs, [&](const auto& name) { return name.empty() || given.contains(name); });
-    Values results = is_given ? Values() : operator_of(node)->lower(call);
-    for (Value& result : results) result.is_single = has_singles;
+    Values results = is_given ? Values() : known->lower(call);
+    for (Value& result : results) result.is_single = makes_singles(call, node);
     for (std::size_t k = 0; k < node.outputs.size(); ++k) {
       if (!needs.values.contains(node.outputs[k]) || given.contains(node.outputs[k])) continue;
       if (k >= results.size()) {

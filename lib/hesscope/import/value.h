@@ -76,4 +76,7 @@ struct Value {
   std::int64_t size() const { return size_of(axes); }
 };
 
+/// The nearest number of 32 bits.
+inline double as_single(double x) { return static_cast<double>(static_cast<float>(x)); }
+
 }  // namespace hesscope::onnx

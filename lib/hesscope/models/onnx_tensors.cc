@@ -155,8 +155,7 @@ std::vector<ModelTie> ties_of(const std::vector<OnnxCandidate>& candidates,
   };
   for (const std::vector<std::string>& names : checkpoint.ties) {
     const auto first = std::ranges::find_if(names, [&](const std::string& name) {
-      return !is_declared(name) &&
-             std::ranges::find(candidates, name, &OnnxCandidate::name) != candidates.end();
+      return !is_declared(name) && names_of_graph.contains(name);
     });
     if (first == names.end()) continue;
     for (const std::string& name : names) {

@@ -53,7 +53,7 @@ Value whole_constant(const OperatorCall& call,
   Integers whole;
   for (double entry : entries) {
     // On the graph's side of a jump.
-    if (x.is_single) entry = static_cast<double>(static_cast<float>(entry));
+    if (x.is_single) entry = as_single(entry);
     if (kind == ElementKind::kBoolean) {
       whole.base.push_back(entry != 0 ? 1 : 0);
       continue;
