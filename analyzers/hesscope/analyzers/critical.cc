@@ -144,10 +144,9 @@ class CriticalAnalyzer final : public Analyzer {
        .type = VariableType::kInt64,
        .long_name = "number of zero eigenvalues that nothing explains",
        .definition = "eigenvalues of magnitude at most ten rounding bands more than the largest "
-                     "|lambda| that is "
-                     "not told from zero as /influence/num_zero says, without the explained ones: "
-                     "where there "
-                     "are any, the critical point is degenerate and its index counts the others"});
+                     "|lambda| that is not told from zero as /influence/num_zero says, without the "
+                     "explained ones: where there are any, the critical point is degenerate and "
+                     "its index counts the others"});
   VariableId num_explained_ = declare(
       {.name = "num_explained",
        .type = VariableType::kInt64,

@@ -162,9 +162,8 @@ class EdgeAnalyzer final : public Analyzer {
            "of the optimiser on a quadratic: 2 / learning_rate for gradient descent, (2 + "
            "2 m) / learning_rate for heavy ball with momentum m, over 1 - dampening, (2 + 2 m) / "
            "(1 + 2 m) / learning_rate for Nesterov's; RMSprop: as heavy ball; 2 / learning_rate "
-           "for "
-           "Adagrad, (2 + 2 beta1) / ((1 - beta1) learning_rate) for Adam and its "
-           "variants, NAdam by its momenta at that step; learning_rate is the largest of the "
+           "for Adagrad, (2 + 2 beta1) / ((1 - beta1) learning_rate) for Adam and its variants, "
+           "NAdam by its momenta at that step; learning_rate is the largest of the "
            "groups'; clipping of gradients, which shortens steps, is not in it",
        .references = {papers::kCohen2021, papers::kCohen2022},
        .undefined = {Status::kUndefinedZeroDenominator, Status::kNotStored}},

@@ -327,8 +327,8 @@ class InfluenceAnalyzer final : public Analyzer {
        .long_name = "number of zero eigenvalues that nothing explains",
        .definition =
            "eigenvalues lambda of H, with unit eigenvectors v, that are not told from zero, "
-           "without "
-           "the explained ones: |lambda| is at most rounding_band or 2 |v^T (H(theta + p) - H) v|, "
+           "without the explained ones: |lambda| is at most rounding_band or 2 |v^T (H(theta + p) "
+           "- H) v|, "
            "where p = -H^+ g by the eigenvalues above sqrt(eps) ||H|| leads to the critical point "
            "that is meant, or, of one below that, 2 |v^T (H(theta + q) - H) v|, where q is the "
            "sum of -v sign(v.g) (|v.g| + eps ||H|| |theta|) / lambda over those above ten rounding "
@@ -403,8 +403,7 @@ class InfluenceAnalyzer final : public Analyzer {
            "(H - h_i / N)^+ g_i / N: a Newton step on the loss of the other samples, on "
            "the same space as H^+; undefined_other_inertia where H - h_i / N has another "
            "number of negative eigenvalues there than H, undefined_singular where it is singular "
-           "to "
-           "rounding or the step p of num_zero changes its curvature along the Newton step by "
+           "to rounding or the step p of num_zero changes its curvature along the Newton step by "
            "half of it or more",
        .references = {papers::kPregibon}}));
   VariableId newton_self_influence_ = declare(of_newton_step(

@@ -68,9 +68,13 @@ double PointAnalysis::loss() { return value_and_gradient().value; }
 const Eigen::VectorXd& PointAnalysis::gradient() { return value_and_gradient().gradient; }
 
 bool PointAnalysis::is_gradient_zero() {
+  if (is_gradient_zero_) return *is_gradient_zero_;
+  return is_gradient_zero(gradient_covariance(*objective_, theta_, {.with_matrix = false}));
+}
+
+bool PointAnalysis::is_gradient_zero(const GradientCovariance& covariance) {
   if (!is_gradient_zero_) {
-    is_gradient_zero_ = hesscope::is_gradient_zero(
-                            gradient_covariance(*objective_, theta_, {.with_matrix = false})) ||
+    is_gradient_zero_ = hesscope::is_gradient_zero(covariance) ||
                         gradient().stableNorm() <= gradient_by_rounded_parameters();
   }
   return *is_gradient_zero_;
@@ -79,7 +83,11 @@ bool PointAnalysis::is_gradient_zero() {
 double PointAnalysis::gradient_by_rounded_parameters() {
   constexpr double kRounding = 16 * std::numeric_limits<double>::epsilon();
   if (const Eigen::MatrixXd* h = hessian()) {
-    return kRounding * detail::norm((*h * theta_.asDiagonal()).eval());
+    Eigen::VectorXd columns(theta_.size());
+    for (Eigen::Index j = 0; j < theta_.size(); ++j) {
+      columns[j] = detail::norm(h->col(j)) * std::abs(theta_[j]);
+    }
+    return kRounding * detail::norm(columns);
   }
   if (hessian_status() == Status::kNonFinite) return 0;
   // The mean square of |H D z| over vectors z of random signs is ||H D||_F^2.
@@ -207,17 +215,8 @@ Spectrum PointAnalysis::spectrum_of(const Eigen::MatrixXd& matrix,
                                     const ProgressCallback& progress,
                                     double least_band) {
   const Stopwatch watch(seconds_.eigen);
-  if (method() == SpectrumMethod::kIterative) {
-    return counted_spectrum(matrix, progress, least_band);
-  }
-  Spectrum spectrum = dense_spectrum(matrix, progress);
-  if (spectrum.status == Status::kOk && least_band > spectrum.rounding_band) {
-    spectrum.rounding_band = least_band;
-    spectrum.num_negative = (spectrum.eigenvalues.array() < -least_band).count();
-    spectrum.num_positive = (spectrum.eigenvalues.array() > least_band).count();
-    spectrum.num_zero = matrix.rows() - spectrum.num_negative - spectrum.num_positive;
-  }
-  return spectrum;
+  return method() == SpectrumMethod::kIterative ? counted_spectrum(matrix, progress, least_band)
+                                                : dense_spectrum(matrix, progress, least_band);
 }
 
 Spectrum PointAnalysis::ends_of(const SymmetricOperator& matrix,

@@ -78,6 +78,8 @@ struct ModelSamples {
   const SampleTable* samples = nullptr;  ///< one record a row
 };
 
+struct GradientCovariance;  // noise/gradient_covariance.h
+
 /// What analyzers may ask about one point of the landscape. Every quantity is computed when first
 /// asked for and kept, so that analyzers share it. Not safe for concurrent use.
 class PointAnalysis {
@@ -125,6 +127,9 @@ class PointAnalysis {
   /// status() is kOk. @cost a gradient, a pass of per-sample gradients and the Hessian or a few
   /// products with it.
   bool is_gradient_zero();
+
+  /// The same for one who has gradient_covariance() here already.
+  bool is_gradient_zero(const GradientCovariance& covariance);
 
   /// kNonFinite when the parameters, the loss or the gradient contain NaN or infinity.
   Status status();

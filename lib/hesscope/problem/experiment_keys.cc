@@ -98,8 +98,7 @@ std::vector<FileTable> experiment_file_tables() {
   }
   const std::string evaluation =
       "; [evaluation] takes the same, those of [data] if absent, but its own samples, 1000 if "
-      "absent, "
-      "and seed, 99";
+      "absent, and seed, 99";
   for (const SamplerKind& kind : sampler_kinds()) {
     tables.push_back({.heading = fmt::format("[data] kind = \"{}\"", kind.name),
                       .summary = kind.summary + evaluation,

@@ -195,9 +195,7 @@ FigureRow figures_without(const Eigen::Ref<const MatrixXd>& h,
                           double band,
                           const FigureRow& of_all,
                           const ProgressCallback& progress) {
-  Spectrum spectrum = dense_spectrum(h, progress);
-  spectrum.rounding_band = std::max(band, spectrum.rounding_band);
-  FigureRow row = detail::spectral_figures(h.diagonal(), spectrum);
+  FigureRow row = detail::spectral_figures(h.diagonal(), dense_spectrum(h, progress, band));
   require_sign_of_median(of_all, row);
   return row;
 }

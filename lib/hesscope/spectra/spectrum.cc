@@ -28,7 +28,7 @@ Spectrum with_status(Status status) {
 
 namespace detail {
 
-Spectrum spectrum_of_values(const Eigen::VectorXd& scaled, int exponent) {
+Spectrum spectrum_of_values(const Eigen::VectorXd& scaled, int exponent, double least_band) {
   Eigen::VectorXd values = scaled_back(scaled, exponent);
   if (!values.allFinite()) return with_status(Status::kNonFinite);
   Spectrum spectrum;
@@ -37,7 +37,7 @@ Spectrum spectrum_of_values(const Eigen::VectorXd& scaled, int exponent) {
   spectrum.median.value = values[lower_median_rank(n)];
   spectrum.largest.value = values[n - 1];
   const double scaled_norm = std::max(std::abs(scaled[0]), std::abs(scaled[n - 1]));
-  const double band = std::ldexp(rounding_band(n, scaled_norm), exponent);
+  const double band = std::max(std::ldexp(rounding_band(n, scaled_norm), exponent), least_band);
   spectrum.rounding_band = band;
   spectrum.median_magnitude = lower_median(values.cwiseAbs());
   spectrum.num_negative = (values.array() < -band).count();
@@ -52,7 +52,8 @@ Spectrum spectrum_of_values(const Eigen::VectorXd& scaled, int exponent) {
 }  // namespace detail
 
 Spectrum dense_spectrum(const Eigen::Ref<const Eigen::MatrixXd>& hessian,
-                        const ProgressCallback& progress) {
+                        const ProgressCallback& progress,
+                        double least_band) {
   detail::require_symmetric_shape("dense_spectrum", hessian);
   const Eigen::Index n = hessian.rows();
   const detail::Survey found = detail::survey_symmetric("dense_spectrum", hessian);
@@ -66,7 +67,7 @@ Spectrum dense_spectrum(const Eigen::Ref<const Eigen::MatrixXd>& hessian,
                                detail::part_of(progress, 0.0, reduced));
   const std::optional<Eigen::VectorXd> values = detail::eigenvalues(form.t());
   if (!values || !values->allFinite()) return with_status(Status::kFailed);
-  Spectrum spectrum = detail::spectrum_of_values(*values, exponent);
+  Spectrum spectrum = detail::spectrum_of_values(*values, exponent, least_band);
   spectrum.num_dead = found.num_dead;
   if (spectrum.status != Status::kOk) return spectrum;
 

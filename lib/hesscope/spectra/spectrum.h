@@ -77,6 +77,8 @@ struct Spectrum {
 /// first scaled by a power of two: magnitudes from denormal to near overflow are treated alike.
 /// @param  hessian  n x n, n >= 1, symmetric: opposite entries may differ by rounding, at most (n +
 ///         10) eps times the largest magnitude, and those below the diagonal count.
+/// @param  least_band  the rounding band is at least this: that of larger matrices which `hessian` is
+///         the difference of.
 /// @return status kOk with proof kDense; kNonFinite if the matrix has a NaN or an infinity, or if
 ///         an eigenvalue is beyond the range of double; kFailed if the QR iteration does not
 ///         converge. Without kOk no eigenvalue is reported. The zero matrix is an ordinary input.
@@ -89,7 +91,8 @@ struct Spectrum {
 ///         Progress comes several times a second up to some 10,000 rows, the QR iteration apart,
 ///         which takes one part in a hundred of the time.
 Spectrum dense_spectrum(const Eigen::Ref<const Eigen::MatrixXd>& hessian,
-                        const ProgressCallback& progress = {});
+                        const ProgressCallback& progress = {},
+                        double least_band = 0.0);
 
 /// The lower median: order statistic floor((n - 1) / 2), counted from 0. NaN for an empty or
 /// non-finite input.

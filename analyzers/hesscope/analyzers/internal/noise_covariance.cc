@@ -113,7 +113,7 @@ double NoiseCovariance::set(Group& answer, PointAnalysis& point) const {
   NoiseScales scales =
       h != nullptr ? noise_scales(point.objective(), point.theta(), covariance, *h, {}, rest)
                    : noise_scales(point.objective(), point.theta(), covariance, {}, rest);
-  if (covariance.status == Status::kOk && point.is_gradient_zero()) {
+  if (covariance.status == Status::kOk && point.is_gradient_zero(covariance)) {
     const Statistic none = missing_statistic(Status::kUndefinedZeroDenominator);
     scales = {{none, none, none}, {none, none, none}};
   }

@@ -36,8 +36,8 @@ class UnexplainedInverse {
                      const UnexplainedHessian& hessian,
                      const ProgressCallback& progress = {});
 
-  /// That of the eigensystem, kNonFinite where theta + p or theta + q has no Hessian; without kOk nothing below
-  /// may be used.
+  /// That of the eigensystem, kNonFinite where theta + p or theta + q has no Hessian; without kOk
+  /// nothing below may be used.
   Status status() const { return status_; }
 
   /// Eigenvalues of A that are not told from zero: within its rounding band, or by the step.
