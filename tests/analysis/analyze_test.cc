@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include <Eigen/Eigenvalues>
+#include <Eigen/Core>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,6 +24,7 @@
 #include <hesscope/storage/sha256.h>
 #include <hesscope/tensors/tensor_file.h>
 
+#include "support/decompositions.h"
 #include "support/files.h"
 
 namespace hesscope {
@@ -85,8 +86,7 @@ TEST_F(AnalyzeQuartic, GivesTheNumbersOfItsHessian) {
                     0.5 * theta.dot(quartic_hessian(Eigen::VectorXd::Zero(3)) * theta),
                 1e-14);
     EXPECT_NEAR(answers.gradient_norm(), gradient.norm(), 1e-14);
-    const Eigen::VectorXd expected =
-        Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(quartic_hessian(theta)).eigenvalues();
+    const Eigen::VectorXd expected = test::eigenvalues(quartic_hessian(theta));
     EXPECT_NEAR(answers.number("spectrum", "lambda_min"), expected(0), 1e-14);
     EXPECT_NEAR(answers.number("spectrum", "lambda_median"), expected(1), 1e-14);
     EXPECT_NEAR(answers.number("spectrum", "lambda_max"), expected(2), 1e-14);
@@ -377,9 +377,7 @@ TEST(Analyze, KnowsTheModelOfAGraphObjective) {
       analyze(objective, {{"zero", Eigen::VectorXd::Zero(3)}}, {"ggn", "spectrum"});
   // the loss is quadratic: H = G = (2 / 4) X' X
   const Eigen::MatrixXd inputs = samples.leftCols(3);
-  const Eigen::VectorXd expected =
-      Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(0.5 * inputs.transpose() * inputs)
-          .eigenvalues();
+  const Eigen::VectorXd expected = test::eigenvalues(0.5 * inputs.transpose() * inputs);
   EXPECT_NEAR(analysis[0].number("spectrum", "lambda_max"), expected(2), 1e-14 * expected(2));
   EXPECT_NEAR(analysis[0].number("ggn", "lambda_max"), expected(2), 1e-14 * expected(2));
   const test::ScratchFolder folder;

@@ -21,7 +21,7 @@
 #include <hesscope/analyzers/trajectory.h>
 #include <hesscope/objective/functor_objective.h>
 
-#include "spectra/matrices.h"
+#include "support/matrices.h"
 
 namespace hesscope {
 namespace {

@@ -13,7 +13,7 @@
 #include <variant>
 #include <vector>
 
-#include <Eigen/Eigenvalues>
+#include <Eigen/Core>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,6 +30,7 @@
 #include <hesscope/tensors/checkpoint_file.h>
 
 #include "problem/centred_kind.h"
+#include "support/decompositions.h"
 #include "support/files.h"
 
 namespace hesscope {
@@ -87,7 +88,7 @@ TEST_F(OwnModel, IsReadFromProblemFilesAndAnalyzed) {
   using Rows = Eigen::Matrix<double, 4, 3, Eigen::RowMajor>;
   const Eigen::Map<const Rows> x(inputs_.data());
   const Eigen::Matrix3d h = 2.0 / 4.0 * x.transpose() * x + 0.5 * Eigen::Matrix3d::Identity();
-  const Eigen::Vector3d expected = Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d>(h).eigenvalues();
+  const Eigen::VectorXd expected = test::eigenvalues(h);
   const std::vector<HeadlineNumber>& numbers = result.checkpoints.at(0).numbers;
   const auto number = [&](const char* name) {
     for (const HeadlineNumber& each : numbers) {
@@ -219,7 +220,7 @@ TEST(OwnBuffers, AreThoseOfEachCheckpointAnalyzed) {
     const Eigen::Vector2d a = Eigen::Vector2d(1, 0) - m;
     const Eigen::Vector2d b = Eigen::Vector2d(0, 3) - m;
     const Eigen::Matrix2d h = a * a.transpose() + b * b.transpose();
-    return Eigen::SelfAdjointEigenSolver<Eigen::Matrix2d>(h).eigenvalues()(1);
+    return test::eigenvalues(h)(1);
   };
   EXPECT_NEAR(largest.at(0), expected({0.5, 1}), 1e-13);
   EXPECT_NEAR(largest.at(1), expected({-1, 2}), 1e-13);

@@ -2,7 +2,6 @@
 #include <cmath>
 
 #include <Eigen/Core>
-#include <Eigen/Eigenvalues>
 #include <gtest/gtest.h>
 
 #include <hesscope/analysis/analyze.h>
@@ -10,6 +9,7 @@
 #include <hesscope/models/mlp.h>
 
 #include "support/closed_form_objectives.h"
+#include "support/decompositions.h"
 #include "support/manifold_of_minima.h"
 #include "support/numbers.h"
 
@@ -64,8 +64,7 @@ TEST(CriticalAnalyzer, CountsWhatADecompositionThereHas) {
     }
     const VectorXd theta = analysis[0].values("critical", "parameters");
     EXPECT_TRUE(objective.gradient(theta).norm() <= 1e-11);
-    const VectorXd lambda =
-        Eigen::SelfAdjointEigenSolver<MatrixXd>(objective.hessian(theta)).eigenvalues();
+    const VectorXd lambda = test::eigenvalues(objective.hessian(theta));
     constexpr double kZero = 1e-11;
     EXPECT_EQ(number(analysis, "index"), (lambda.array() < -kZero).count());
     EXPECT_EQ(number(analysis, "num_zero") + number(analysis, "num_explained"),

@@ -6,7 +6,6 @@
 #include <cstdint>
 
 #include <Eigen/Core>
-#include <Eigen/Dense>
 #include <gtest/gtest.h>
 
 #include <hesscope/analysis/analyze.h>
@@ -14,6 +13,7 @@
 #include <hesscope/models/mlp.h>
 
 #include "support/closed_form_objectives.h"
+#include "support/decompositions.h"
 #include "support/manifold_of_minima.h"
 #include "support/numbers.h"
 #include "support/refusal.h"
@@ -49,11 +49,11 @@ VectorXd minimum(const Objective& objective, VectorXd theta) {
     MatrixXd h = objective.hessian(theta);
     double damping = 0;
     if (gradient.norm() > 1e-4) {
-      const double lowest = Eigen::SelfAdjointEigenSolver<MatrixXd>(h).eigenvalues()[0];
+      const double lowest = test::eigenvalues(h)[0];
       damping = std::max(0.0, 1e-3 - lowest) + gradient.norm();
     }
     h.diagonal().array() += damping;
-    theta -= h.ldlt().solve(gradient);
+    theta -= test::solve_symmetric(h, gradient);
   }
   EXPECT_TRUE(objective.gradient(theta).norm() < 1e-12);
   return theta;
@@ -141,9 +141,8 @@ TEST_F(Trained, ItIsWhatRetrainingWithoutASampleGives) {
       const auto i = static_cast<Index>(order[k]);
       const SampleRange range = {i, i + 1};
       EXPECT_NEAR(norms[i], change.row(k).norm(), 1e-12 * norms.maxCoeff());
-      const VectorXd step = (h - objective.hessian(theta_, range, {}) / count)
-                                .ldlt()
-                                .solve(objective.gradient(theta_, range)) /
+      const VectorXd step = test::solve_symmetric(h - objective.hessian(theta_, range, {}) / count,
+                                                  objective.gradient(theta_, range)) /
                             count;
       EXPECT_TRUE((newton.row(k).transpose() - step).norm() <= 1e-11 * step.norm());
       const VectorXd exact = minimum(GraphObjective(model_, without(table, i)), theta_) - theta_;
@@ -170,9 +169,9 @@ TEST_F(Trained, SlopesAreThoseOfRetrainingWithOtherWeights) {
   const VectorXd fixed = analysis[0].values("influence", "lambda_max_slope_fixed");
   const VectorXd moved = analysis[0].values("influence", "lambda_max_slope_moved");
   const MatrixXd h = objective.hessian(theta_);
-  const Eigen::SelfAdjointEigenSolver<MatrixXd> system(h);
-  const VectorXd u = system.eigenvectors().rightCols(1);
-  const double lambda_max = system.eigenvalues().maxCoeff();
+  const test::Eigenpairs pairs = test::eigenpairs(h);
+  const VectorXd u = pairs.vectors.rightCols(1);
+  const double lambda_max = pairs.values.maxCoeff();
   EXPECT_NEAR(fixed.mean(), lambda_max, 1e-13 * lambda_max);
   EXPECT_TRUE(std::abs(moved.sum()) <= 1e-9 * moved.cwiseAbs().sum()) << moved.sum();
   EXPECT_TRUE(moved.cwiseAbs().maxCoeff() > 1e-3 * fixed.cwiseAbs().maxCoeff());
@@ -186,9 +185,9 @@ TEST_F(Trained, SlopesAreThoseOfRetrainingWithOtherWeights) {
       const VectorXd gradient =
           objective.gradient(theta) + step * objective.gradient(theta, {i, i + 1});
       if (gradient.norm() < 1e-15) break;
-      theta -= hessian.ldlt().solve(gradient);
+      theta -= test::solve_symmetric(hessian, gradient);
     }
-    return Eigen::SelfAdjointEigenSolver<MatrixXd>(hessian).eigenvalues().maxCoeff();
+    return test::eigenvalues(hessian).maxCoeff();
   };
   for (const Index i : {0, 7, 23}) {
     EXPECT_NEAR(fixed[i], u.dot(objective.hessian(theta_, {i, i + 1}, {}) * u), 1e-13 * lambda_max);

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include <Eigen/Cholesky>
+#include <Eigen/Core>
 #include <gtest/gtest.h>
 
 #include <hesscope/analyzers/edge.h>
@@ -13,7 +13,8 @@
 #include <hesscope/core/constants.h>
 #include <hesscope/spectra/ball_maximum.h>
 
-#include "spectra/matrices.h"
+#include "support/decompositions.h"
+#include "support/matrices.h"
 #include "support/quadratic_objective.h"
 
 namespace hesscope {
@@ -96,7 +97,7 @@ TEST_F(NormSharpnessTest, WithoutAMatrixHasNoMaxima) {
 }
 
 TEST_F(NormSharpnessTest, WithoutGradientOrUpdateHasNoDirectionToLookAlong) {
-  const VectorXd minimum = -h_.ldlt().solve(b_);
+  const VectorXd minimum = -test::solve_symmetric(h_, b_);
   const test::QuadraticObjective flat({h_}, {}, 0, blocks_);
   PointAnalysis point(flat, zero_, {.method = SpectrumMethod::kDense});
   const Group found = kind_.create(Settings::checked({}, kind_.options, "test"))->analyze(point);

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include <Eigen/Core>
-#include <Eigen/Eigenvalues>
 #include <gtest/gtest.h>
 
 #include <hesscope/analysis/analyze.h>
@@ -18,6 +17,7 @@
 #include <hesscope/models/mlp.h>
 
 #include "support/closed_form_objectives.h"
+#include "support/decompositions.h"
 #include "support/numbers.h"
 #include "support/refusal.h"
 
@@ -144,7 +144,7 @@ Eigen::VectorXd flow(const Objective& objective, Eigen::VectorXd theta, double t
 }
 
 Eigen::VectorXd eigenvalues(const Objective& objective, const Eigen::VectorXd& theta) {
-  return Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(objective.hessian(theta)).eigenvalues();
+  return test::eigenvalues(objective.hessian(theta));
 }
 
 TEST(SharpeningAnalyzer, TheRateIsThatOfEigenvaluesAlongTheGradientFlow) {

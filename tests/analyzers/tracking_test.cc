@@ -9,7 +9,6 @@
 #include <vector>
 
 #include <Eigen/Core>
-#include <Eigen/QR>
 #include <gtest/gtest.h>
 
 #include <hesscope/analysis/analyze.h>
@@ -18,8 +17,9 @@
 #include <hesscope/models/linear_attention.h>
 #include <hesscope/models/model.h>
 
-#include "spectra/matrices.h"
 #include "support/closed_form_objectives.h"
+#include "support/decompositions.h"
+#include "support/matrices.h"
 #include "support/random_objective.h"
 
 namespace hesscope {
@@ -233,15 +233,11 @@ ClusteredEnd end_of(MatrixXd vectors, const std::vector<Index>& sizes, bool is_w
   return end;
 }
 
-MatrixXd orthogonal(Index n, std::uint64_t seed) {
-  return Eigen::HouseholderQR<MatrixXd>(test::random_matrix(n, n, seed)).householderQ();
-}
-
 TEST(MatchEigenpairs, FindsTheBestOfAllPermutations) {
   constexpr Index kCount = 5;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    const MatrixXd u = orthogonal(9, 2 * seed).leftCols(kCount);
-    const MatrixXd v = orthogonal(9, 2 * seed + 1).leftCols(kCount);
+    const MatrixXd u = test::random_orthogonal(9, 2 * seed).leftCols(kCount);
+    const MatrixXd v = test::random_orthogonal(9, 2 * seed + 1).leftCols(kCount);
     const std::vector<Index> simple(kCount, 1);
     const EigenpairMatching matching =
         detail::match_eigenpairs(end_of(u, simple), end_of(v, simple));
@@ -263,12 +259,12 @@ TEST(MatchEigenpairs, FindsTheBestOfAllPermutations) {
 }
 
 TEST(MatchEigenpairs, DoesNotDependOnTheBasisOfACluster) {
-  const MatrixXd u = orthogonal(8, 1).leftCols(5);
-  const MatrixXd v = orthogonal(8, 2).leftCols(5);
+  const MatrixXd u = test::random_orthogonal(8, 1).leftCols(5);
+  const MatrixXd v = test::random_orthogonal(8, 2).leftCols(5);
   MatrixXd turned_u = u;
-  turned_u.middleCols(1, 3) = u.middleCols(1, 3) * orthogonal(3, 3);
+  turned_u.middleCols(1, 3) = u.middleCols(1, 3) * test::random_orthogonal(3, 3);
   MatrixXd turned_v = v;
-  turned_v.leftCols(2) = v.leftCols(2) * orthogonal(2, 4);
+  turned_v.leftCols(2) = v.leftCols(2) * test::random_orthogonal(2, 4);
   const EigenpairMatching plain =
       detail::match_eigenpairs(end_of(u, {1, 3, 1}), end_of(v, {2, 1, 1, 1}));
   const EigenpairMatching turned =
@@ -276,13 +272,12 @@ TEST(MatchEigenpairs, DoesNotDependOnTheBasisOfACluster) {
   EXPECT_TRUE((plain.overlaps - turned.overlaps).cwiseAbs().maxCoeff() <= 1e-15);
   EXPECT_EQ(plain.continued, turned.continued);
   // By the definition: singular values of U' V.
-  const VectorXd cosines =
-      Eigen::BDCSVD<MatrixXd>(u.middleCols(1, 3).transpose() * v.leftCols(2)).singularValues();
+  const VectorXd cosines = test::singular_values(u.middleCols(1, 3).transpose() * v.leftCols(2));
   EXPECT_NEAR(plain.overlaps(2, 1), std::sqrt(cosines.squaredNorm() / 2), 1e-15);
 }
 
 TEST(MatchEigenpairs, LeavesOutClustersThatAreCut) {
-  const MatrixXd u = orthogonal(6, 1).leftCols(3);
+  const MatrixXd u = test::random_orthogonal(6, 1).leftCols(3);
   const EigenpairMatching matching =
       detail::match_eigenpairs(end_of(u, {1, 2}, false), end_of(u, {1, 1, 1}));
   EXPECT_EQ(matching.continued, std::vector<Index>({0, -1, -1}));

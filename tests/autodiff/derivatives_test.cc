@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,6 +12,7 @@
 #include <hesscope/core/constants.h>
 
 #include "support/derivative_oracle.h"
+#include "support/matrices.h"
 
 namespace hesscope::test {
 namespace {
@@ -129,11 +130,7 @@ TEST(Hessian, DoesNotDependOnTheGroupingOfVariables) {
 
 TEST(Hessian, RotatesWithItsArgument) {
   for (const int n : {3, 20}) {
-    const Eigen::MatrixXd Q = Eigen::MatrixXd(
-        Eigen::HouseholderQR<
-            Eigen::MatrixXd>(Eigen::MatrixXd::NullaryExpr(n, n, [](Eigen::Index i, Eigen::Index j) {
-          return std::sin(static_cast<double>(3 * i * i + 7 * j + 1));
-        })).householderQ());
+    const Eigen::MatrixXd Q = test::random_orthogonal(n, 1);
     const auto rotated = [&Q](const auto& x) { return Coupled{}((Q.transpose() * x).eval()); };
     const Eigen::VectorXd x = wavy_point(n);
     const Eigen::VectorXd y = Q * x;

@@ -11,8 +11,10 @@
 #include <hesscope/autodiff/graph_folding.h>
 
 #include "graph_harness.h"
+#include "support/graph_oracle.h"
+#include "support/sweep_derivatives.h"
 
-namespace hesscope {
+namespace hesscope::test {
 namespace {
 
 template <typename M>
@@ -113,7 +115,7 @@ TEST(GraphMovement, LeavesTheOtherBranchAlone) {
   SampleTable samples(2, 1);
   samples << 1, 0;
   const double theta = 0.5;
-  const test::Derivatives d = test::from_sweep(g, Eigen::VectorXd::Constant(1, theta), samples);
+  const Derivatives d = from_sweep(g, Eigen::VectorXd::Constant(1, theta), samples);
   const double e = std::exp(theta * theta) / 2;  // half of the samples
   EXPECT_NEAR(d.value, e, 1e-15);
   EXPECT_NEAR(d.gradient(0), 2 * theta * e, 1e-15);
@@ -135,7 +137,7 @@ TEST(GraphMovement, LooksRowsUpByEachSamplesIndices) {
   for (Eigen::Index i = 0; i < samples.size(); ++i) {
     uses(static_cast<Eigen::Index>(samples.data()[i])) += 1.0 / 5;
   }
-  const test::Derivatives d = test::from_sweep(g, theta, samples);
+  const Derivatives d = from_sweep(g, theta, samples);
   for (Eigen::Index p = 0; p < 6; ++p) {
     const double x = theta(p);
     EXPECT_NEAR(d.gradient(p), uses(p / 2) * 4 * x * x * x, 1e-14);
@@ -144,8 +146,8 @@ TEST(GraphMovement, LooksRowsUpByEachSamplesIndices) {
     }
   }
   const MultiprecisionDerivatives exact =
-      multiprecision_derivatives(g, test::span_of(theta), test::records_of(samples));
-  test::expect_near(d, {exact.value, exact.gradient, exact.hessian}, kTolerance, "50 digits");
+      multiprecision_derivatives(g, span_of(theta), records_of(samples));
+  expect_near(d, {exact.value, exact.gradient, exact.hessian}, kGraphTolerance, "50 digits");
 }
 
 TEST(GraphMovement, SaysNaNForARowThatIsNotThere) {
@@ -168,7 +170,7 @@ TEST(GraphMovement, PassesNoDerivativeThroughComparisonsAndSteps) {
   const Var steps = elementary(Elementary::kFloor, 10.0 * a);
   g.set_output(sum(hadamard(is_positive, hadamard(a, a)) + steps));
   const Eigen::Vector4d theta(0.55, -0.25, 1.5, -2.75);
-  const test::Derivatives d = test::from_sweep(g, theta, SampleTable::Zero(1, 1));
+  const Derivatives d = from_sweep(g, theta, SampleTable::Zero(1, 1));
   EXPECT_NEAR(d.value, 0.55 * 0.55 + 1.5 * 1.5 + 5 - 3 + 15 - 28, 1e-13);
   EXPECT_TRUE((d.gradient - Eigen::Vector4d(1.1, 0, 3, 0)).norm() <= 1e-15);
   EXPECT_EQ(d.hessian, Eigen::Vector4d(2, 0, 2, 0).asDiagonal().toDenseMatrix());
@@ -206,4 +208,4 @@ TEST(ConstantFolder, ComputesWhatDependsOnConstantsAlone) {
 }
 
 }  // namespace
-}  // namespace hesscope
+}  // namespace hesscope::test

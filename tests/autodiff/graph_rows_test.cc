@@ -10,8 +10,9 @@
 #include <hesscope/core/constants.h>
 
 #include "graph_harness.h"
+#include "support/sweep_derivatives.h"
 
-namespace hesscope {
+namespace hesscope::test {
 namespace {
 
 template <typename M>
@@ -147,8 +148,8 @@ TEST(GraphRows, TakesCrossEntropyBesideMinusInfinity) {
   Graph plain;
   loss(plain, false);
   const Eigen::Vector2d theta(0.3, -1.1);
-  const test::Derivatives actual = test::from_sweep(masked, theta, SampleTable::Zero(1, 1));
-  const test::Derivatives expected = test::from_sweep(plain, theta, SampleTable::Zero(1, 1));
+  const Derivatives actual = from_sweep(masked, theta, SampleTable::Zero(1, 1));
+  const Derivatives expected = from_sweep(plain, theta, SampleTable::Zero(1, 1));
   EXPECT_EQ(actual.value, expected.value);
   EXPECT_EQ(actual.gradient, expected.gradient);
   EXPECT_EQ(actual.hessian, expected.hessian);
@@ -161,8 +162,7 @@ TEST(GraphRows, TakesNoSlopesOfWhatOnlyConditionsLookAt) {
   const Var root = sqrt(z);
   const Var is_none = g.constant(Eigen::RowVector3d(1, 1, 1)) - equal(root, root);
   g.set_output(sum(select(is_none, 3.0 * z, square(z))));
-  const test::Derivatives d =
-      test::from_sweep(g, Eigen::Vector3d(-1, 0, 4), SampleTable::Zero(1, 1));
+  const Derivatives d = from_sweep(g, Eigen::Vector3d(-1, 0, 4), SampleTable::Zero(1, 1));
   EXPECT_EQ(d.value, 13);
   EXPECT_EQ(d.gradient, Eigen::Vector3d(3, 0, 8));
   EXPECT_EQ(d.hessian, Eigen::Matrix3d(Eigen::Vector3d(0, 2, 2).asDiagonal()));
@@ -172,8 +172,7 @@ TEST(GraphRows, TakesNoSlopesOfWhatOnlyConditionsLookAt) {
 TEST(GraphRows, GivesTheSlopeOfATieToTheFirst) {
   Graph g;
   g.set_output(max_rows(g.parameter(0, 1, 3)));
-  const test::Derivatives d =
-      test::from_sweep(g, Eigen::Vector3d(1, 2, 2), SampleTable::Zero(1, 1));
+  const Derivatives d = from_sweep(g, Eigen::Vector3d(1, 2, 2), SampleTable::Zero(1, 1));
   EXPECT_EQ(d.value, 2);
   EXPECT_EQ(d.gradient, Eigen::Vector3d(0, 1, 0));
   EXPECT_TRUE(d.hessian.isZero(0));
@@ -187,12 +186,11 @@ TEST(GraphRows, KeepsNaNsAndInfinitiesInMaxima) {
   const Var a = g.parameter(0, 1, 1);
   const std::vector<std::int32_t> both = {1, 0};
   g.set_output(max_rows(gather(a, g.constant({&low, 1}, 1, 1), both, 1, 2)));
-  const test::Derivatives d =
-      test::from_sweep(g, Eigen::VectorXd::Constant(1, -3), SampleTable::Zero(1, 1));
+  const Derivatives d = from_sweep(g, Eigen::VectorXd::Constant(1, -3), SampleTable::Zero(1, 1));
   EXPECT_EQ(d.value, -3);
   EXPECT_EQ(d.gradient(0), 1);
-  const test::Derivatives of_nan =
-      test::from_sweep(g, Eigen::VectorXd::Constant(1, kNaN), SampleTable::Zero(1, 1));
+  const Derivatives of_nan =
+      from_sweep(g, Eigen::VectorXd::Constant(1, kNaN), SampleTable::Zero(1, 1));
   EXPECT_TRUE(std::isnan(of_nan.value));
 }
 
@@ -308,4 +306,4 @@ TEST(GraphRows, RefusesStacksThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace hesscope
+}  // namespace hesscope::test

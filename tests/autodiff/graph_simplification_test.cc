@@ -14,6 +14,7 @@
 
 #include "support/graph_oracle.h"
 #include "support/numbers.h"
+#include "support/sweep_derivatives.h"
 
 namespace hesscope {
 namespace {

@@ -17,8 +17,10 @@
 #include <hesscope/core/error.h>
 
 #include "graph_harness.h"
+#include "support/graph_oracle.h"
+#include "support/sweep_derivatives.h"
 
-namespace hesscope {
+namespace hesscope::test {
 namespace {
 
 // The kinds of a binary operation's operands, each 2 x 3 from 6 parameters or 6 record entries.
@@ -300,4 +302,4 @@ TEST(Graph, SumsAdjointsOfAParameterUsedInSeveralPlaces) {
 }
 
 }  // namespace
-}  // namespace hesscope
+}  // namespace hesscope::test

@@ -3,7 +3,9 @@
 // Every primitive against 50 digits and nested Ceres Jets at smooth points; kinks are in
 // jet_test.cc.
 #include <cmath>
+#include <functional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <Eigen/Core>
@@ -20,6 +22,36 @@ namespace {
 
 using Jet1 = Jet<2, 1>;
 
+template <typename T>
+using Unary = std::function<T(const T&)>;
+
+template <typename T>
+using Binary = std::function<T(const T&, const T&)>;
+
+// A primitive on each of the scalars: what is said of it is compiled once for all primitives.
+template <template <typename> typename Function, typename... Scalars>
+class Primitive {
+ public:
+  template <typename P>
+  Primitive(const P& primitive) : on_(Function<Scalars>(primitive)...) {}  // NOLINT: any lambda
+
+  template <typename T, typename... More>
+  T operator()(const T& u, const More&... more) const {
+    return std::get<Function<T>>(on_)(u, more...);
+  }
+
+ private:
+  std::tuple<Function<Scalars>...> on_;
+};
+
+// On what hesscope's derivatives of two variables take, and on those of an oracle.
+template <template <typename> typename Function, typename... Oracle>
+using PrimitiveOn = Primitive<Function, double, Jet<2, 2>, Jet<1, 2>, RecordedJet, Oracle...>;
+
+using Ceres = NestedCeres<2>;
+
+const Eigen::Vector2d kOrigin = Eigen::Vector2d::Zero();
+
 // A primitive p is tested as p(u) with u = v + (x - y) + x y / 2 - y^2 / 4 at (x, y) = 0: value v
 // and derivatives of both orders, so that p' and p'' both show.
 template <typename P>
@@ -27,47 +59,6 @@ auto composed(const P& primitive, double v) {
   return [&primitive, v](const auto& x) {
     return primitive(v + (x(0) - x(1)) + 0.5 * x(0) * x(1) - 0.25 * x(1) * x(1));
   };
-}
-
-// The Jet that records, as functions of many variables get it, says the same.
-template <typename F>
-void expect_recorded(const F& f, const ValueGradientHessian& expected) {
-  detail::JetTape tape(2);
-  const RecordedJet y = detail::record(f, Eigen::Vector2d::Zero(), tape);
-  Eigen::VectorXd gradient(2);
-  Eigen::MatrixXd hessian(2, 2);
-  EXPECT_EQ(y.value, expected.value);
-  ASSERT_TRUE(tape.differentiate(y.step(), gradient.data(), hessian.data()));
-  expect_close(gradient, expected.gradient, 4 * kEpsilon, "recorded gradient");
-  expect_close(hessian, expected.hessian, 8 * kEpsilon, "recorded Hessian");
-}
-
-template <typename P>
-void expect_fifty_digits(const char* name, const P& primitive, const std::vector<double>& points) {
-  for (const double v : points) {
-    SCOPED_TRACE(std::string(name) + " at " + std::to_string(v));
-    const auto f = composed(primitive, v);
-    const Eigen::Vector2d origin = Eigen::Vector2d::Zero();
-    const ValueGradientHessian actual = value_gradient_hessian(f, origin);
-    EXPECT_EQ(actual.value, primitive(v));  // the very same function as on doubles
-    const CentralDifferences<Real50> exact(f, origin, Real50("1e-12"));
-    expect_close(actual.gradient, exact.gradient, 16 * kEpsilon, "gradient in 50 digits");
-    expect_close(actual.hessian, exact.hessian, 32 * kEpsilon, "Hessian in 50 digits");
-    EXPECT_EQ(gradient(f, origin), actual.gradient);  // Jets of order 1
-    expect_recorded(f, actual);
-  }
-}
-
-template <typename P>
-void expect_unary(const char* name, const P& primitive, const std::vector<double>& points) {
-  expect_fifty_digits(name, primitive, points);
-  for (const double v : points) {
-    SCOPED_TRACE(std::string(name) + " at " + std::to_string(v));
-    const auto f = composed(primitive, v);
-    const Eigen::Vector2d origin = Eigen::Vector2d::Zero();
-    expect_equals_nested_ceres<2>(
-        f, origin, value_gradient_hessian(f, origin), {.gradient = 1e-13, .hessian = 1e-13});
-  }
 }
 
 // Both arguments vary: p(u, w) with w = w_0 + x / 2 + y + x^2.
@@ -79,43 +70,94 @@ auto composed(const P& primitive, const Eigen::Vector2d& at) {
   };
 }
 
-template <typename P>
+// In units of eps.
+struct Roundings {
+  double gradient;
+  double hessian;
+};
+
+// All ways to f's derivatives say the same, and what 50 digits say. @param value  f's, by doubles.
+template <typename F>
+void expect_exact(const F& f,
+                  const FunctionOn<Real50>& exact_f,
+                  double value,
+                  const Roundings& roundings) {
+  const ValueGradientHessian actual = value_gradient_hessian(f, kOrigin);
+  EXPECT_EQ(actual.value, value);  // the very same function as on doubles
+  const CentralDifferences<Real50> exact(exact_f, kOrigin, Real50("1e-12"));
+  expect_close(
+      actual.gradient, exact.gradient, roundings.gradient * kEpsilon, "gradient in 50 digits");
+  expect_close(actual.hessian, exact.hessian, roundings.hessian * kEpsilon, "Hessian in 50 digits");
+  EXPECT_EQ(gradient(f, kOrigin), actual.gradient);  // Jets of order 1
+
+  // The Jet that records, as functions of many variables get it.
+  detail::JetTape tape(2);
+  const RecordedJet y = detail::record(f, kOrigin, tape);
+  Eigen::VectorXd recorded_gradient(2);
+  Eigen::MatrixXd recorded_hessian(2, 2);
+  EXPECT_EQ(y.value, actual.value);
+  ASSERT_TRUE(tape.differentiate(y.step(), recorded_gradient.data(), recorded_hessian.data()));
+  expect_close(recorded_gradient, actual.gradient, 4 * kEpsilon, "recorded gradient");
+  expect_close(recorded_hessian, actual.hessian, 8 * kEpsilon, "recorded Hessian");
+}
+
+template <typename F>
+void expect_equals_ceres(const F& f) {
+  expect_equals_nested_ceres<2>(
+      f, kOrigin, value_gradient_hessian(f, kOrigin), {.gradient = 1e-13, .hessian = 1e-13});
+}
+
+std::string where(const char* name, double v) {
+  return std::string(name) + " at " + std::to_string(v);
+}
+
+std::string where(const char* name, const Eigen::Vector2d& at) {
+  return where(name, at(0)) + ", " + std::to_string(at(1));
+}
+
+void expect_fifty_digits(const char* name,
+                         const PrimitiveOn<Unary, Real50>& primitive,
+                         const std::vector<double>& points) {
+  for (const double v : points) {
+    SCOPED_TRACE(where(name, v));
+    const auto f = composed(primitive, v);
+    expect_exact(f, f, primitive(v), {.gradient = 16, .hessian = 32});
+  }
+}
+
+void expect_unary(const char* name,
+                  const PrimitiveOn<Unary, Real50, Ceres>& primitive,
+                  const std::vector<double>& points) {
+  for (const double v : points) {
+    SCOPED_TRACE(where(name, v));
+    const auto f = composed(primitive, v);
+    expect_exact(f, f, primitive(v), {.gradient = 16, .hessian = 32});
+    expect_equals_ceres(f);
+  }
+}
+
 void expect_binary(const char* name,
-                   const P& primitive,
+                   const PrimitiveOn<Binary, Real50, Ceres>& primitive,
                    const std::vector<Eigen::Vector2d>& points) {
   for (const Eigen::Vector2d& at : points) {
-    SCOPED_TRACE(std::string(name) + " at " + std::to_string(at(0)) + ", " + std::to_string(at(1)));
+    SCOPED_TRACE(where(name, at));
     const auto f = composed(primitive, at);
-    const Eigen::Vector2d origin = Eigen::Vector2d::Zero();
-    const ValueGradientHessian actual = value_gradient_hessian(f, origin);
-    EXPECT_EQ(actual.value, primitive(at(0), at(1)));
-    const CentralDifferences<Real50> exact(f, origin, Real50("1e-12"));
-    expect_close(actual.gradient, exact.gradient, 32 * kEpsilon, "gradient in 50 digits");
-    expect_close(actual.hessian, exact.hessian, 64 * kEpsilon, "Hessian in 50 digits");
-    expect_equals_nested_ceres<2>(f, origin, actual, {.gradient = 1e-13, .hessian = 1e-13});
-    EXPECT_EQ(gradient(f, origin), actual.gradient);
-    expect_recorded(f, actual);
+    expect_exact(f, f, primitive(at(0), at(1)), {.gradient = 32, .hessian = 64});
+    expect_equals_ceres(f);
   }
 }
 
 // The same of functions that Ceres has not, or not in 50 digits: those have `exact` for them.
-template <typename P, typename Exact>
 void expect_branch(const char* name,
-                   const P& primitive,
-                   const Exact& exact_primitive,
+                   const PrimitiveOn<Binary>& primitive,
+                   const Binary<Real50>& exact,
                    const std::vector<Eigen::Vector2d>& points) {
   for (const Eigen::Vector2d& at : points) {
-    SCOPED_TRACE(std::string(name) + " at " + std::to_string(at(0)) + ", " + std::to_string(at(1)));
-    const auto f = composed(primitive, at);
-    const Eigen::Vector2d origin = Eigen::Vector2d::Zero();
-    const ValueGradientHessian actual = value_gradient_hessian(f, origin);
-    EXPECT_EQ(actual.value, primitive(at(0), at(1)));
-    const auto exact_f = composed(exact_primitive, at);
-    const CentralDifferences<Real50> exact(exact_f, origin, Real50("1e-12"));
-    expect_close(actual.gradient, exact.gradient, 32 * kEpsilon, "gradient in 50 digits");
-    expect_close(actual.hessian, exact.hessian, 64 * kEpsilon, "Hessian in 50 digits");
-    EXPECT_EQ(gradient(f, origin), actual.gradient);
-    expect_recorded(f, actual);
+    SCOPED_TRACE(where(name, at));
+    expect_exact(composed(primitive, at),
+                 composed(exact, at),
+                 primitive(at(0), at(1)),
+                 {.gradient = 32, .hessian = 64});
   }
 }
 

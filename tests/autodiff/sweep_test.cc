@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <hesscope/autodiff/sweep.h>
+#include <hesscope/core/constants.h>
 
 #include "autodiff/sweep_models.h"
 #include "support/graph_oracle.h"

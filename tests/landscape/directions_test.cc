@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include <Eigen/Eigenvalues>
+#include <Eigen/Core>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,6 +12,7 @@
 
 #include "landscape/indefinite_quadratic.h"
 #include "problem/npz_writer.h"
+#include "support/decompositions.h"
 #include "support/files.h"
 #include "support/refusal.h"
 
@@ -132,17 +133,17 @@ TEST_F(DirectionsTest, RandomFollowsTheSeedAlone) {
 }
 
 TEST_F(DirectionsTest, EigenAreEigenvectorsOfTheRanksAskedFor) {
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> oracle(objective_.A);
+  const test::Eigenpairs oracle = test::eigenpairs(objective_.A);
   const auto expect = [&](const std::string& text, Eigen::Index first, Eigen::Index second) {
     const Directions directions = make(text);
     ASSERT_EQ(directions.status, Status::kOk) << text;
     const Eigen::Index ranks[] = {first, second};
     for (Eigen::Index k = 0; k < 2; ++k) {
       const Eigen::VectorXd v = directions.columns.col(k);
-      const double value = oracle.eigenvalues()[ranks[k]];
+      const double value = oracle.values[ranks[k]];
       EXPECT_TRUE((objective_.A * v - value * v).norm() <= 1e-12) << text;
       EXPECT_NEAR(v.norm(), 1, 1e-14) << text;
-      EXPECT_NEAR(std::abs(v.dot(oracle.eigenvectors().col(ranks[k]))), 1, 1e-12) << text;
+      EXPECT_NEAR(std::abs(v.dot(oracle.vectors.col(ranks[k]))), 1, 1e-12) << text;
       EXPECT_EQ(v.maxCoeff(), v.cwiseAbs().maxCoeff()) << text;
       EXPECT_NEAR(number(directions, "eigenvalue_" + std::to_string(k + 1)), value, 1e-12) << text;
     }
@@ -173,16 +174,16 @@ TEST_F(DirectionsTest, PcaAreTheLeadingEigenvectorsOfTheScatterOfTheSteps) {
     const Eigen::VectorXd step = point - points.back();
     scatter += step * step.transpose();
   }
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> oracle(scatter);
+  const test::Eigenpairs oracle = test::eigenpairs(scatter);
   const Directions directions = make("pca");
   for (Eigen::Index k = 0; k < 2; ++k) {
     const Eigen::VectorXd v = directions.columns.col(k);
     const Eigen::Index rank = kSize - 1 - k;
     EXPECT_NEAR(v.norm(), 1, 1e-14);
-    EXPECT_NEAR(std::abs(v.dot(oracle.eigenvectors().col(rank))), 1, 1e-12);
+    EXPECT_NEAR(std::abs(v.dot(oracle.vectors.col(rank))), 1, 1e-12);
     EXPECT_EQ(v.maxCoeff(), v.cwiseAbs().maxCoeff());
     EXPECT_NEAR(number(directions, "explained_" + std::to_string(k + 1)),
-                oracle.eigenvalues()[rank] / scatter.trace(),
+                oracle.values[rank] / scatter.trace(),
                 1e-13);
   }
 }

@@ -4,12 +4,13 @@
 #include <variant>
 #include <vector>
 
-#include <Eigen/Eigenvalues>
+#include <Eigen/Core>
 #include <gtest/gtest.h>
 
 #include <hesscope/landscape/faithfulness.h>
 
 #include "landscape/indefinite_quadratic.h"
+#include "support/decompositions.h"
 
 namespace hesscope {
 namespace {
@@ -64,12 +65,10 @@ TEST_F(Faithfulness, SetsTheCurvatureInThePlaneBesideThatOfAllDirections) {
   const Eigen::Matrix2d metric = plane.directions.transpose() * plane.directions;
   const Eigen::Matrix2d form = plane.directions.transpose() * objective.A * plane.directions;
   EXPECT_NEAR(number(record, "curvature_12"), form(0, 1), 1e-12);
-  const Eigen::Vector2d ends =
-      Eigen::GeneralizedSelfAdjointEigenSolver<Eigen::Matrix2d>(form, metric).eigenvalues();
+  const Eigen::VectorXd ends = test::generalized_eigenvalues(form, metric);
   EXPECT_NEAR(number(record, "plane_lambda_min"), ends[0], 1e-13);
   EXPECT_NEAR(number(record, "plane_lambda_max"), ends[1], 1e-13);
-  const Eigen::VectorXd whole =
-      Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(objective.A).eigenvalues();
+  const Eigen::VectorXd whole = test::eigenvalues(objective.A);
   EXPECT_NEAR(number(record, "centre_lambda_min"), whole[0], 1e-12);
   EXPECT_NEAR(number(record, "centre_lambda_max"), whole[23], 1e-12);
 }

@@ -5,7 +5,7 @@
 #include <variant>
 #include <vector>
 
-#include <Eigen/Eigenvalues>
+#include <Eigen/Core>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,6 +17,7 @@
 #include <hesscope/tensors/tensor_file.h>
 
 #include "landscape/indefinite_quadratic.h"
+#include "support/decompositions.h"
 #include "support/files.h"
 
 namespace hesscope {
@@ -52,13 +53,12 @@ TEST(MapLandscape, OfAQuadraticAlongEigenvectorsIsItsOwnModel) {
   EXPECT_THAT(map.warnings(), IsEmpty());
   ASSERT_EQ(map.loss().rows(), 3);
   ASSERT_EQ(map.loss().cols(), 5);
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(objective.A);
-  const Eigen::VectorXd slopes =
-      eigen.eigenvectors().transpose() * (objective.b + objective.A * theta);
-  const Eigen::VectorXd& lambda = eigen.eigenvalues();
+  const test::Eigenpairs pairs = test::eigenpairs(objective.A);
+  const Eigen::VectorXd slopes = pairs.vectors.transpose() * (objective.b + objective.A * theta);
+  const Eigen::VectorXd& lambda = pairs.values;
   const auto sign = [&](const char* name, Eigen::Index k) {
     const std::vector<double> found = map.group()[name].reals();
-    return Eigen::Map<const Eigen::VectorXd>(found.data(), 24).dot(eigen.eigenvectors().col(k));
+    return Eigen::Map<const Eigen::VectorXd>(found.data(), 24).dot(pairs.vectors.col(k));
   };
   const double slope_1 = slopes[23] * sign("direction_1", 23);
   const double slope_2 = slopes[0] * sign("direction_2", 0);
@@ -76,7 +76,7 @@ TEST(MapLandscape, OfAQuadraticAlongEigenvectorsIsItsOwnModel) {
     EXPECT_NEAR(largest, lambda[23], 1e-12);
   }
   EXPECT_NEAR(map.group()["trajectory_alpha"].reals()[0],
-              -2 * theta.dot(eigen.eigenvectors().col(23)) * sign("direction_1", 23),
+              -2 * theta.dot(pairs.vectors.col(23)) * sign("direction_1", 23),
               1e-12);
 }
 

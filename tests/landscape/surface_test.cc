@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include <Eigen/Eigenvalues>
+#include <Eigen/Core>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,6 +16,7 @@
 #include <hesscope/landscape/surface.h>
 
 #include "landscape/indefinite_quadratic.h"
+#include "support/decompositions.h"
 #include "support/refusal.h"
 
 namespace hesscope {
@@ -88,8 +89,7 @@ TEST_F(SurfaceOfAQuadratic, HasTheCentresLossToTheLastBitInTheMiddle) {
 
 TEST_F(SurfaceOfAQuadratic, HasItsCurvatureEverywhere) {
   const Surface surface(objective, plane, parse_grid("5x4", "-1:1"), {.curvature = true});
-  const Eigen::VectorXd eigenvalues =
-      Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(objective.A).eigenvalues();
+  const Eigen::VectorXd eigenvalues = test::eigenvalues(objective.A);
   const Eigen::MatrixXd in_plane = plane.directions.transpose() * objective.A * plane.directions;
   const auto expect_everywhere = [&](const std::string& name, double expected) {
     for (const double value : all(surface, name)) EXPECT_NEAR(value, expected, 1e-12) << name;

@@ -8,7 +8,7 @@
 #include <hesscope/linalg/singular_values.h>
 #include <hesscope/spectra/spectrum.h>
 
-#include "spectra/matrices.h"
+#include "support/matrices.h"
 
 namespace hesscope {
 namespace {

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include <Eigen/Core>
-#include <Eigen/SVD>
 #include <gtest/gtest.h>
 
 #include <hesscope/models/attention.h>
@@ -12,6 +11,7 @@
 
 #include "models/invariance_cases.h"
 #include "models/model_oracle.h"
+#include "support/decompositions.h"
 #include "support/refusal.h"
 
 namespace hesscope {
@@ -89,7 +89,7 @@ TEST_P(ModelInvariances, HaveTheSecondDerivativeThatFollows) {
 // rounding, which is checked.
 Eigen::Index rank(const Eigen::MatrixXd& a) {
   if (a.cols() == 0) return 0;
-  const Eigen::VectorXd s = Eigen::BDCSVD<Eigen::MatrixXd>(a).singularValues() / a.norm();
+  const Eigen::VectorXd s = test::singular_values(a) / a.norm();
   const Eigen::Index found = (s.array() > 1e-12).count();
   EXPECT_GT(s[found - 1], 1e-10);
   if (found < s.size()) {

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include <Eigen/Core>
-#include <Eigen/QR>
 #include <gtest/gtest.h>
 
 #include <hesscope/core/error.h>

@@ -10,12 +10,12 @@
 #include <vector>
 
 #include <Eigen/Core>
-#include <Eigen/Eigenvalues>
 #include <gtest/gtest.h>
 
 #include <hesscope/models/model.h>
 #include <hesscope/objective/graph_objective.h>
 
+#include "support/decompositions.h"
 #include "support/gauss_newton_oracle.h"
 #include "support/graph_oracle.h"
 #include "support/loss_oracle.h"
@@ -132,7 +132,7 @@ void expect_exact_gauss_newton(const Model& model,
   EXPECT_TRUE((objective.gauss_newton_times(theta, V) - G * V).norm() <=
               kDoubleTolerance * G.norm() * V.norm());
   // Every model's loss is convex in its prediction.
-  const double smallest = G.selfadjointView<Eigen::Lower>().eigenvalues().minCoeff();
+  const double smallest = eigenvalues(G).minCoeff();
   EXPECT_TRUE(smallest >= -kDoubleTolerance * G.norm()) << smallest;
 }
 

@@ -39,7 +39,7 @@
 
 #include "mpi/scarce_memory.h"
 #include "spectra/golden_hessians.h"
-#include "spectra/matrices.h"
+#include "support/matrices.h"
 #include "support/quadratic_objective.h"
 
 namespace hesscope {

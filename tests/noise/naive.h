@@ -14,8 +14,8 @@
 #include <hesscope/problem/problem_file.h>
 #include <hesscope/tensors/tensor_file.h>
 
-#include "spectra/matrices.h"
 #include "support/files.h"
+#include "support/matrices.h"
 #include "support/quadratic_objective.h"
 
 namespace hesscope::test {

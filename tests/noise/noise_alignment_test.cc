@@ -9,7 +9,7 @@
 #include <hesscope/noise/noise_alignment.h>
 
 #include "noise/naive.h"
-#include "spectra/matrices.h"
+#include "support/matrices.h"
 #include "support/refusal.h"
 
 namespace hesscope {

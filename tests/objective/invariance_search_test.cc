@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include <Eigen/Eigenvalues>
+#include <Eigen/Core>
 #include <gtest/gtest.h>
 
 #include <hesscope/models/attention.h>
@@ -15,6 +15,7 @@
 #include <hesscope/objective/graph_objective.h>
 #include <hesscope/objective/invariance_search.h>
 
+#include "support/decompositions.h"
 #include "support/numbers.h"
 #include "support/quadratic_objective.h"
 #include "support/refusal.h"
@@ -53,9 +54,7 @@ Eigen::MatrixXd directions(const std::vector<Invariance>& invariances,
 
 Eigen::Index rank(const Eigen::MatrixXd& columns) {
   if (columns.cols() == 0) return 0;
-  const Eigen::VectorXd lambda = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(
-                                     columns * columns.transpose(), Eigen::EigenvaluesOnly)
-                                     .eigenvalues();
+  const Eigen::VectorXd lambda = test::eigenvalues(columns * columns.transpose());
   return (lambda.array() > 1e-10 * lambda.maxCoeff()).count();
 }
 

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <vector>
 
-#include <Eigen/QR>
+#include <Eigen/Core>
 #include <gtest/gtest.h>
 
 #include <hesscope/core/error.h>
@@ -10,6 +10,7 @@
 
 #include "sampling/distribution_checks.h"
 #include "sampling/draws.h"
+#include "support/decompositions.h"
 #include "support/refusal.h"
 
 namespace hesscope {
@@ -44,7 +45,7 @@ Prompt prompt(const Sampler& sampler, std::uint64_t index) {
 // How much of y is no linear function of the columns: min over w of ||X^T w - y|| / ||y||.
 double misfit(const MatrixXd& x, const VectorXd& y) {
   const MatrixXd rows = x.transpose();
-  return (rows * rows.householderQr().solve(y) - y).norm() / y.norm();
+  return (rows * test::least_squares(rows, y) - y).norm() / y.norm();
 }
 
 TEST(LinearRegression, HasTheArraysOfLinearAttention) {

@@ -5,8 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <Eigen/LU>
-#include <Eigen/SVD>
+#include <Eigen/Core>
 #include <gtest/gtest.h>
 
 #include <hesscope/core/constants.h>
@@ -14,7 +13,8 @@
 #include <hesscope/spectra/ball_maximum.h>
 #include <hesscope/spectra/spectrum.h>
 
-#include "spectra/matrices.h"
+#include "support/decompositions.h"
+#include "support/matrices.h"
 #include "support/refusal.h"
 
 namespace hesscope {
@@ -46,13 +46,9 @@ RowMajor matrix_of(const VectorXd& d, const ParameterBlock& block) {
   return Eigen::Map<const RowMajor>(d.data() + block.offset, rows, block.size / rows);
 }
 
-double spectral_norm(const MatrixXd& a) {
-  return Eigen::JacobiSVD<MatrixXd>(a).singularValues()[0];
-}
+double spectral_norm(const MatrixXd& a) { return test::singular_values(a)[0]; }
 
-double nuclear_norm(const MatrixXd& a) {
-  return Eigen::JacobiSVD<MatrixXd>(a).singularValues().sum();
-}
+double nuclear_norm(const MatrixXd& a) { return test::singular_values(a).sum(); }
 
 // lower is attained by the direction, and upper is not below it.
 void expect_consistent(const BallMaximum& found, const MatrixXd& h) {
@@ -87,8 +83,7 @@ double maximum_by_faces(const MatrixXd& h) {
       (d[i] == 0 ? inner : fixed).push_back(i);
     }
     if (!inner.empty() && !fixed.empty()) {
-      const MatrixXd own = h(inner, inner);
-      const VectorXd x = own.fullPivLu().solve(-(h(inner, fixed) * d(fixed)));
+      const VectorXd x = test::solve_symmetric(h(inner, inner), -(h(inner, fixed) * d(fixed)));
       if ((x.array().abs() <= 1).all()) d(inner) = x;
     }
     most = std::max(most, d.dot(h * d));
@@ -284,8 +279,8 @@ TEST(MaximumOnSpectralBalls, FillsTheDirectionsOfWhichTheRestSaysNothing) {
 TEST(MaximumOnSpectralBalls, DoesNotDependOnRotations) {
   const auto blocks = blocks_of({{3, 4}});
   const MatrixXd h = random_symmetric(12, 7);
-  const MatrixXd q = Eigen::HouseholderQR<MatrixXd>(random_matrix(3, 3, 1)).householderQ();
-  const MatrixXd r = Eigen::HouseholderQR<MatrixXd>(random_matrix(4, 4, 2)).householderQ();
+  const MatrixXd q = test::random_orthogonal(3, 1);
+  const MatrixXd r = test::random_orthogonal(4, 2);
   MatrixXd map(12, 12);  // of rows: vec(Q D R) = map vec(D)
   for (Index k = 0; k < 12; ++k) {
     RowMajor unit = RowMajor::Zero(3, 4);

@@ -10,7 +10,7 @@
 #include <hesscope/spectra/counted_spectrum.h>
 #include <hesscope/spectra/spectrum.h>
 
-#include "spectra/matrices.h"
+#include "support/matrices.h"
 
 namespace hesscope {
 namespace {

@@ -14,7 +14,7 @@
 #include <hesscope/core/error.h>
 #include <hesscope/spectra/decade_distance.h>
 
-#include "spectra/matrices.h"
+#include "support/matrices.h"
 #include "support/multiprecision.h"
 
 namespace hesscope {

@@ -11,8 +11,8 @@
 #include <hesscope/spectra/decomposition_cost.h>
 #include <hesscope/spectra/spectrum.h>
 
-#include "spectra/matrices.h"
 #include "support/cost_ratio.h"
+#include "support/matrices.h"
 #include "support/progress_shares.h"
 
 namespace hesscope {

@@ -17,7 +17,7 @@
 #include <hesscope/spectra/extremes.h>
 #include <hesscope/spectra/spectrum.h>
 
-#include "spectra/matrices.h"
+#include "support/matrices.h"
 #include "support/refusal.h"
 
 namespace hesscope {

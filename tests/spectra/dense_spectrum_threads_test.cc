@@ -6,8 +6,8 @@
 
 #include <hesscope/spectra/spectrum.h>
 
-#include "spectra/matrices.h"
 #include "spectra/same_bits.h"
+#include "support/matrices.h"
 
 namespace hesscope {
 namespace {

@@ -8,7 +8,7 @@
 #include <hesscope/core/stopwatch.h>
 #include <hesscope/spectra/distributed_cost.h>
 
-#include "spectra/matrices.h"
+#include "support/matrices.h"
 #include "support/quadratic_objective.h"
 
 namespace hesscope {

@@ -10,13 +10,14 @@
 #include <vector>
 
 #include <Eigen/Core>
+#include <Eigen/Geometry>
 #include <gtest/gtest.h>
 
 #include <hesscope/core/error.h>
 #include <hesscope/spectra/distributed_spectrum.h>
 
 #include "spectra/local_matrix.h"
-#include "spectra/matrices.h"
+#include "support/matrices.h"
 #include "support/quadratic_objective.h"
 #include "support/thread_team.h"
 

@@ -16,7 +16,7 @@
 #include <hesscope/spectra/eigensystem.h>
 #include <hesscope/spectra/spectrum.h>
 
-#include "spectra/matrices.h"
+#include "support/matrices.h"
 
 namespace hesscope {
 namespace {

@@ -13,7 +13,7 @@
 #include <hesscope/spectra/internal/lanczos.h>
 #include <hesscope/spectra/spectrum.h>
 
-#include "spectra/matrices.h"
+#include "support/matrices.h"
 
 namespace hesscope {
 namespace {

@@ -8,7 +8,7 @@
 
 #include <hesscope/spectra/internal/jackknife.h>
 
-#include "spectra/matrices.h"
+#include "support/matrices.h"
 
 namespace hesscope {
 namespace {

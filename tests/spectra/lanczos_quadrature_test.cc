@@ -5,7 +5,6 @@
 #include <vector>
 
 #include <Eigen/Core>
-#include <Eigen/Eigenvalues>
 #include <gtest/gtest.h>
 
 #include <hesscope/core/constants.h>
@@ -14,7 +13,7 @@
 #include <hesscope/spectra/lanczos_quadrature.h>
 #include <hesscope/spectra/spectrum.h>
 
-#include "spectra/matrices.h"
+#include "support/matrices.h"
 
 namespace hesscope {
 namespace {

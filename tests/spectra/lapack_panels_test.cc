@@ -12,7 +12,7 @@
 #include <hesscope/linalg/internal/lapack_call.h>
 #include <hesscope/spectra/internal/band_reduction.h>
 
-#include "spectra/matrices.h"
+#include "support/matrices.h"
 
 // NOLINTBEGIN(readability-identifier-naming): names of Fortran
 extern "C" {

@@ -8,12 +8,13 @@
 #include <memory>
 #include <utility>
 
-#include <Eigen/Cholesky>
 #include <Eigen/Core>
 
 #include <hesscope/spectra/distributed_spectrum.h>
 #include <hesscope/spectra/internal/distributed_matrix.h>
 #include <hesscope/spectra/internal/scaled_matrix.h>
+
+#include "support/decompositions.h"
 
 namespace hesscope::test {
 
@@ -74,7 +75,7 @@ class LocalMatrix : public detail::DistributedMatrix {
   bool is_positive_definite(double sign, double shift) override {
     Eigen::MatrixXd shifted = h_;
     shifted.diagonal().array() -= shift;
-    return Eigen::LLT<Eigen::MatrixXd>(sign * shifted).info() == Eigen::Success;
+    return test::is_positive_definite(sign * shifted);
   }
 
  private:

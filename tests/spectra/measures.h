@@ -11,7 +11,7 @@
 
 #include <hesscope/spectra/spectral_measure.h>
 
-#include "spectra/matrices.h"
+#include "support/matrices.h"
 
 namespace hesscope::test {
 

@@ -9,8 +9,8 @@
 
 #include <hesscope/spectra/spectrum.h>
 
-#include "spectra/eigenvalues_50.h"
-#include "spectra/matrices.h"
+#include "support/eigenvalues_50.h"
+#include "support/matrices.h"
 
 namespace hesscope {
 namespace {

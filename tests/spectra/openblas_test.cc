@@ -16,8 +16,8 @@
 #include <hesscope/spectra/lanczos_quadrature.h>
 #include <hesscope/spectra/spectrum.h>
 
-#include "spectra/matrices.h"
 #include "spectra/same_bits.h"
+#include "support/matrices.h"
 
 extern "C" {
 int openblas_get_num_threads(void);

@@ -13,7 +13,7 @@
 #include <hesscope/objective/graph_objective.h>
 #include <hesscope/spectra/operators.h>
 
-#include "spectra/matrices.h"
+#include "support/matrices.h"
 #include "support/refusal.h"
 
 namespace hesscope {

@@ -14,7 +14,7 @@
 #include <hesscope/sampling/linear_regression.h>
 #include <hesscope/spectra/sample_ladder.h>
 
-#include "spectra/matrices.h"
+#include "support/matrices.h"
 #include "support/quadratic_objective.h"
 #include "support/refusal.h"
 

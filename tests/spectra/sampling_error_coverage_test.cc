@@ -27,7 +27,7 @@
 #include <hesscope/spectra/sampling_error.h>
 #include <hesscope/spectra/spectrum.h>
 
-#include "spectra/matrices.h"
+#include "support/matrices.h"
 #include "support/quadratic_objective.h"
 
 namespace hesscope {

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include <Eigen/Core>
-#include <Eigen/Eigenvalues>
 #include <gtest/gtest.h>
 
 #include <hesscope/core/constants.h>
@@ -20,7 +19,8 @@
 #include <hesscope/spectra/sampling_error.h>
 #include <hesscope/spectra/spectrum.h>
 
-#include "spectra/matrices.h"
+#include "support/decompositions.h"
+#include "support/matrices.h"
 #include "support/quadratic_objective.h"
 #include "support/refusal.h"
 
@@ -79,7 +79,7 @@ double lower_middle(VectorXd values) {
 
 // By their definitions, from Eigen's decomposition.
 VectorXd naive_figures(const MatrixXd& h) {
-  const VectorXd values = Eigen::SelfAdjointEigenSolver<MatrixXd>(h).eigenvalues();
+  const VectorXd values = test::eigenvalues(h);
   const VectorXd diagonal = h.diagonal().cwiseAbs();
   VectorXd figures(7);
   figures << values.maxCoeff(), values.minCoeff(), lower_middle(values),
@@ -233,11 +233,10 @@ TEST(SamplingErrors, OfFirstOrderDifferFromFullOnesToSecondOrder) {
 }
 
 SpectralEigenpairs eigenpairs_by_eigen(const MatrixXd& h) {
-  const Eigen::SelfAdjointEigenSolver<MatrixXd> solver(h);
-  const VectorXd& values = solver.eigenvalues();
+  const auto [values, vectors] = test::eigenpairs(h);
   const Index n = values.size();
-  const auto pair = [&](Index rank) {
-    return Eigenpair{values[rank], solver.eigenvectors().col(rank)};
+  const auto pair = [&values = values, &vectors = vectors](Index rank) {
+    return Eigenpair{values[rank], vectors.col(rank)};
   };
   Index of_magnitude = 0;
   (values.cwiseAbs().array() - lower_middle(values.cwiseAbs())).abs().minCoeff(&of_magnitude);

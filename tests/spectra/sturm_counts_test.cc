@@ -9,7 +9,7 @@
 #include <hesscope/linalg/internal/lapack.h>
 #include <hesscope/spectra/internal/sturm_counts.h>
 
-#include "spectra/matrices.h"
+#include "support/matrices.h"
 
 namespace hesscope {
 namespace {

@@ -21,7 +21,7 @@
 #include <hesscope/spectra/extremes.h>
 #include <hesscope/spectra/spectrum.h>
 
-#include "spectra/matrices.h"
+#include "support/matrices.h"
 
 namespace hesscope {
 namespace {

@@ -14,7 +14,7 @@
 #include <hesscope/spectra/internal/tridiagonal_form.h>
 #include <hesscope/spectra/spectrum.h>
 
-#include "spectra/matrices.h"
+#include "support/matrices.h"
 
 namespace hesscope {
 namespace {

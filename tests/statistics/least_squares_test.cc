@@ -3,13 +3,12 @@
 #include <limits>
 
 #include <Eigen/Core>
-#include <Eigen/LU>
-#include <Eigen/QR>
 #include <gtest/gtest.h>
 
 #include <hesscope/statistics/least_squares.h>
 
 #include "statistics/samples.h"
+#include "support/decompositions.h"
 #include "support/refusal.h"
 
 namespace hesscope {
@@ -29,20 +28,20 @@ TEST(LineFit, FindsALineAndNoError) {
   EXPECT_NEAR(found.slope_standard_error.value, 0.0, kTolerance);
 }
 
-// By QR, and the standard error by the covariance s^2 (A^T A)^-1.
+// By a decomposition, and the standard error by the covariance s^2 (A^T A)^-1.
 TEST(LineFit, IsTheLeastSquaresSolution) {
   const VectorXd x = 5.0 + test::normal_sample(40, 2).array();
   const VectorXd y = 1.0 + 0.5 * x.array() + test::normal_sample(40, 3).array();
   MatrixXd a(40, 2);
   a << x, VectorXd::Ones(40);
-  const Eigen::Vector2d solution = a.colPivHouseholderQr().solve(y);
+  const VectorXd solution = test::least_squares(a, y);
   const double variance = (y - a * solution).squaredNorm() / 38.0;
-  const Eigen::Matrix2d gram = a.transpose() * a;
+  const MatrixXd inverse_gram = test::solve_symmetric(a.transpose() * a, MatrixXd::Identity(2, 2));
   const LineFit found = fit_line(x, y);
   EXPECT_NEAR(found.slope.value, solution[0], kTolerance);
   EXPECT_NEAR(found.intercept.value, solution[1], kTolerance);
   EXPECT_NEAR(
-      found.slope_standard_error.value, std::sqrt(variance * gram.inverse()(0, 0)), kTolerance);
+      found.slope_standard_error.value, std::sqrt(variance * inverse_gram(0, 0)), kTolerance);
   const VectorXd u = x.array() - x.mean();
   const VectorXd v = y.array() - y.mean();
   EXPECT_NEAR(found.correlation.value, u.dot(v) / (u.norm() * v.norm()), kTolerance);
