@@ -183,7 +183,7 @@ bool CurvatureProducts::find_narrow(int row_use, int column_use) const {
   for (const DirectionBlock& block : planner_.blocks()) {
     if (block.group != group) continue;
     ++num_blocks;
-    for (const int x : row.x) live += x != kOne && planner_.is_in(block, x, false) ? 1 : 0;
+    for (const int x : row.x) live += x != kUnitInput && planner_.is_in(block, x, false) ? 1 : 0;
   }
   const double terms = 1 + live / (num_blocks * row.inputs);
   const auto registers = [](int inputs) {

@@ -72,7 +72,7 @@ void DirectionPlanner::find_fed() {
       if (is_fed) continue;
       const auto& x = uses_.uses[u].x;
       is_fed = std::any_of(x.begin(), x.end(), [&](int entry) {
-        return entry != kOne && is_in(block, entry, false);
+        return entry != kUnitInput && is_in(block, entry, false);
       });
     }
   }
@@ -222,7 +222,7 @@ std::vector<DirectionBlock> DirectionPlanner::plan(int g,
       }
     }
   }
-  const auto value_of = [&](int x) { return x == kOne ? -1 : layout_.value_of(entries_, x); };
+  const auto value_of = [&](int x) { return x == kUnitInput ? -1 : layout_.value_of(entries_, x); };
   std::vector<DirectionBlock> blocks;
   const auto count = static_cast<int>(directions.size());
   for (int first = 0; first < count; first += kDirections) {
@@ -264,7 +264,7 @@ bool DirectionPlanner::is_any_in(const DirectionBlock& block,
                                  std::span<const int> entries,
                                  bool is_adjoint) const {
   return std::ranges::any_of(
-      entries, [&](int entry) { return entry != kOne && is_in(block, entry, is_adjoint); });
+      entries, [&](int entry) { return entry != kUnitInput && is_in(block, entry, is_adjoint); });
 }
 
 // Rows of the products of a group's columns, from the tangents of these directions.
@@ -301,7 +301,8 @@ double DirectionPlanner::num_rows(int g,
   const double size = static_cast<double>(use.units) * use.inputs;
   if (group_of(u) != g) return size;
   const bool is_fed = std::ranges::any_of(blocks, [&](const DirectionBlock& block) {
-    return std::ranges::any_of(use.x, [&](int x) { return x != kOne && is_in(block, x, false); });
+    return std::ranges::any_of(use.x,
+                               [&](int x) { return x != kUnitInput && is_in(block, x, false); });
   });
   const bool is_quarter = !by_parameters && is_symmetric_in_inputs(use, groups_[at(g)], is_fed);
   return size * (is_quarter ? 0.25 * (1.0 + 1.0 / use.units) * (1.0 + 1.0 / use.inputs) : 0.5);

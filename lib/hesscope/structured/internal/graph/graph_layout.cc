@@ -62,7 +62,7 @@ void GraphLayout::place_nodes(const SweepGraph& graph,
   }
   for (const ParameterUse& use : uses.uses) {
     for (const int x : use.x) {
-      const int node = x == kOne ? -1 : entries.node_of(x);
+      const int node = x == kUnitInput ? -1 : entries.node_of(x);
       if (node >= 0) is_read[at(node)] = 1;
     }
   }
@@ -142,7 +142,7 @@ void GraphLayout::place_tangents(const SweepGraph& graph,
   for (const ParameterUse& use : uses.uses) {
     for (const int z : use.z) is_bar_kept[at(home[at(entries.node_of(z))])] = 1;
     for (const int x : use.x) {
-      const int node = x == kOne ? -1 : entries.node_of(x);
+      const int node = x == kUnitInput ? -1 : entries.node_of(x);
       if (node >= 0) is_kept[at(home[at(node)])] = 1;
     }
   }
@@ -185,7 +185,7 @@ void GraphLayout::place_tangents(const SweepGraph& graph,
 
 void GraphLayout::place_rows(const EntryNumbers& entries, const ParameterUses& uses) {
   const auto source_of = [&](int entry) -> Source {
-    if (entry == kOne) return {entry, -1, -1};
+    if (entry == kUnitInput) return {entry, -1, -1};
     const int node = entries.node_of(entry);
     const int tangent = node < 0 ? -1 : nodes_[at(node)].tangent;
     return {

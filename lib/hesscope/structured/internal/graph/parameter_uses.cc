@@ -235,7 +235,7 @@ class UseFinder {
         use.z.push_back(entries_.first(i) + taken_by[t]);
         if (is_gain) use.x.push_back(factor(taken_by[t]));
       }
-      if (!is_gain) use.x.push_back(kOne);
+      if (!is_gain) use.x.push_back(kUnitInput);
     }
     found_.uses.push_back(std::move(use));
     return true;
@@ -273,12 +273,12 @@ class UseFinder {
           const int from = graph_.indices()[at(static_cast<int>(n.offset) + e)] - first;
           return from >= 0 && from < static_cast<int>(view.theta.size()) ? from : -1;
         },
-        [](int) { return kOne; });
+        [](int) { return kUnitInput; });
   }
 
   void add_own_use(int i) {
     const int size = size_of(node(i));
-    ParameterUse use{.positions = 1, .units = size, .inputs = 1, .x = {kOne}};
+    ParameterUse use{.positions = 1, .units = size, .inputs = 1, .x = {kUnitInput}};
     for (int e = 0; e < size; ++e) {
       use.z.push_back(entries_.first(i) + e);
       use.theta.push_back(static_cast<int>(node(i).offset) + e);

@@ -17,7 +17,7 @@
 namespace hesscope::detail {
 
 /// In ParameterUse::x, for a number that is 1.
-inline constexpr int kOne = -1;
+inline constexpr int kUnitInput = -1;
 
 struct ParameterUse {
   int positions = 1;
@@ -26,7 +26,7 @@ struct ParameterUse {
   double factor = 1;            ///< of x
   bool is_per_unit = false;     ///< x is x[t,i] instead of x[t,j], and inputs 1
   std::vector<int> z = {};      ///< entry of z[t,i] at t * units + i
-  std::vector<int> x = {};      ///< entry of x[t,j] at t * inputs + j; or of x[t,i]; or kOne
+  std::vector<int> x = {};      ///< entry of x[t,j] at t * inputs + j; or of x[t,i]; or kUnitInput
   std::vector<int> theta = {};  ///< parameter (i, j) at i * inputs + j; -1 for none
 
   /// z = W x, at one position.

@@ -37,7 +37,7 @@ std::vector<char> find_split_parts(const SweepGraph& graph,
   std::vector<char> is_x(nodes.size(), 0);
   for (const ParameterUse& use : uses.uses) {
     for (const int x : use.x) {
-      const int node = x == kOne ? -1 : entries.node_of(x);
+      const int node = x == kUnitInput ? -1 : entries.node_of(x);
       if (node >= 0) is_x[at(node)] = 1;
     }
   }

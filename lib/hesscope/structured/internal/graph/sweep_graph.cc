@@ -130,7 +130,7 @@ std::vector<char> fixed_roots(const EntryNumbers& entries, const ParameterUses& 
   for (const ParameterUse& use : uses.uses) {
     for (const int z : use.z) is_fixed[at(entries.node_of(z))] = 1;
     for (const int x : use.x) {
-      const int node = x == kOne ? -1 : entries.node_of(x);
+      const int node = x == kUnitInput ? -1 : entries.node_of(x);
       if (node >= 0) is_fixed[at(node)] = 1;
     }
   }

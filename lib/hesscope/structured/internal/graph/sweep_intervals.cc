@@ -58,7 +58,7 @@ void SweepIntervals::find_needs(std::span<const int> group_of_use) {
       is_read_[at(entries_.node_of(z))] = 1;
     }
     for (const int x : uses_.uses[u].x) {
-      const int node = x == kOne ? -1 : entries_.node_of(x);
+      const int node = x == kUnitInput ? -1 : entries_.node_of(x);
       if (node >= 0) needs_tangent_[at(node)] = is_read_[at(node)] = 1;
     }
   }

@@ -68,8 +68,8 @@ void join_biases(std::vector<ParameterUse>& uses) {
     const ParameterUse& bias = uses[b];
     const auto is_partner = [&](const ParameterUse& use) {
       return &use != &bias && !use.is_per_unit && !bias.is_per_unit && use.factor == bias.factor &&
-             use.units == bias.units && use.z == bias.z && use.x.back() != kOne &&
-             bias.inputs == 1 && bias.x.back() == kOne;
+             use.units == bias.units && use.z == bias.z && use.x.back() != kUnitInput &&
+             bias.inputs == 1 && bias.x.back() == kUnitInput;
     };
     const auto partner = std::find_if(uses.begin(), uses.end(), is_partner);
     if (partner == uses.end()) {
@@ -77,7 +77,7 @@ void join_biases(std::vector<ParameterUse>& uses) {
       continue;
     }
     partner->x =
-        with_column(partner->x, partner->inputs, std::vector<int>(at(bias.positions), kOne));
+        with_column(partner->x, partner->inputs, std::vector<int>(at(bias.positions), kUnitInput));
     partner->theta = with_column(partner->theta, partner->inputs, bias.theta);
     ++partner->inputs;
     uses.erase(uses.begin() + static_cast<std::ptrdiff_t>(b));
