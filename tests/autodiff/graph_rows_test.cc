@@ -10,6 +10,7 @@
 #include <hesscope/core/constants.h>
 
 #include "graph_harness.h"
+#include "support/graph_oracle.h"
 #include "support/sweep_derivatives.h"
 
 namespace hesscope::test {
@@ -153,6 +154,38 @@ TEST(GraphRows, TakesCrossEntropyBesideMinusInfinity) {
   EXPECT_EQ(actual.value, expected.value);
   EXPECT_EQ(actual.gradient, expected.gradient);
   EXPECT_EQ(actual.hessian, expected.hessian);
+}
+
+// One score far above the others: derivatives of the size of exp(-36), of all orders.
+TEST(GraphRows, KeepsRelativeAccuracyWhereSoftmaxIsSure) {
+  for (const bool is_log_sum : {false, true}) {
+    Graph g;
+    const Var z = g.parameter(0, 1, 4);
+    const Var weights = g.constant(Eigen::RowVector4d(-1, 2, 0.5, 3));
+    g.set_output(is_log_sum ? log_sum_exp_rows(z) - slice(z, 0, 1, 1, 1)
+                            : sum(hadamard(weights, softmax_rows(z))));
+    const Eigen::Vector4d theta(0.5, 38, -1, 1.25);
+    const SampleTable samples = SampleTable::Zero(3, 1);
+    const MultiprecisionDerivatives exact =
+        multiprecision_derivatives(g, span_of(theta), records_of(samples));
+    ASSERT_TRUE(exact.hessian.norm() > 0 && exact.hessian.norm() < 1e-14);
+    const Derivatives found = from_sweep(g, theta, samples);
+    EXPECT_TRUE((found.hessian - exact.hessian).norm() <= 1e-14 * exact.hessian.norm());
+    EXPECT_TRUE((found.gradient - exact.gradient).norm() <= 1e-14 * exact.gradient.norm() ||
+                is_log_sum);
+    const Eigen::MatrixXd u = Numbers(8).table(4, 2);
+    const Eigen::MatrixXd third = third_derivatives_from_sweep(g, theta, samples, u, u);
+    const Eigen::MatrixXd exact_third =
+        multiprecision_third_derivative_times(g, span_of(theta), records_of(samples), u, u);
+    EXPECT_TRUE((third - exact_third).norm() <= 1e-13 * exact_third.norm());
+    const Eigen::MatrixXd lines = line_derivatives_from_sweep(g, theta, samples, u);
+    for (Eigen::Index k = 0; k < 2; ++k) {
+      const double second = u.col(k).dot(exact.hessian * u.col(k));
+      EXPECT_TRUE(std::abs(lines(2, k) - second) <= 1e-13 * std::abs(second));
+      const double along = u.col(k).dot(exact_third.col(k));
+      EXPECT_TRUE(std::abs(lines(3, k) - along) <= 1e-13 * exact_third.col(k).norm());
+    }
+  }
 }
 
 // sqrt has no slope at -1 and an infinite one at 0; a condition needs neither.

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "graph_hessian_case.h"
+#include "support/graph_oracle.h"
 
 namespace hesscope {
 namespace {
@@ -335,6 +336,40 @@ TEST(GraphHessian, IsTheSumOverPointsThatACacheDoesNotHold) {
   const MatrixXd actual =
       by_structure(graph, theta, samples, count, best_instruction_set(), Executor(2));
   EXPECT_TRUE((actual - expected).norm() <= kSiteTolerance * expected.norm());
+}
+
+// One score far above the others, of which the sample says: all derivatives are of the size of
+// exp(-40), and none of the digits of numbers near 1 are left in them.
+TEST(GraphHessian, KeepsItsRelativeAccuracyWhereSoftmaxIsSure) {
+  const auto graph = std::make_shared<Graph>();
+  const Var w = graph->parameter(0, 4, 3);
+  const Var scores = reshape(matmul(w, graph->input(0, 3, 1)), 1, 4);
+  // Two softmaxes behind one another, of which the second is not sure.
+  const Var attention = softmax_rows(scores);
+  const Var next =
+      softmax_rows(hadamard(attention, graph->constant(Eigen::RowVector4d(1, 2, 3, 4))));
+  graph->set_output(sum(square(next)) +
+                    sum(hadamard(graph->constant(Eigen::RowVector4d(-1, 2, 0.5, 3)), attention)));
+  VectorXd theta = 0.3 * test::Numbers(6).vector(12);
+  for (const Index place : {0, 4, 8}) theta[place] += 40;
+  const Index count = 19;
+  std::vector<double> samples(static_cast<std::size_t>(3 * count), 0.0);
+  for (Index i = 0; i < count; ++i) {
+    samples[static_cast<std::size_t>(3 * i + i % 3)] = 1 + 0.01 * static_cast<double>(i);
+  }
+  const MatrixXd exact =
+      multiprecision_derivatives(
+          *graph, test::span_of(theta), Records{samples.data(), count, graph->record_size()})
+          .hessian;
+  ASSERT_TRUE(exact.norm() > 0 && exact.norm() < 1e-12);
+  for (const InstructionSet set : supported_instruction_sets()) {
+    SCOPED_TRACE(name_of(set));
+    const MatrixXd actual = by_structure(graph, theta, samples, count, set, Executor(2));
+    EXPECT_TRUE((actual - exact).norm() <= kSiteTolerance * exact.norm())
+        << (actual - exact).norm() / exact.norm();
+  }
+  const double error = (by_tape(*graph, theta, samples, count) - exact).norm();
+  EXPECT_TRUE(error <= kSiteTolerance * exact.norm()) << error / exact.norm();
 }
 
 TEST(GraphHessian, HasNoNumberWhereALossHasNone) {

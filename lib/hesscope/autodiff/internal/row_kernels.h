@@ -11,8 +11,15 @@
 namespace hesscope::detail {
 
 // ---------------------------------------------------------------------------------------------------
-// p_ij = exp(x_ij - m_i) / sum_k exp(x_ik - m_i), m_i = max_k x_ik (a constant: p does not depend
-// on it). xbar_ij += p_ij (pbar_ij - sum_k pbar_ik p_ik).
+// p_ij = exp(x_ij - m_i) / sum_k exp(x_ik - m_i), m_i = max_k x_ik with its derivatives: that of
+// x_ij - m_i is 0 where p_ij is near 1, and nothing has to cancel.
+// xbar_ij += p_ij ((pbar_ij - c_i) - sum_k p_ik (pbar_ik - c_i)) for any c_i: that of the entry with more
+// than half of the sum 1, for the same reason.
+
+template <typename B>
+auto replaces(const B& candidate, const B& best) {
+  return select(candidate != candidate, B(1), select(candidate > best, B(1), B(0))) > B(0);
+}
 
 template <typename T>
 BaseOf<T> row_maximum(View<const T> x, Eigen::Index i) {
@@ -24,13 +31,23 @@ BaseOf<T> row_maximum(View<const T> x, Eigen::Index i) {
   return maximum;
 }
 
+// The first largest entry, or the first NaN.
+template <typename T>
+T row_largest(View<const T> x, Eigen::Index i) {
+  T largest = x(i, 0);
+  for (Eigen::Index j = 1; j < x.cols; ++j) {
+    largest = choose(replaces(base_value(x(i, j)), base_value(largest)), T(x(i, j)), largest);
+  }
+  return largest;
+}
+
 template <typename T>
 void softmax_rows_forward(View<T> p, View<const T> x) {
   for (Eigen::Index i = 0; i < x.rows; ++i) {
-    const auto maximum = row_maximum(x, i);
+    const T largest = row_largest(x, i);
     T total{};
     for (Eigen::Index j = 0; j < x.cols; ++j) {
-      p(i, j) = exponential(T(x(i, j) - maximum));
+      p(i, j) = exponential(T(x(i, j) - largest));
       total += p(i, j);
     }
     const T scale = T(BaseOf<T>(1)) / total;
@@ -38,13 +55,26 @@ void softmax_rows_forward(View<T> p, View<const T> x) {
   }
 }
 
+// pbar of the entry with more than half of the sum of p, 0 where there is none.
+template <typename Bar, typename T>
+Bar bar_of_most(View<const Bar> p_bar, View<const T> p, Eigen::Index i) {
+  Bar found{};
+  for (Eigen::Index j = 0; j < p.cols; ++j) {
+    found = choose(base_value(p(i, j)) > BaseOf<T>(0.5), Bar(p_bar(i, j)), found);
+  }
+  return found;
+}
+
 template <typename Bar, typename T>
 void softmax_rows_reverse(View<Bar> x_bar, View<const Bar> p_bar, View<const T> p) {
   for (Eigen::Index i = 0; i < p.rows; ++i) {
+    const Bar common = bar_of_most(p_bar, p, i);
     Bar inner{};
-    for (Eigen::Index j = 0; j < p.cols; ++j) multiply_add(inner, p_bar(i, j), p(i, j));
     for (Eigen::Index j = 0; j < p.cols; ++j) {
-      multiply_add(x_bar(i, j), Bar(p_bar(i, j) - inner), p(i, j));
+      multiply_add(inner, Bar(p_bar(i, j) - common), p(i, j));
+    }
+    for (Eigen::Index j = 0; j < p.cols; ++j) {
+      multiply_add(x_bar(i, j), Bar(Bar(p_bar(i, j) - common) - inner), p(i, j));
     }
   }
 }
@@ -114,10 +144,11 @@ void standardize_rows_reverse(View<Bar> x_bar,
 }
 
 // ---------------------------------------------------------------------------------------------------
-// y_i = m_i + log sum_j exp(x_ij - m_i), m_i = max_j x_ij; xbar_ij += ybar_i exp(x_ij - m_i) / sum.
+// y_i = m_i + log sum_j exp(x_ij - m_i), m_i = max_j x_ij with its derivatives, as above;
+// xbar_ij += ybar_i exp(x_ij - m_i) / sum.
 
 template <typename T>
-T sum_of_exponentials(View<const T> x, Eigen::Index i, const BaseOf<T>& shift) {
+T sum_of_exponentials(View<const T> x, Eigen::Index i, const T& shift) {
   T total{};
   for (Eigen::Index j = 0; j < x.cols; ++j) total += exponential(T(x(i, j) - shift));
   return total;
@@ -126,20 +157,20 @@ T sum_of_exponentials(View<const T> x, Eigen::Index i, const BaseOf<T>& shift) {
 template <typename T>
 void log_sum_exp_rows_forward(View<T> y, View<const T> x) {
   for (Eigen::Index i = 0; i < x.rows; ++i) {
-    const auto maximum = row_maximum(x, i);
-    y(i, 0) = logarithm(sum_of_exponentials(x, i, maximum)) + maximum;
+    const T largest = row_largest(x, i);
+    y(i, 0) = logarithm(sum_of_exponentials(x, i, largest)) + largest;
   }
 }
 
 template <typename Bar, typename T>
 void log_sum_exp_rows_reverse(View<Bar> x_bar, View<const Bar> y_bar, View<const T> x) {
   for (Eigen::Index i = 0; i < x.rows; ++i) {
-    const auto maximum = row_maximum(x, i);
-    const T inverse_total = T(BaseOf<T>(1)) / sum_of_exponentials(x, i, maximum);
+    const T largest = row_largest(x, i);
+    const T inverse_total = T(BaseOf<T>(1)) / sum_of_exponentials(x, i, largest);
     Bar scale{};
     multiply_add(scale, y_bar(i, 0), inverse_total);
     for (Eigen::Index j = 0; j < x.cols; ++j) {
-      multiply_add(x_bar(i, j), scale, exponential(T(x(i, j) - maximum)));
+      multiply_add(x_bar(i, j), scale, exponential(T(x(i, j) - largest)));
     }
   }
 }
@@ -245,20 +276,9 @@ void sum_rows_forward(View<T> y, View<const T> x) {
 // ---------------------------------------------------------------------------------------------------
 // y_i = x_ik, k the first with x_ik = max_j x_ij, or the first NaN; xbar_ik += ybar_i.
 
-template <typename B>
-auto replaces(const B& candidate, const B& best) {
-  return select(candidate != candidate, B(1), select(candidate > best, B(1), B(0))) > B(0);
-}
-
 template <typename T>
 void max_rows_forward(View<T> y, View<const T> x) {
-  for (Eigen::Index i = 0; i < x.rows; ++i) {
-    T best = x(i, 0);
-    for (Eigen::Index j = 1; j < x.cols; ++j) {
-      best = choose(replaces(base_value(x(i, j)), base_value(best)), T(x(i, j)), best);
-    }
-    y(i, 0) = best;
-  }
+  for (Eigen::Index i = 0; i < x.rows; ++i) y(i, 0) = row_largest(x, i);
 }
 
 template <typename Bar, typename T>

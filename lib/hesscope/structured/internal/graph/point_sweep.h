@@ -146,15 +146,7 @@ class TapePointSweep final : public PointSweep {
         }
         return;
       case Op::kSoftmaxRows:  // ybar_j - sum_k p_k ybar_k
-        for (Eigen::Index r = 0; r < node.rows; ++r) {
-          B inner(0);
-          for (Eigen::Index c = 0; c < node.cols; ++c)
-            inner += y[r * node.cols + c] * y_bar[r * node.cols + c];
-          for (Eigen::Index c = 0; c < node.cols; ++c) {
-            out[r * node.cols + c] = y_bar[r * node.cols + c] - inner;
-          }
-        }
-        return;
+        return set_softmax_coefficients(i, out);
       case Op::kStandardizeRows:
         return set_standardizing_coefficients(i, out);
       case Op::kLogSumExpRows:
@@ -180,6 +172,23 @@ class TapePointSweep final : public PointSweep {
   View<const B> view(std::int32_t i) const {
     const Graph::Node& n = nodes_[static_cast<std::size_t>(i)];
     return {values(i), n.rows, n.cols, n.cols, 1};
+  }
+
+  // As softmax_rows_reverse() has it.
+  void set_softmax_coefficients(std::size_t i, Parts out) {
+    const Graph::Node& node = nodes_[i];
+    const View<const B> p{tape_.values(i).data(), node.rows, node.cols, node.cols, 1};
+    const View<const B> p_bar{tape_.adjoints(i).data(), node.rows, node.cols, node.cols, 1};
+    const View<B> slopes = out.view(node.rows, node.cols);
+    for (Eigen::Index r = 0; r < node.rows; ++r) {
+      const B common = bar_of_most(p_bar, p, r);
+      B inner(0);
+      for (Eigen::Index c = 0; c < node.cols; ++c) {
+        slopes(r, c) = p_bar(r, c) - common;
+        inner += p(r, c) * slopes(r, c);
+      }
+      for (Eigen::Index c = 0; c < node.cols; ++c) slopes(r, c) -= inner;
+    }
   }
 
   // Of y_j = r (x_j - m), with a = mean(ybar), 0 if not centred, and b = mean(ybar y): r^2 (ybar_j - a -

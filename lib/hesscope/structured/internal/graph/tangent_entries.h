@@ -52,11 +52,14 @@ using Mask [[gnu::vector_size(8 * HESSCOPE_LANES)]] = long long;
   for (int d = 0; d < kDirections; ++d) y[d] *= c;
 }
 
+[[gnu::always_inline]] inline void add_where(Lane* y, const Lane* x, Mask wanted) {
+  for (int d = 0; d < kDirections; ++d) y[d] += wanted ? x[d] : Lane{};
+}
+
 // y += x where the mask is not 0, or where it is.
 [[gnu::always_inline]] inline void add_chosen(Lane* y, const Lane* x, Lane mask, bool is_wanted) {
   const Lane zero = {};
-  const Mask wanted = is_wanted ? mask != zero : mask == zero;
-  for (int d = 0; d < kDirections; ++d) y[d] += wanted ? x[d] : zero;
+  add_where(y, x, is_wanted ? mask != zero : mask == zero);
 }
 
 [[gnu::always_inline]] inline void clear_entry(Lane* y) {

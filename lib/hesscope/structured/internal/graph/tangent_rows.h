@@ -13,29 +13,61 @@ class RowSweep : protected ProductSweep {
  protected:
   using ProductSweep::ProductSweep;
 
+  // Of a row p whose sum is 1 and x, 0 outside of `own`: in inner sum_k p_k (x_k - c), in common c, so
+  // that x_j - sum_k p_k x_k is (x_j - c) - inner. c is 0, or where some p_k is near 1 the x of that with
+  // more than half of the sum: what is left of 1 keeps its digits then.
+  static void weigh(
+      const Lane* p, const Lane* x, Interval row, Interval own, Lane* common, Lane* inner) {
+    if (!is_saturated(p, row)) {
+      for (int e = own.begin; e < own.end; ++e) add_scaled(inner, x + e * kEntry, p[e * kParts]);
+      return;
+    }
+    for (int e = own.begin; e < own.end; ++e) {
+      add_where(common, x + e * kEntry, p[e * kParts] > 0.5);
+    }
+    for (int e = row.begin; e < row.end; ++e) {
+      Lane difference[kDirections] = {};
+      if (is_in(own, e)) assign(difference, x + e * kEntry);
+      subtract_scaled(difference, common, Lane{} + 1.0);
+      add_scaled(inner, difference, p[e * kParts]);
+    }
+  }
+
+  // Whether an entry of the row is so near to 1, of any sample, that digits of 1 - p are lost.
+  static bool is_saturated(const Lane* p, Interval row) {
+    constexpr double kNear = 0.9;
+    Lane most = {};
+    for (int e = row.begin; e < row.end; ++e) {
+      most = p[e * kParts] > most ? p[e * kParts] : most;
+    }
+    bool is_near = false;
+    for (int lane = 0; lane < kLanes; ++lane) is_near |= most[lane] > kNear;
+    return is_near;
+  }
+
   // dp_j = p_j (dx_j - sum_k p_k dx_k)
   void forward_softmax(int i, Interval rows) {
     const auto cols = static_cast<int>(node(i).cols);
     const Interval live = plan(node(i).a).tangent;
+    const Lane* const p = value(i);
     for (int r = rows.begin; r < rows.end; ++r) {
+      const Interval row{r * cols, (r + 1) * cols};
+      Lane common[kDirections] = {};
       Lane inner[kDirections] = {};
-      const Interval own = common_part(live, {r * cols, (r + 1) * cols});
-      for (int e = own.begin; e < own.end; ++e) {
-        add_scaled(inner, tangent(node(i).a) + e * kEntry, value(i)[e * kParts]);
-      }
-      for (int e = r * cols; e < (r + 1) * cols; ++e) {
+      weigh(p, tangent(node(i).a), row, common_part(live, row), common, inner);
+      for (int e = row.begin; e < row.end; ++e) {
         Lane difference[kDirections];
         const bool is_live = is_in(live, e);
         const Lane* x = tangent(node(i).a) + e * kEntry;
         for (int d = 0; d < kDirections; ++d) {
-          difference[d] = is_live ? x[d] - inner[d] : -inner[d];
+          difference[d] = (is_live ? x[d] - common[d] : -common[d]) - inner[d];
         }
-        assign_scaled(tangent(i) + e * kEntry, difference, value(i)[e * kParts]);
+        assign_scaled(tangent(i) + e * kEntry, difference, p[e * kParts]);
       }
     }
   }
 
-  // dxbar_j += dp_j (ybar_j - sum_k p_k ybar_k) + p_j (dybar_j - sum_k (dp_k ybar_k + p_k dybar_k))
+  // dxbar_j += dp_j y_j + p_j (dybar_j - sum_k (dp_k y_k + p_k dybar_k)), y_j = ybar_j - sum_k p_k ybar_k
   void reverse_softmax(int i) {
     const int a = node(i).a;
     const Interval bars = plan(i).adjoint;
@@ -49,17 +81,18 @@ class RowSweep : protected ProductSweep {
       const Interval row{r * cols, (r + 1) * cols};
       const Interval of_bar = common_part(bars, row);
       const Interval of_tangent = common_part(live, row);
+      Lane common[kDirections] = {};
       Lane inner[kDirections] = {};
-      for (int e = of_bar.begin; e < of_bar.end; ++e) {
-        add_scaled(inner, adjoint(i) + e * kEntry, p[e * kParts]);
-      }
+      weigh(p, adjoint(i), row, of_bar, common, inner);
       for (int e = of_tangent.begin; e < of_tangent.end; ++e) {
-        add_scaled(inner, tangent(i) + e * kEntry, bar(i)[e * kParts]);
+        add_scaled(inner, tangent(i) + e * kEntry, coefficient(i)[e * kParts]);
       }
       for (int e = row.begin; e < row.end; ++e) {
         Lane change[kDirections] = {};
         if (is_in(of_bar, e)) add(change, adjoint(i) + e * kEntry);
-        for (int d = 0; d < kDirections; ++d) change[d] = p[e * kParts] * (change[d] - inner[d]);
+        for (int d = 0; d < kDirections; ++d) {
+          change[d] = p[e * kParts] * ((change[d] - common[d]) - inner[d]);
+        }
         if (is_in(of_tangent, e)) {
           add_scaled(change, tangent(i) + e * kEntry, coefficient(i)[e * kParts]);
         }
