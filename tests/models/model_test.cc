@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <cstdint>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -112,6 +114,31 @@ TEST(ModelBuilder, IsSpentOnceItHasFinishedOrIsMovedFrom) {
     refused([&] { b->set_prediction(z); });
     refused([&] { b->finish(z); });
   }
+}
+
+TEST(ModelBuilder, NothingIsAddedToAFinishedModel) {
+  static_assert(!std::is_copy_constructible_v<ModelBuilder>);
+  ModelBuilder b("ridge");
+  const Var w = b.parameter("w", {});
+  const Model model = b.finish(square(w));
+  const std::size_t size = model.graph->nodes().size();
+  const Eigen::MatrixXd one = Eigen::MatrixXd::Ones(1, 1);
+  const std::vector<std::int32_t> first = {0};
+  const auto refused = [](const auto& call) {
+    expect_refusal<PreconditionError>(call, "the graph is finished");
+  };
+  refused([&] { w + w; });
+  refused([&] { gather(w, first, 1, 1); });
+  refused([&] { w.graph().parameter(1, 1, 1); });
+  refused([&] { w.graph().input(0, 1, 1); });
+  refused([&] { w.graph().constant(one); });
+  refused([&] { w.graph().set_output(w); });
+  refused([&] { w.graph().set_prediction(w); });
+  EXPECT_EQ(model.graph->nodes().size(), size);
+  EXPECT_EQ(model.graph->num_parameters(), 1);
+  Graph copy = *model.graph;
+  copy.parameter(1, 2, 2);
+  EXPECT_EQ(copy.num_parameters(), 5);
 }
 
 TEST(ModelBuilder, MakesMatricesOfTensorsOfAnyRank) {

@@ -67,7 +67,14 @@ Eigen::Index Var::rows() const { return graph_->nodes()[static_cast<std::size_t>
 
 Eigen::Index Var::cols() const { return graph_->nodes()[static_cast<std::size_t>(node_)].cols; }
 
+void Graph::require_unfinished(const char* operation) const {
+  if (is_finished_.value) {
+    fail(operation, "the graph is finished, as that of a model is: record before, or on a copy");
+  }
+}
+
 Var Graph::record(const Node& node) {
+  require_unfinished("Graph::record");
   require_entries("Graph::record", node.rows, node.cols);
   for (const std::int32_t operand : {node.a, node.b, node.choice}) {
     if (operand < -1 || operand >= static_cast<std::int64_t>(nodes_.size())) {
@@ -92,6 +99,7 @@ Var Graph::record(const Node& node) {
 }
 
 Eigen::Index Graph::keep_indices(std::span<const std::int32_t> indices) {
+  require_unfinished("Graph::keep_indices");
   const auto offset = static_cast<Eigen::Index>(indices_.size());
   indices_.insert(indices_.end(), indices.begin(), indices.end());
   return offset;
@@ -106,12 +114,14 @@ std::span<const double> Graph::constant_value(Var a) const {
 }
 
 Var Graph::parameter(Eigen::Index offset, Eigen::Index rows, Eigen::Index cols) {
+  require_unfinished("Graph::parameter");
   require_place("Graph::parameter", offset, rows, cols);
   num_parameters_ = std::max(num_parameters_, offset + rows * cols);
   return record({.op = Op::kParameter, .rows = rows, .cols = cols, .offset = offset});
 }
 
 Var Graph::input(Eigen::Index offset, Eigen::Index rows, Eigen::Index cols) {
+  require_unfinished("Graph::input");
   require_place("Graph::input", offset, rows, cols);
   record_size_ = std::max(record_size_, offset + rows * cols);
   return record({.op = Op::kInput, .rows = rows, .cols = cols, .offset = offset});
@@ -123,6 +133,7 @@ Var Graph::constant(const Eigen::Ref<const Eigen::MatrixXd>& value) {
 }
 
 Var Graph::constant(std::span<const double> entries, Eigen::Index rows, Eigen::Index cols) {
+  require_unfinished("Graph::constant");
   require_entries("Graph::constant", rows, cols);
   if (static_cast<Eigen::Index>(entries.size()) != rows * cols) {
     fail("Graph::constant",
@@ -134,6 +145,7 @@ Var Graph::constant(std::span<const double> entries, Eigen::Index rows, Eigen::I
 }
 
 void Graph::set_output(Var loss) {
+  require_unfinished("Graph::set_output");
   if (&loss.graph() != this) fail("Graph::set_output", "the loss belongs to another graph");
   if (loss.rows() != 1 || loss.cols() != 1) {
     fail("Graph::set_output", "the loss must be 1 x 1, got " + shape(loss));
@@ -143,6 +155,7 @@ void Graph::set_output(Var loss) {
 }
 
 void Graph::set_prediction(Var z) {
+  require_unfinished("Graph::set_prediction");
   if (&z.graph() != this) fail("Graph::set_prediction", "the prediction belongs to another graph");
   require_through_prediction("Graph::set_prediction", nodes_, z.node(), output_);
   prediction_ = z.node();

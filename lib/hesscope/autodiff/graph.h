@@ -211,7 +211,12 @@ class Graph {
   /// The most entries of one node.
   static constexpr Eigen::Index kMaxEntries = INT32_MAX;
 
-  /// Records an operation; the functions below are its public face.
+  /// From now on the graph stays as it is: whatever would change it throws PreconditionError, through
+  /// a Var too. A copy can be changed again.
+  void finish() { is_finished_.value = true; }
+
+  /// Records an operation; the functions below are its public face, which check what it asks of its
+  /// operands.
   /// @throws PreconditionError for an operand that is no earlier node, a shape of less than one entry
   ///         or more than kMaxEntries, or one that is not the operand's where an operation keeps it.
   Var record(const Node& node);
@@ -220,6 +225,20 @@ class Graph {
   Eigen::Index keep_indices(std::span<const std::int32_t> indices);
 
  private:
+  // A flag that is false in a copy.
+  struct OwnFlag {
+    bool value = false;
+
+    OwnFlag() = default;
+
+    OwnFlag(const OwnFlag& /*other*/) {}
+
+    OwnFlag& operator=(const OwnFlag& /*other*/) { return *this; }
+  };
+
+  void require_unfinished(const char* operation) const;
+
+  OwnFlag is_finished_;
   std::vector<Node> nodes_;
   std::vector<bool> varies_;           ///< of each node
   std::vector<double> constants_;      ///< row-major values of the kConstant nodes

@@ -182,6 +182,7 @@ Var ModelBuilder::integers(const std::string& name,
 
 Model ModelBuilder::finish(Var loss) {
   graph().set_output(loss);
+  graph().finish();
   model_.graph = std::move(graph_);
   return std::move(model_);
 }

@@ -117,7 +117,7 @@ struct Model {
 
 /// Declares parameters and arrays one after the other and records the forward pass on them. Names
 /// are UTF-8 text without control characters. Every member throws PreconditionError after finish(),
-/// and of a builder that was moved from.
+/// as do operations on its Vars, and of a builder that was moved from.
 class ModelBuilder {
  public:
   /// Of parameters and of arrays per sample.
@@ -125,6 +125,12 @@ class ModelBuilder {
 
   /// @param kind  what messages call it: "the KIND model".
   explicit ModelBuilder(std::string kind);
+
+  // A copy would record on the same graph.
+  ModelBuilder(const ModelBuilder&) = delete;
+  ModelBuilder& operator=(const ModelBuilder&) = delete;
+  ModelBuilder(ModelBuilder&&) = default;
+  ModelBuilder& operator=(ModelBuilder&&) = default;
 
   /// A parameter of rank 0 (1 x 1), 1 (a column), 2 or up to kMaxRank: a matrix with the last extent
   /// as its columns, and all others together as its rows. @throws PreconditionError for higher ranks,
