@@ -361,6 +361,7 @@ TEST(RegisterAnalyzer, AnswersThatAreNotAsDeclaredAreRefusedWhenTheyAreGiven) {
   refused([](Group& group) { group["count"].set(1.0); }, "'count' has values of another type");
   refused([](Group& group) { group.add({.name = "more", .statuses = {Status::kFailed}}); },
           "'more' is in its answer, but not among what it declares");
+  refused([](Group& group) { group.variables.clear(); }, "is declared, but not in its answer");
   refused([](Group& group) { group["lost"].set(1.0); }, "'lost' is declared along 'nowhere'");
   answer = [](Group& group) {
     group["vector"].set(Eigen::Vector2d(1, 2));

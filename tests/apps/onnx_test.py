@@ -86,6 +86,29 @@ class Goldens(program.Case):
         with h5py.File(self.folder / "out.h5") as both, h5py.File(self.folder / "alone.h5") as alone:
             np.testing.assert_array_equal(both["hessian/matrix"][1], alone["hessian/matrix"][0])
 
+    def test_batch_normalisation_has_each_checkpoints_own_invariances(self):
+        folder = MODELS / "resnet"  # whose means are 0 at first
+        first, last = folder / "step-000000.npz", folder / "step-000120.npz"
+        names = ("num_generators", "explained", "flatness_bound")
+        alone = []
+        for step in (first, last):
+            self.analyze(step, "--only", "structure", "--force", problem=folder / "problem.toml")
+            with h5py.File(self.folder / "out.h5") as file:
+                group = file["structure"]
+                labels = group["invariance"].asstr()[:]
+                alone.append({name: dict(zip(labels, group[name][0])) for name in names})
+        families = [set(each["explained"]) for each in alone]
+        self.assertNotEqual(*families)
+        self.analyze(first, last, "--only", "structure", output="both.h5", problem=folder / "problem.toml")
+        with h5py.File(self.folder / "both.h5") as file:
+            group = file["structure"]
+            labels = list(group["invariance"].asstr()[:])
+            self.assertEqual(set(labels), families[0] | families[1])
+            for i, each in enumerate(alone):
+                for name, absent in zip(names, (0, 0, np.nan)):
+                    wanted = [each[name].get(label, absent) for label in labels]
+                    np.testing.assert_array_equal(group[name][i], wanted)
+
     def test_a_transformer_that_predicts_at_every_position(self):
         self.compare("gpt")
 

@@ -52,7 +52,7 @@ class Run {
     const io::RunConfiguration configuration = inputs_.configuration(request_);
     detail::UnitRun run(
         request_.output, "analysis", request_.overwrite, request_.share, configuration, [&] {
-          open_file(configuration);
+          open_file(configuration, declared_dimensions());
         });
     if (run.is_done()) {
       AnalysisResult result = detail::read_analysis(request_, inputs_);
@@ -112,20 +112,44 @@ class Run {
             std::move(points)};
   }
 
+  // Of the groups of the analyzers in the file, before there is an answer.
+  std::vector<std::vector<Dimension>> declared_dimensions() const {
+    std::vector<std::vector<Dimension>> all;
+    for (const ChosenAnalyzer& chosen : inputs_.analyzers) {
+      all.push_back(chosen.analyzer->dimensions(inputs_.problem.objective()));
+    }
+    return all;
+  }
+
+  // The same for all answers.
+  std::vector<std::vector<Dimension>> found_dimensions(detail::UnitRun& run) const {
+    std::vector<std::vector<Dimension>> all = declared_dimensions();
+    for (std::size_t k = 0; k < inputs_.analyzers.size(); ++k) {
+      const ChosenAnalyzer& chosen = inputs_.analyzers[k];
+      if (!chosen.analyzer->has_own_dimensions()) continue;
+      all[k] = run.read(unit_name(0, chosen.name)).dimensions;
+      for (std::size_t i = 1; i < inputs_.checkpoints.size(); ++i) {
+        detail::add_labels(run.read(unit_name(i, chosen.name)).dimensions, all[k]);
+      }
+    }
+    return all;
+  }
+
   // The result file with everything declared, and the checkpoints named.
-  detail::CheckpointResult open_file(const io::RunConfiguration& configuration) const {
+  detail::CheckpointResult open_file(const io::RunConfiguration& configuration,
+                                     const std::vector<std::vector<Dimension>>& dimensions) const {
     detail::CheckpointResult file(
         request_.output,
         request_.overwrite != io::Overwrite::kNothing,
         detail::subject_of(inputs_.problem),
         detail::provenance_of(inputs_, "analysis", request_.command, request_.seed),
         configuration);
-    for (const ChosenAnalyzer& chosen : inputs_.analyzers) {
-      const Objective& objective = inputs_.problem.objective();
+    for (std::size_t k = 0; k < inputs_.analyzers.size(); ++k) {
+      const ChosenAnalyzer& chosen = inputs_.analyzers[k];
       file.add_group(chosen.name,
                      chosen.analyzer->declared(),
                      chosen.analyzer->declared_of_run(),
-                     chosen.analyzer->dimensions(objective));
+                     dimensions[k]);
     }
     detail::name_checkpoints(inputs_, file);
     return file;
@@ -221,7 +245,8 @@ class Run {
   // Puts the units together, in the file and in the summaries.
   void assemble(detail::UnitRun& run, const io::RunConfiguration& configuration) {
     const Stopwatch watch(result_.timings.write_seconds);
-    detail::CheckpointResult file = open_file(configuration);
+    const std::vector<std::vector<Dimension>> dimensions = found_dimensions(run);
+    detail::CheckpointResult file = open_file(configuration, dimensions);
     std::vector<Group> roots;
     for (std::size_t i = 0; i < inputs_.checkpoints.size(); ++i) {
       roots.push_back(run.read(unit_name(i, kRoot)));
@@ -239,8 +264,12 @@ class Run {
                              inputs_.digests[i],
                              inputs_.points[i].allFinite(),
                              roots[i]);
-      for (const ChosenAnalyzer& chosen : inputs_.analyzers) {
+      for (std::size_t k = 0; k < inputs_.analyzers.size(); ++k) {
+        const ChosenAnalyzer& chosen = inputs_.analyzers[k];
         Group record = run.read(unit_name(i, chosen.name));
+        if (chosen.analyzer->has_own_dimensions()) {
+          record = chosen.analyzer->spread(std::move(record), dimensions[k]);
+        }
         file.write(i, chosen.name, record);
         detail::add_record(result_, chosen.name, record);
         if (chosen.analyzer->declared_of_run().variables.empty()) continue;

@@ -43,6 +43,13 @@ class Analyzer {
   /// size. @throws ConfigError for an objective that it cannot analyze.
   virtual std::vector<Dimension> dimensions(const Objective& /*objective*/) const { return {}; }
 
+  /// Whether labels of those dimensions may be others at another checkpoint with its own objective.
+  /// Its answers have their dimensions with them then, and a file has the labels of all of them.
+  virtual bool has_own_dimensions() const { return false; }
+
+  /// An answer of such an analyzer along the labels of all answers, among which are its own.
+  virtual Group spread(Group answer, const std::vector<Dimension>& /*all*/) const { return answer; }
+
   /// What it stores of each checkpoint, nothing said yet. The result file puts `checkpoint` before
   /// the dimensions.
   const Group& declared() const { return declared_; }

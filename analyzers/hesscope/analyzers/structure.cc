@@ -3,10 +3,12 @@
 #include <cmath>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <hesscope/analyzers/internal/explained_zeros.h>
 #include <hesscope/analyzers/structure.h>
+#include <hesscope/core/constants.h>
 #include <hesscope/objective/flat_directions.h>
 #include <hesscope/objective/gradient_blocks.h>
 #include <hesscope/spectra/condition_numbers.h>
@@ -29,6 +31,29 @@ class StructureAnalyzer final : public Analyzer {
              .definition = "families of the model's invariances"}};
   }
 
+  // Values of batch normalization's averages have invariances of their own, as means of 0 have.
+  bool has_own_dimensions() const override { return true; }
+
+  Group spread(Group answer, const std::vector<Dimension>& all) const override {
+    const std::vector<std::string>& own = answer.dimensions.front().labels;
+    const std::vector<std::string>& labels = all.front().labels;
+    const auto at = [&](const std::string& label) {
+      return std::size_t(std::ranges::find(labels, label) - labels.begin());
+    };
+    // Families that the objective does not have: no generators, which explain nothing.
+    for (const auto& [id, absent] : {std::pair(num_generators_, 0.0),
+                                     std::pair(explained_, 0.0),
+                                     std::pair(flatness_bound_, kNaN)}) {
+      const std::vector<double> values = answer[id].reals();
+      if (values.empty()) continue;
+      std::vector<double> spread(labels.size(), absent);
+      for (std::size_t i = 0; i < values.size(); ++i) spread[at(own[i])] = values[i];
+      answer[id].values = std::move(spread);
+    }
+    answer.dimensions = all;
+    return answer;
+  }
+
   Cost cost(const Objective& objective) const override {
     return {
         .asks_hessian = true,
@@ -39,6 +64,7 @@ class StructureAnalyzer final : public Analyzer {
 
   Group analyze(PointAnalysis& point) const override {
     Group answer = declared();
+    answer.dimensions = dimensions(point.objective());
     const Eigen::MatrixXd* h = point.hessian();
     const Spectrum& spectrum = point.spectrum();
     if (h != nullptr && spectrum.status == Status::kOk) {

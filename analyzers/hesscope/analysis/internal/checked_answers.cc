@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <map>
+#include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -31,11 +34,17 @@ void require_declared(const std::string& analyzer,
                       const Group& declared,
                       const std::map<std::string, std::size_t>& sizes,
                       const Group& answer) {
+  const auto refused = [&](const Variable& variable, const std::string& why) {
+    return PreconditionError(
+        fmt::format("analyzer '{}': '{}' {}", analyzer, printable(variable.name), why));
+  };
+  for (const Variable& variable : declared.variables) {
+    if (answer.find(variable.name) == nullptr) {
+      throw refused(variable, "is declared, but not in its answer: begin with declared()");
+    }
+  }
   for (const Variable& variable : answer.variables) {
-    const auto refuse = [&](const std::string& why) {
-      throw PreconditionError(
-          fmt::format("analyzer '{}': '{}' {}", analyzer, printable(variable.name), why));
-    };
+    const auto refuse = [&](const std::string& why) { throw refused(variable, why); };
     const Variable* const as_declared = declared.find(variable.name);
     if (as_declared == nullptr) refuse("is in its answer, but not among what it declares");
     const std::size_t count =
@@ -65,6 +74,18 @@ Group answer_at(const ChosenAnalyzer& chosen, PointAnalysis& point) {
       chosen.name, analyzer.declared(), sizes_for(analyzer, point.objective()), answer);
   answer.name = chosen.name;
   return answer;
+}
+
+void add_labels(const std::vector<Dimension>& own, std::vector<Dimension>& all) {
+  for (std::size_t d = 0; d < own.size(); ++d) {
+    std::vector<std::string>& labels = all.at(d).labels;
+    auto next = labels.end();
+    for (auto label = own[d].labels.rbegin(); label != own[d].labels.rend(); ++label) {
+      const auto place = std::ranges::find(labels, *label);
+      next = place == labels.end() ? labels.insert(next, *label) : place;
+    }
+    all[d].size = static_cast<std::int64_t>(labels.size());
+  }
 }
 
 Group answer_of_run(const ChosenAnalyzer& chosen,

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include <hesscope/analysis/internal/chosen_analyzers.h>
 #include <hesscope/dataset/dataset.h>
@@ -14,9 +15,12 @@
 namespace hesscope::detail {
 
 /// The answer at a point, named as its analyzer.
-/// @throws PreconditionError naming analyzer and variable: one that was not declared, of another
-///         type, or with another number of values than its dimensions have; what analyze() throws.
+/// @throws PreconditionError naming analyzer and variable: one that was not declared or is not
+///         there, of another type, or with another number of values than its dimensions have; what analyze() throws.
 Group answer_at(const ChosenAnalyzer& chosen, PointAnalysis& point);
+
+/// Adds the labels that `all` has not, each before those that follow it in `own`.
+void add_labels(const std::vector<Dimension>& own, std::vector<Dimension>& all);
 
 /// The same of all points together.
 Group answer_of_run(const ChosenAnalyzer& chosen,
