@@ -309,6 +309,7 @@ def _read_by_netcdf4(path, only):
 def _words(values, attrs):
     """Codes as the words that flag_meanings has for them."""
     words = dict(zip(np.ravel(attrs["flag_values"]).tolist(), attrs["flag_meanings"].split()))
+    words[-1] = "unset"  # nothing was said
     found = np.array([words.get(code, f"unknown_{code}") for code in np.ravel(values).tolist()], object)
     return found.reshape(np.shape(values))
 

@@ -31,7 +31,7 @@ VARIABLES = {
     "/hessian/ramp": (("checkpoint", "long"), RAMP),
     "/hessian/unwritten": (("checkpoint",), np.array([UNWRITTEN_STEP] * 2, dtype=np.int64)),
     "/landscape/alpha": (("alpha",), np.array([-1.0, 0.0, 1.0])),
-    "/landscape/loss_status": (("checkpoint", "alpha"), np.array([[0, 1, 2], [1, 1, 1]], dtype=np.int8)),
+    "/landscape/loss_status": (("checkpoint", "alpha"), np.array([[0, 1, 2], [-1, -1, -1]], dtype=np.int8)),
     "/landscape/label": (("checkpoint", "alpha"), np.array([["a", "", "\u03b1\u03b2"], ["", "", ""]], dtype=object)),
 }
 ATTRIBUTES = {
@@ -148,7 +148,7 @@ def check_ncdump(path):
         assert line in header, f"{line!r} not in\n{header}"
     assert "phony" not in header
     values = output_of("ncdump", "-v", "/landscape/loss_status", path)
-    assert "loss_status =\n  0, 1, 2,\n  1, 1, 1 ;" in values, values
+    assert "loss_status =\n  0, 1, 2,\n  -1, -1, -1 ;" in values, values
     everything = output_of("ncdump", path)
     assert "210.5, 211.5" not in everything and "120.5, 121.5, 122.5, _" in everything, everything[-3000:]
 
@@ -156,7 +156,7 @@ def check_ncdump(path):
 def check_nco(path):
     printed = json.loads(output_of("ncks", "--json", "--jsn_fmt=1", "-v", "loss_status", path))
     status = printed["groups"]["landscape"]["variables"]["loss_status"]
-    assert status["data"] == [[0, 1, 2], [1, 1, 1]], status
+    assert status["data"] == [[0, 1, 2], [-1, -1, -1]], status
     copy = path + ".copy.nc"
     output_of("ncks", "-O", path, copy)
     import netCDF4

@@ -593,7 +593,7 @@ TEST(ResultReader, ReadsValuesOfEachType) {
   write_sample(path);
   const ResultReader reader(path);
   EXPECT_THAT(reader.read_integers("", "step"), ElementsAre(0, 250));
-  EXPECT_THAT(reader.read_integers("landscape", "loss_status"), ElementsAre(0, 1, 2, 1, 1, 1));
+  EXPECT_THAT(reader.read_integers("landscape", "loss_status"), ElementsAre(0, 1, 2, -1, -1, -1));
   EXPECT_THAT(reader.read_text("", "checkpoint_file"),
               ElementsAre("step-0.npz", "Pfad/sch\u00f6n.npz"));
   EXPECT_THAT(reader.read_text("landscape", "label"),

@@ -24,6 +24,16 @@ using detail::CountedIndex;
 using detail::UnexplainedHessian;
 using detail::UnexplainedInverse;
 
+// What flags say beyond CriticalPointOutcome.
+constexpr std::int8_t kNotSearched = std::size(kCriticalPointOutcomes);
+
+std::vector<std::string> outcomes() {
+  std::vector<std::string> all(std::begin(kCriticalPointOutcomes),
+                               std::end(kCriticalPointOutcomes));
+  all.emplace_back("not_searched");
+  return all;
+}
+
 class CriticalAnalyzer final : public Analyzer {
  public:
   CriticalAnalyzer(int max_iterations, double tolerance)
@@ -44,9 +54,9 @@ class CriticalAnalyzer final : public Analyzer {
     Group answer = declared();
     const Eigen::MatrixXd* h = point.hessian();
     if (h == nullptr) {
-      if (point.hessian_status() == Status::kNonFinite) {
-        answer[outcome_].set_flag(static_cast<std::int8_t>(CriticalPointOutcome::kNonFinite));
-      }
+      answer[outcome_].set_flag(point.hessian_status() == Status::kNonFinite
+                                    ? static_cast<std::int8_t>(CriticalPointOutcome::kNonFinite)
+                                    : kNotSearched);
       answer.set_rest_missing(point.hessian_status());
       return answer;
     }
@@ -162,8 +172,8 @@ class CriticalAnalyzer final : public Analyzer {
            "zero or where H is singular to rounding; vanishing: |g| is small, but so is H, "
            "as towards infinity, and |g| / ||H|| is above 1e-6 |theta|, or the last Newton step is "
            "that leaves more than a tenth of |g|: no critical point is near; of all but converged "
-           "nothing else is said",
-       .flag_meanings = {std::begin(kCriticalPointOutcomes), std::end(kCriticalPointOutcomes)},
+           "nothing else is said; not_searched: without the matrix",
+       .flag_meanings = outcomes(),
        .headline = 1});
   VariableId num_iterations_ = declare({.name = "num_iterations",
                                         .type = VariableType::kInt64,

@@ -62,6 +62,11 @@ class GgnAnalyzer final : public Analyzer {
                                point.ends_of(ResidualOperator(objective, point.theta()),
                                              detail::part_of(point.progress(), 1.0 / 3, 1),
                                              of_g.rounding_band));
+    } else {
+      Spectrum none;
+      none.status = point.hessian_status();
+      gauss_newton_spectrum_.set(answer, none);
+      functional_spectrum_.set(answer, none);
     }
     answer.set_rest_missing(point.hessian_status());
     return answer;

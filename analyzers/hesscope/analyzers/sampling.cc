@@ -130,6 +130,7 @@ class SamplingAnalyzer final : public Analyzer {
 
   Group analyze(PointAnalysis& point) const override {
     Group answer = declared();
+    for (const VariableId id : {max_interval_, min_interval_}) set_interval(answer[id], {});
     const Eigen::Index num_samples = point.objective().num_samples();
     const Eigen::MatrixXd* h = point.hessian();
     if (h == nullptr && point.hessian_status() != Status::kNotComputed) {

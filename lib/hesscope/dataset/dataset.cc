@@ -42,7 +42,11 @@ double Variable::number() const {
         if constexpr (std::is_same_v<std::decay_t<decltype(all)>, std::vector<std::string>>) {
           return kNaN;
         } else {
-          return all.empty() ? kNaN : static_cast<double>(all.front());
+          const bool is_missing =
+              all.empty() ||
+              (std::is_same_v<std::decay_t<decltype(all)>, std::vector<std::int64_t>> &&
+               static_cast<std::int64_t>(all.front()) == kMissingCount);
+          return is_missing ? kNaN : static_cast<double>(all.front());
         }
       },
       values);

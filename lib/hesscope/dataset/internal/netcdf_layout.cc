@@ -58,7 +58,7 @@ constexpr unsigned kDeflateLevel = 4;
 constexpr unsigned kMaxCompactAttributes = 16;
 constexpr unsigned kMinDenseAttributes = 12;
 constexpr unsigned kCreationOrder = H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED;
-constexpr std::int8_t kFillInt8 = 1;  // Status::kNotComputed
+constexpr std::int8_t kFillInt8 = -1;  // no code of a flag or a status
 
 void require(herr_t result, const Place& place, std::string_view action) {
   if (result < 0) fail(place, action);
