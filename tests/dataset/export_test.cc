@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <utility>
@@ -28,7 +29,8 @@ namespace fs = std::filesystem;
 
 class Export : public testing::Test {
  protected:
-  // Of 3 x 2 points, the loss at (alpha, beta) = (a, b) being 10 a + b; not finite in a corner.
+  // Of 3 x 2 points, the loss at (alpha, beta) = (a, b) being 10 a + b; not finite in a corner, where
+  // there is no index either.
   // With a trajectory, that of three checkpoints: the second has no place, the first no finite loss.
   fs::path landscape(std::size_t num_beta = 2, bool has_trajectory = false) const {
     const fs::path path = folder_ / "landscape.h5";
@@ -45,6 +47,12 @@ class Export : public testing::Test {
     define("beta", {"beta"});
     define("gradient_norm", {"beta", "alpha"});
     define("loss", {"beta", "alpha"});
+    file.define_variable("landscape",
+                         {.name = "index",
+                          .type = VariableType::kInt64,
+                          .dimensions = {"beta", "alpha"},
+                          .long_name = "index",
+                          .definition = "index"});
     const std::vector<double> alpha = {-1, 0, 0.1};
     const std::vector<double> all_beta = {0, 0.5};
     const std::vector<double> beta(all_beta.begin(), all_beta.begin() + num_beta);
@@ -54,6 +62,9 @@ class Export : public testing::Test {
     }
     std::vector<double> norm(loss.size(), 2.0);
     loss.back() = num_beta > 1 ? kNaN : loss.back();
+    std::vector<std::int64_t> index(loss.size(), 7);
+    index.back() = kMissingCount;
+    file.write("landscape", "index", index);
     file.write("landscape", "alpha", alpha);
     file.write("landscape", "beta", beta);
     file.write("landscape", "loss", loss);
@@ -170,9 +181,9 @@ TEST_F(Export, DoesNotReplaceTheResultByItsTrajectory) {
 
 TEST_F(Export, AGridAsCsvHasOneLineAPoint) {
   EXPECT_EQ(exported(landscape(), "csv"),
-            "alpha,beta,loss,gradient_norm\n"
-            "-1,0,-10,2\n0,0,0,2\n0.1,0,1,2\n"
-            "-1,0.5,-9.5,2\n0,0.5,0.5,2\n0.1,0.5,nan,2\n");
+            "alpha,beta,loss,gradient_norm,index\n"
+            "-1,0,-10,2,7\n0,0,0,2,7\n0.1,0,1,2,7\n"
+            "-1,0.5,-9.5,2,7\n0,0.5,0.5,2,7\n0.1,0.5,nan,2,nan\n");
 }
 
 TEST_F(Export, AGridAsVtkIsASurface) {
@@ -182,7 +193,8 @@ TEST_F(Export, AGridAsVtkIsASurface) {
             "-1 0 -10\n0 0 0\n0.1 0 1\n-1 0.5 -9.5\n0 0.5 0.5\n0.1 0.5 1\n"
             "POINT_DATA 6\n"
             "SCALARS loss double 1\nLOOKUP_TABLE default\n-10\n0\n1\n-9.5\n0.5\nnan\n"
-            "SCALARS gradient_norm double 1\nLOOKUP_TABLE default\n2\n2\n2\n2\n2\n2\n");
+            "SCALARS gradient_norm double 1\nLOOKUP_TABLE default\n2\n2\n2\n2\n2\n2\n"
+            "SCALARS index double 1\nLOOKUP_TABLE default\n7\n7\n7\n7\n7\nnan\n");
 }
 
 TEST_F(Export, AGridAsLosslandscapeHasRowsAlongY) {
