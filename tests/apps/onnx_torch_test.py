@@ -92,6 +92,35 @@ class PyTorch(program.Case):
         with h5py.File(self.folder / "out.h5") as found:
             np.testing.assert_allclose(np.linalg.eigvalsh(found["hessian/matrix"][0]), wanted, rtol=0, atol=1e-12)
 
+    def test_batch_normalisation_without_what_it_has_averaged(self):
+        torch.manual_seed(7)
+        example = torch_models.batch_norm()
+        list(example.trained(epochs=1))
+        self.write(example)
+        arguments = ("-p", "problem.toml", "-o", "out.h5", "--only", "spectrum", "--force")
+        torch.save(dict(example.module.named_parameters()), self.folder / "parameters.pt")
+        done = self.run_program("analyze", "parameters.pt", *arguments)
+        self.assertEqual(done.returncode, program.DONE)
+        self.assertRegex(done.stderr, "running_mean.*averages of batch normalisation, which the checkpoint does not have")
+        torch.save(example.module.state_dict(), self.folder / "weights.pt")
+        self.assertEqual(self.run_program("analyze", "weights.pt", *arguments).stderr, "")
+        self.assertEqual(self.run_program("analyze", "model.onnx", *arguments).stderr, "")
+        # Exported for inference, it is another network, of the same predictions.
+        self.write(example, do_constant_folding=True, training=torch.onnx.TrainingMode.EVAL)
+        done = self.run_program("analyze", "model.onnx", *arguments)
+        self.assertEqual(done.returncode, program.DONE)
+        self.assertRegex(done.stderr, "the exporter has made the parameters onnx::Conv_")
+
+    def test_a_softmax_before_cross_entropy(self):
+        torch.manual_seed(7)
+        example = torch_models.cnn()
+        example.module = torch.nn.Sequential(example.module, torch.nn.Softmax(1))
+        self.write(example)
+        torch.save(example.module.state_dict(), self.folder / "weights.pt")
+        done = self.run_program("analyze", "weights.pt", "-p", "problem.toml", "-o", "out.h5", "--only", "spectrum")
+        self.assertEqual(done.returncode, program.DONE)
+        self.assertIn("the model ends in softmax", done.stderr)
+
 
 if __name__ == "__main__":
     program.main()

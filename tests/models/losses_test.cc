@@ -267,6 +267,29 @@ TEST(Losses, SayWhereClassesMayBeOnOneAxisOrAnother) {
   EXPECT_EQ(remark({}, {4}), "");
 }
 
+TEST(Losses, SayWhatTheyWouldApplyTwice) {
+  Graph g;
+  const Var z = g.parameter(0, 2, 3);
+  const auto remark = [](LossKind kind, Var output) {
+    return remark_on_probabilities({.kind = kind}, output);
+  };
+  using Kind = LossKind;
+  const Var turned = gather(reshape(softmax_rows(z), 3, 2), std::vector<std::int32_t>{1, 0}, 1, 2);
+  for (const Var softmax : {softmax_rows(z), turned}) {
+    EXPECT_NE(remark(Kind::kCrossEntropy, softmax).find("ends in softmax"), std::string::npos);
+    EXPECT_NE(remark(Kind::kNegativeLogLikelihood, softmax).find("log_softmax"), std::string::npos);
+    EXPECT_EQ(remark(Kind::kMeanSquaredError, softmax), "");
+    EXPECT_EQ(remark(Kind::kBinaryCrossEntropy, softmax), "");
+  }
+  EXPECT_NE(remark(Kind::kBinaryCrossEntropy, sigmoid(z)).find("sigmoid"), std::string::npos);
+  EXPECT_EQ(remark(Kind::kCrossEntropy, sigmoid(z)), "");
+  for (const Kind kind :
+       {Kind::kCrossEntropy, Kind::kNegativeLogLikelihood, Kind::kBinaryCrossEntropy}) {
+    EXPECT_EQ(remark(kind, z), "");
+    EXPECT_EQ(remark(kind, log(softmax_rows(z))), "");
+  }
+}
+
 TEST(Losses, RefusesAClassAxisThatDoesNotFit) {
   Data data;
   data.is_integer = true;

@@ -209,4 +209,33 @@ Var record_loss(ModelBuilder& builder,
   return class_loss(builder, options, output, shape, target, data);
 }
 
+std::string remark_on_probabilities(const LossOptions& options, Var output) {
+  using Op = Graph::Op;
+  const auto nodes = output.graph().nodes();
+  const Graph::Node* last = &nodes[static_cast<std::size_t>(output.node())];
+  const auto moves = [](const Graph::Node& node) {
+    return node.op == Op::kReshape || node.op == Op::kSlice ||
+           (node.op == Op::kGather && node.b < 0);
+  };
+  while (moves(*last)) last = &nodes[static_cast<std::size_t>(last->a)];
+  const bool is_softmax = last->op == Op::kSoftmaxRows;
+  const bool is_sigmoid = last->op == Op::kElementary && last->function == Elementary::kSigmoid;
+  if (options.kind == LossKind::kCrossEntropy && is_softmax) {
+    return "the model ends in softmax, and loss = \"cross-entropy\", which takes logits, applies "
+           "it "
+           "once more: export it without its last layer, or with log_softmax for loss = \"nll\"";
+  }
+  if (options.kind == LossKind::kNegativeLogLikelihood && is_softmax) {
+    return "the model ends in softmax, and loss = \"nll\" takes its probabilities for their "
+           "logarithms: export it with log_softmax, or without its last layer for loss = "
+           "\"cross-entropy\"";
+  }
+  if (options.kind == LossKind::kBinaryCrossEntropy && is_sigmoid) {
+    return "the model ends in a sigmoid, and loss = \"bce-with-logits\", which takes logits, "
+           "applies "
+           "it once more: export it without its last layer";
+  }
+  return {};
+}
+
 }  // namespace hesscope

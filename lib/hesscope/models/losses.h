@@ -75,4 +75,9 @@ std::string remark_on_class_axis(const LossOptions& options,
                                  const std::string& target,
                                  const TensorShapes& data);
 
+/// What to say where the model ends in the softmax or sigmoid that the loss applies to what it takes
+/// for logits, or of which it takes the result for logarithms; empty elsewhere.
+/// @param output  as in record_loss().
+std::string remark_on_probabilities(const LossOptions& options, Var output);
+
 }  // namespace hesscope

@@ -109,6 +109,14 @@ ModelBuffer buffer_of(const Tensor& tensor,
   return buffer;
 }
 
+// Whether it is a mean or a variance of a batch normalisation.
+bool is_statistic(const OnnxFile& file, const std::string& name) {
+  return std::ranges::any_of(file.nodes, [&](const onnx::Node& node) {
+    return node.op == "BatchNormalization" && node.domain.empty() && node.inputs.size() == 5 &&
+           (node.inputs[3] == name || node.inputs[4] == name);
+  });
+}
+
 // Without what merging by value has left to an Identity node: that was equal, and is two.
 OnnxWeights weights_of(const OnnxFile& file,
                        const onnx::Dependencies& needs,
@@ -117,10 +125,16 @@ OnnxWeights weights_of(const OnnxFile& file,
   OnnxWeights weights{.parameters = {},
                       .constants = {},
                       .single_numbers = {},
+                      .statistics = {},
                       .are_named_by_model = checkpoint.format != "onnx"};
   for (const OnnxTensorRole& role : roles) {
     const Tensor* tensor = file.find_initializer(role.name);
-    if (tensor == nullptr || !needs.with_slopes.contains(role.name)) continue;
+    if (tensor == nullptr) continue;
+    if (!role.is_parameter && !checkpoint.has(role.name) && needs.values.contains(role.name) &&
+        is_statistic(file, role.name)) {
+      weights.statistics.push_back(tensor);
+    }
+    if (!needs.with_slopes.contains(role.name)) continue;
     if (role.is_parameter) {
       weights.parameters.push_back(tensor);
     } else if (role.is_single_number) {
@@ -194,6 +208,7 @@ Model build(const ChosenGraph& graph, const ModelSources& sources, const TensorS
   const LossOptions loss = loss_options(settings);
   const std::string target = settings.has("target") ? settings.text("target") : "target";
   if (loss.kind != LossKind::kOutput) builder.set_prediction(*value.var);
+  const std::string ends_in = remark_on_probabilities(loss, *value.var);
   Model model = builder.finish(record_loss(builder, loss, *value.var, shape, target, sources.data));
   model.graph = simplified(*model.graph);
   model.predicts_log_probabilities = loss.kind == LossKind::kNegativeLogLikelihood;
@@ -211,7 +226,10 @@ Model build(const ChosenGraph& graph, const ModelSources& sources, const TensorS
   model.searches_invariances = true;
   for (std::string remark : {remark_on_constants(file, weights, settings),
                              remark_on_single_numbers(file, weights, settings),
-                             remark_on_class_axis(loss, shape, target, sources.data)}) {
+                             remark_on_statistics(file, weights, settings),
+                             remark_on_fused_weights(file, weights),
+                             remark_on_class_axis(loss, shape, target, sources.data),
+                             ends_in}) {
     if (!remark.empty()) model.remarks.push_back(std::move(remark));
   }
   return model;

@@ -150,6 +150,40 @@ std::string remark_on_single_numbers(const OnnxFile& file,
       list_of(names));
 }
 
+std::string remark_on_statistics(const OnnxFile& file,
+                                 const OnnxWeights& weights,
+                                 const Settings& settings) {
+  std::vector<std::string> names;
+  for (const Tensor* tensor : weights.statistics) {
+    if (!is_settled(settings, *tensor, *tensor)) names.push_back(tensor->name);
+  }
+  if (names.empty()) return {};
+  return fmt::format(
+      "{} computes with {}: averages of batch normalisation, which the checkpoint does not have, "
+      "as "
+      "they were when the model was exported. Those of another step are others: save them with the "
+      "parameters, as state_dict() does; where they are constants, 'frozen' says so",
+      file.path.string(),
+      list_of(names));
+}
+
+std::string remark_on_fused_weights(const OnnxFile& file, const OnnxWeights& weights) {
+  std::vector<std::string> names;
+  for (const Tensor* tensor : weights.parameters) {
+    // What PyTorch's exporter calls weights that it has made itself.
+    if (!weights.are_named_by_model && tensor->name.starts_with("onnx::Conv_")) {
+      names.push_back(tensor->name);
+    }
+  }
+  if (names.empty()) return {};
+  return fmt::format(
+      "{}: the exporter has made the parameters {}, of convolutions and the batch normalisation "
+      "behind them, it seems: their Hessian is not that of the weights that were trained. Export "
+      "with training=torch.onnx.TrainingMode.PRESERVE, do_constant_folding=False",
+      file.path.string(),
+      list_of(names));
+}
+
 Var tied_variable(const OnnxFile& file, const Tensor& copy, const Tensor& original, Var variable) {
   const CopyKind kind = copy_kind(numbers_of(copy), numbers_of(original));
   const bool is_transposed =

@@ -21,11 +21,12 @@ namespace hesscope {
 /// Those that the problem file says. @throws ConfigError for an entry of another form.
 std::vector<ModelTie> onnx_ties_in(const Settings& settings);
 
-/// Initializers of a graph that a derivative reaches.
+/// Initializers of a graph that a derivative reaches, and statistics.
 struct OnnxWeights {
   std::vector<const onnx::Tensor*> parameters;
   std::vector<const onnx::Tensor*> constants;       ///< that the checkpoint has not
   std::vector<const onnx::Tensor*> single_numbers;  ///< constants because `parameters` names none
+  std::vector<const onnx::Tensor*> statistics;  ///< of BatchNormalization, not in the checkpoint
   bool are_named_by_model = true;  ///< else two names of parameters may be one tensor's
 };
 
@@ -46,6 +47,13 @@ std::string remark_on_constants(const onnx::OnnxFile& file,
 std::string remark_on_single_numbers(const onnx::OnnxFile& file,
                                      const OnnxWeights& weights,
                                      const Settings& settings);
+
+/// That statistics of batch normalisation are those of the file for all checkpoints; that parameters
+/// are products of such statistics and of the weights of a convolution. Empty if there are none.
+std::string remark_on_statistics(const onnx::OnnxFile& file,
+                                 const OnnxWeights& weights,
+                                 const Settings& settings);
+std::string remark_on_fused_weights(const onnx::OnnxFile& file, const OnnxWeights& weights);
 
 /// The variable of `original`, seen as the tensor `copy` of the graph is.
 /// @throws InputError naming both where their shapes cannot be those of one tensor.
