@@ -108,7 +108,8 @@ class Optimizer(program.Case):
                     self.check_against_pytorch(name, choice, rate, limit)
         for name, (rate, limit) in self.OTHERS.items():
             with self.subTest(name=name):
-                self.check_against_pytorch(name, "stored", rate, limit)
+                found = self.check_against_pytorch(name, "stored", rate, limit)
+                self.assert_close(found["momentum_threshold"][0], limit / rate)
 
     def test_adams_settings_are_the_checkpoints(self):
         found = self.check_against_pytorch("adam", "adam", 0.02, AVERAGED)

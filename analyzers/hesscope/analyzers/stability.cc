@@ -102,19 +102,21 @@ class StabilityAnalyzer final : public Analyzer {
   }
 
  private:
-  // SGD's own; for others, the hypothetical one with their beta1.
+  // SGD's and RMSprop's own, of Adagrad none; for others, the hypothetical one with their beta1.
   std::optional<LinearStep> momentum_step(Group& answer,
                                           std::span<const OptimizerSettings> groups,
                                           OptimizerKind kind) const {
-    const bool is_sgd = kind == OptimizerKind::kSgd && groups.front().momentum;
+    const bool has_none = kind == OptimizerKind::kAdagrad;
+    const bool has_own =
+        (kind == OptimizerKind::kSgd || kind == OptimizerKind::kRmsprop) && groups.front().momentum;
     const EffectiveSetting momentum =
         effective(groups,
-                  is_sgd ? &OptimizerSettings::momentum : &OptimizerSettings::beta1,
+                  has_own || has_none ? &OptimizerSettings::momentum : &OptimizerSettings::beta1,
                   options_.given.beta1,
-                  kDefaultBeta1);
+                  has_none ? 0 : kDefaultBeta1);
     momentum_.set(answer, momentum);
     if (!momentum.value) return std::nullopt;
-    if (!is_sgd) return heavy_ball_step(*momentum.value);
+    if (!has_own) return heavy_ball_step(*momentum.value);
     const LinearStep step = sgd_step(groups.front(), options_.given);
     const bool is_one = std::ranges::all_of(
         groups, [&](const auto& group) { return sgd_step(group, options_.given) == step; });
@@ -254,8 +256,10 @@ class StabilityAnalyzer final : public Analyzer {
                                 "learning_rate",
                                 "learning rate",
                                 "as the checkpoint has it: schedules change it"};
-  SettingSection momentum_{
-      declaring(), "momentum", "momentum", "m of SGD; of another optimiser, its beta1"};
+  SettingSection momentum_{declaring(),
+                           "momentum",
+                           "momentum",
+                           "m of SGD and RMSprop, 0 of Adagrad; of another optimiser, its beta1"};
   SettingSection weight_decay_{declaring(),
                                "weight_decay",
                                "the optimiser's weight decay",
