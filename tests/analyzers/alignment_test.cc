@@ -17,6 +17,8 @@
 #include <hesscope/models/signal_noise.h>
 #include <hesscope/objective/graph_objective.h>
 
+#include "support/matrices.h"
+
 namespace hesscope {
 namespace {
 
@@ -203,6 +205,41 @@ TEST(Alignment, DoesNotDependOnThePlacementOfTheSignal) {
   const Group random = Data(true).analyze(weights());
   for (const Variable& variable : first.variables) {
     EXPECT_EQ(variable.values, random[variable.name].values) << variable.name;
+  }
+}
+
+// Tokens and weights turned alike: all products stay, and no token lies along an axis.
+TEST(Alignment, DoesNotDependOnTheDirectionOfTheSignal) {
+  const Eigen::MatrixXd q = test::random_orthogonal(kDimension, 4);
+  Data data(true);
+  SampleTable turned = data.objective.samples();
+  for (Index i = 0; i < kSamples; ++i) {
+    for (Index first : {Index{0}, kDimension}) {
+      // Of signals the product is that of a column and a number, of which signs can be taken out.
+      const VectorXd token = turned.row(i).segment(first, kDimension).transpose();
+      turned.row(i).segment(first, kDimension) = (q * token).transpose();
+    }
+  }
+  VectorXd theta = weights();
+  for (Index row = 0; row < theta.size() / kDimension; ++row) {
+    theta.segment(row * kDimension, kDimension) =
+        (q * weights().segment(row * kDimension, kDimension)).eval();
+  }
+  const Group wanted = data.analyze(weights());
+  const GraphObjective objective(data.objective.model(), turned, {.num_threads = 1});
+  PointAnalysis point(objective, theta);
+  point.set_model_samples({.model = &objective.model(), .samples = &objective.samples()});
+  const Group found = alignment_analyzer().create({})->analyze(point);
+  for (const char* name : {"value_signal",
+                           "value_noise",
+                           "query_signal",
+                           "key_signal",
+                           "query_noise",
+                           "key_noise",
+                           "softmax_11",
+                           "softmax_21"}) {
+    SCOPED_TRACE(name);
+    expect_near(values_of(found, name), values_of(wanted, name));
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -36,7 +37,8 @@ Rows rows_of(const PointAnalysis& point, const std::string& name) {
   return {point.theta().data() + block.offset, block.shape[0], block.shape[1]};
 }
 
-// The tokens of all samples, one a column.
+// The tokens of all samples, one a column. The signal is that of two tokens which lies along the first
+// axis, or which all samples have, times their signs; else the first.
 struct Tokens {
   MatrixXd signal;
   MatrixXd noise;
@@ -63,16 +65,36 @@ Tokens tokens_of(const ModelSamples& samples) {
   const auto token = [&](Index sample, Index t) {
     return Eigen::Map<const VectorXd>(table.row(sample).data() + first + t * d, d);
   };
-  bool is_told = true;  // by the first axis
-  for (Index i = 0; i < table.rows(); ++i) {
-    is_told = is_told && is_first_axis(token(i, 0)) != is_first_axis(token(i, 1));
+  const auto sign = [&](Index sample) { return table(sample, offset_of("target")); };
+  // Where `is_signal(sample, t)` holds of some token of every sample, it tells which is the signal.
+  const auto tells = [&](const auto& is_signal) {
+    for (Index i = 0; i < table.rows(); ++i) {
+      if (!is_signal(i, 0) && !is_signal(i, 1)) return false;
+    }
+    return true;
+  };
+  const auto is_along_first = [&](Index i, Index t) {
+    return is_first_axis(token(i, t)) && !is_first_axis(token(i, 1 - t));
+  };
+  const auto is_common = [&](Index common) {
+    return [&, mu = VectorXd(sign(0) * token(0, common))](Index i, Index t) {
+      return token(i, t) == sign(i) * mu;
+    };
+  };
+  std::function<bool(Index, Index)> is_signal = [](Index, Index t) { return t == 0; };
+  if (tells(is_along_first)) {
+    is_signal = is_along_first;
+  } else if (tells(is_common(0))) {
+    is_signal = is_common(0);
+  } else if (tells(is_common(1))) {
+    is_signal = is_common(1);
   }
   Tokens tokens{MatrixXd(d, table.rows()), MatrixXd(d, table.rows()), VectorXd(table.rows())};
   for (Index i = 0; i < table.rows(); ++i) {
-    const Index signal = is_told && is_first_axis(token(i, 1)) ? 1 : 0;
+    const Index signal = is_signal(i, 0) ? 0 : 1;
     tokens.signal.col(i) = token(i, signal);
     tokens.noise.col(i) = token(i, 1 - signal);
-    tokens.sign[i] = table(i, offset_of("target"));
+    tokens.sign[i] = sign(i);
   }
   return tokens;
 }
@@ -213,7 +235,9 @@ class AlignmentAnalyzer final : public Analyzer {
        .long_name = "signal in the values",
        .definition =
            "<v, mu>; v: mean row of WV.pos less that of WV.neg; mu: mean of y_i times the signal "
-           "token",
+           "token, which is that along the first axis, or else the one that all samples have, "
+           "times "
+           "y_i; the first of the two where neither tells",
        .references = {papers::kLi2025}});
   VariableId value_noise_ =
       declare({.name = "value_noise",
