@@ -423,7 +423,9 @@ class Files(Trained):
         said = self.train("more", "--run", "sgdm", "--seed", 3, experiment=more).stderr
         self.assertIn("experiment.toml: 'batch' is 41, but there are 40 samples to train on", said)
         self.assertIn("experiment.toml: 'history_steps' names step 61, but the last is 60", said)
+        self.assertIn("samples of [evaluation] are drawn with the seed 99, as those of [data] are", said)
         all_there = fixed.replace("steps = 60", "steps = 60\nbatch = 40\nhistory_steps = [7, 60]")
+        all_there = all_there.replace("[evaluation]\n", "[evaluation]\nseed = 99\n")
         self.assertEqual(self.train("all", "--run", "sgdm", "--seed", 3, experiment=all_there).stderr, "")
         self.assertEqual(self.contents("more")["step-000060.h5"], self.contents("all")["step-000060.h5"])
 

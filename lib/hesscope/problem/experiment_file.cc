@@ -106,6 +106,7 @@ DataSettings evaluation_from(const TomlTable& evaluation,
   DataSettings settings = data_from(table, "[evaluation]", folder);
   if (!settings.sampler.empty()) {
     settings.samples = settings.samples.value_or(1000);
+    settings.has_default_seed = !settings.seed;
     settings.seed = settings.seed.value_or(99);
   }
   return settings;

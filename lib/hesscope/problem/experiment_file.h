@@ -25,6 +25,7 @@ struct DataSettings {
   std::vector<std::filesystem::path> files;  ///< all that the samples are made of
   std::optional<std::int64_t> samples;       ///< a fixed number of them
   std::optional<std::uint64_t> seed;
+  bool has_default_seed = false;  ///< that nobody has given
 };
 
 /// One [[run]]: an update rule and its learning rate. With a list `learning_rates` a table stands

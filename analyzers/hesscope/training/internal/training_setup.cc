@@ -303,6 +303,17 @@ std::vector<std::string> TrainingSetup::remarks() const {
                     experiment_.batch,
                     num_samples));
   }
+  const DataSettings& data = experiment_.data;
+  const DataSettings& evaluation = experiment_.evaluation;
+  if (evaluation.has_default_seed && data.seed == evaluation.seed &&
+      data.sampler == evaluation.sampler) {
+    remarks.push_back(fmt::format(
+        "{}: samples of [evaluation] are drawn with the seed {}, as those of [data] are: "
+        "they are samples that are trained on, unless [evaluation] has another 'seed' (or "
+        "the same, which says that this is meant)",
+        experiment_.path.string(),
+        *evaluation.seed));
+  }
   const auto& steps = experiment_.history_steps;
   if (!steps.empty() && steps.back() > experiment_.num_steps) {
     remarks.push_back(
