@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <atomic>
+#include <exception>
 #include <filesystem>
+#include <new>
+#include <string>
 #include <string_view>
 
 #include <dlfcn.h>
@@ -32,8 +35,13 @@ const Plugin& loaded(const std::filesystem::path& path) {
   const std::filesystem::path file = std::filesystem::absolute(path);  // never searched for
   void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
-    throw InputError(
-        fmt::format("{}: cannot be loaded as a plug-in: {}", path.string(), loader_message()));
+    const std::string reason = loader_message();
+    const bool lacks_hesscope = reason.find("hesscope") != std::string::npos &&
+                                reason.find("undefined symbol") != std::string::npos;
+    throw InputError(fmt::format("{}: cannot be loaded as a plug-in: {}{}",
+                                 path.string(),
+                                 reason,
+                                 lacks_hesscope ? "; link it with hesscope" : ""));
   }
   const auto* plugin = static_cast<const Plugin*>(dlsym(library, kSymbol));
   if (plugin == nullptr) {
@@ -55,6 +63,30 @@ const Plugin& loaded(const std::filesystem::path& path) {
   return *plugin;
 }
 
+// What the plug-in makes of it. What it says is wrong with its inputs is said as it is.
+Model made_by(const Plugin& plugin,
+              const std::filesystem::path& path,
+              const PluginSources& sources) {
+  const auto failed = [&](const std::string& why) {
+    return InputError(fmt::format("{}: the plug-in failed: {}", path.string(), why));
+  };
+  try {
+    return plugin.make(sources);
+  } catch (const InputError&) {
+    throw;
+  } catch (const ConfigError&) {
+    throw;
+  } catch (const Interrupted&) {
+    throw;
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& error) {
+    throw failed(error.what());
+  } catch (...) {
+    throw failed("it threw what is no std::exception");
+  }
+}
+
 const SettingTable& options_in(const Settings& settings) {
   static const SettingTable none;
   return settings.has("options") ? settings.table("options") : none;
@@ -70,7 +102,8 @@ Model build_plugin(const ModelSources& sources, const TensorShapes& checkpoint) 
                     path.string()));
   }
   const std::string sha256 = io::sha256_of(io::InputFile(path, "a plug-in"));
-  Model model = loaded(path).make({options_in(sources.settings), checkpoint, sources.data});
+  Model model =
+      made_by(loaded(path), path, {options_in(sources.settings), checkpoint, sources.data});
   if (model.graph == nullptr) {
     throw InputError(
         fmt::format("{}: the plug-in has made a model without a graph", path.string()));

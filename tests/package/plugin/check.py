@@ -66,6 +66,8 @@ with h5py.File(folder / "trained" / "step-000001.h5") as result:
     expected = 0.1 * 2 * X.T @ y / 20
     assert np.linalg.norm(result["weight"][()] - expected) <= 1e-14 * np.linalg.norm(expected)
 
+refused(analyze(ridge.replace("0.25", "much"), "--allow-plugins"), 3, "libridge.so", "the plug-in failed: stod")
+
 (folder / "text.so").write_text("no library")
 refused(analyze(ridge.replace("libridge", "text"), "--allow-plugins"), 3, "text.so", "cannot be loaded")
 refused(analyze(ridge.replace("libridge", "none"), "--allow-plugins"), 3, "none.so")
