@@ -255,6 +255,17 @@ TEST_F(AnalyzeQuartic, RefusesPointsThatDoNotFit) {
   refusal({{"adam", start_, 1, adam_state(Eigen::Vector3d(1, -1, 1), 1, {}, 2)}}, "at least 0");
   refusal({{"adam", start_, 1, adam_state(Eigen::Vector3d(1, 1, 1), 1)}},
           "of each parameter block");
+  const Eigen::Vector3d v(1, 1, 1);
+  const auto refuses = [&](const OptimizerSettings& settings, const char* text, std::int64_t step = 1) {
+    refusal({{"adam", start_, 1, adam_state(v, step, settings, 2)}}, text);
+  };
+  refuses({.learning_rate = -0.1}, "an optimiser whose learning rate is not");
+  refuses({.learning_rate = kNaN}, "an optimiser whose learning rate is not");
+  refuses({.beta1 = 1}, "beta1 is not from 0 to below 1");
+  refuses({.beta2 = -0.5}, "beta2 is not from 0 to below 1");
+  refuses({.epsilon = kNaN}, "epsilon is not from 0 on");
+  refuses({.momentum = -1}, "momentum is not from 0 on");
+  refuses({}, "less than one step", 0);
 }
 
 // P = (1 - 0.75) (sqrt(v / (1 - 0.75)) + 1) after one step, with beta1 as given; and a point

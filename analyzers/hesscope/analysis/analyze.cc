@@ -72,7 +72,7 @@ struct Analysis::Impl {
   std::vector<std::string> remarks;  // on the points' optimisers
 };
 
-std::span<const PointAnswers> Analysis::points() const { return impl_->points; }
+std::span<const PointAnswers> Analysis::points() const& { return impl_->points; }
 
 const PointAnswers& Analysis::operator[](std::size_t index) const {
   if (index < impl_->points.size()) return impl_->points[index];
@@ -93,7 +93,7 @@ const Answers& Analysis::run() const { return impl_->run; }
 
 std::vector<std::string> Analysis::analyzers() const { return names_of(impl_->analyzers); }
 
-std::span<const std::string> Analysis::warnings() const { return impl_->summary.warnings; }
+std::span<const std::string> Analysis::warnings() const& { return impl_->summary.warnings; }
 
 bool Analysis::is_conclusive() const { return impl_->summary.is_conclusive; }
 

@@ -116,8 +116,9 @@ class Analysis {
   Analysis(const Analysis&) = default;
   Analysis& operator=(const Analysis&) = default;
 
-  /// In the order given.
-  std::span<const PointAnswers> points() const;
+  /// In the order given. Here and below, a view would be of what is gone with a temporary.
+  std::span<const PointAnswers> points() const&;
+  std::span<const PointAnswers> points() && = delete;
 
   /// @throws PreconditionError if there are not so many.
   const PointAnswers& operator[](std::size_t index) const;
@@ -132,7 +133,8 @@ class Analysis {
   std::vector<std::string> analyzers() const;
 
   /// Sentences about numbers that are missing or not proved.
-  std::span<const std::string> warnings() const;
+  std::span<const std::string> warnings() const&;
+  std::span<const std::string> warnings() && = delete;
 
   /// False when some number is missing for another reason than that mathematics leaves it
   /// undefined.

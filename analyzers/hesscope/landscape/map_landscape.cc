@@ -32,7 +32,7 @@ const Eigen::MatrixXd& LandscapeMap::loss() const { return impl_->loss; }
 
 const Group& LandscapeMap::group() const { return impl_->group; }
 
-std::span<const std::string> LandscapeMap::warnings() const { return impl_->summary.warnings; }
+std::span<const std::string> LandscapeMap::warnings() const& { return impl_->summary.warnings; }
 
 bool LandscapeMap::is_conclusive() const { return impl_->summary.is_conclusive; }
 

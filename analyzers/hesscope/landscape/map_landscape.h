@@ -48,7 +48,8 @@ class LandscapeMap {
   const Group& group() const;
 
   /// Sentences about numbers that are missing or not proved.
-  std::span<const std::string> warnings() const;
+  std::span<const std::string> warnings() const&;
+  std::span<const std::string> warnings() && = delete;
 
   /// As LandscapeResult has it.
   bool is_conclusive() const;

@@ -244,7 +244,7 @@ ResultReader::ResultReader(ResultReader&&) noexcept = default;
 
 const std::filesystem::path& ResultReader::path() const { return impl_->path; }
 
-const std::vector<Group>& ResultReader::groups() const { return impl_->listing.groups; }
+const std::vector<Group>& ResultReader::groups() const& { return impl_->listing.groups; }
 
 const Group* ResultReader::find_group(const std::string& name) const {
   const auto found = std::ranges::find(impl_->listing.groups, name, &Group::name);

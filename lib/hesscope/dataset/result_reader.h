@@ -47,7 +47,8 @@ class ResultReader {
   const std::filesystem::path& path() const;
 
   /// The root first, then its groups; all in order of creation.
-  const std::vector<Group>& groups() const;
+  const std::vector<Group>& groups() const&;
+  const std::vector<Group>& groups() && = delete;
 
   /// nullptr where there is none.
   const Group* find_group(const std::string& name) const;

@@ -32,6 +32,23 @@ PointSubject::PointSubject(const Problem& problem)
       fresh_samples(problem.fresh_samples()),
       objective_(&problem.objective()) {}
 
+namespace {
+
+// Which of the settings no optimiser can have; empty for none.
+std::string flaw_of(const OptimizerSettings& group) {
+  const auto is_from_0 = [](double x) { return x >= 0 && std::isfinite(x); };
+  const auto is_share = [](double x) { return x >= 0 && x < 1; };
+  if (!is_from_0(group.learning_rate.value_or(0)))
+    return "learning rate is not from 0 on, and finite";
+  if (!is_share(group.beta1.value_or(0))) return "beta1 is not from 0 to below 1";
+  if (!is_share(group.beta2.value_or(0))) return "beta2 is not from 0 to below 1";
+  if (!is_from_0(group.epsilon.value_or(0))) return "epsilon is not from 0 on, and finite";
+  if (!is_from_0(group.momentum.value_or(0))) return "momentum is not from 0 on, and finite";
+  return {};
+}
+
+}  // namespace
+
 void require_points(const std::string& function,
                     const Objective& objective,
                     const std::vector<NamedPoint>& points) {
@@ -51,6 +68,13 @@ void require_points(const std::string& function,
       refuse(fmt::format("must have {} parameters, got {}", n, point.theta.size()));
     }
     const OptimizerState& optimizer = point.optimizer;
+    for (const OptimizerSettings& group : optimizer.groups) {
+      const std::string flaw = flaw_of(group);
+      if (!flaw.empty()) refuse("has an optimiser whose " + flaw);
+    }
+    const bool are_steps = std::ranges::all_of(
+        optimizer.blocks, [](const auto& block) { return block.step.value_or(1) >= 1; });
+    if (!are_steps) refuse("has an optimiser of less than one step");
     const Eigen::VectorXd& moments = optimizer.second_moments;
     if (moments.size() == 0) continue;
     if (moments.size() != n || !moments.allFinite() || (moments.array() < 0).any()) {
