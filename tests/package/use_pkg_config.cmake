@@ -39,6 +39,14 @@ if(platform STREQUAL "x86_64" AND alignment MATCHES "BYTES 16 ")
   endif()
 endif()
 
+# So are those to which there is no NaN.
+execute_process(
+  COMMAND ${CXX_COMPILER} -std=c++20 -ffast-math -fsyntax-only ${flags} ${cflags_of_consumer} ${SOURCE}/main.cc
+  RESULT_VARIABLE result ERROR_VARIABLE errors)
+if(result EQUAL 0 OR NOT errors MATCHES "compiled with -ffast-math")
+  message(FATAL_ERROR "with -ffast-math a consumer is not refused with what to do:\n${errors}")
+endif()
+
 execute_process(COMMAND ${PKG_CONFIG} --modversion hesscope
   OUTPUT_VARIABLE version OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
 if(NOT version STREQUAL VERSION)
