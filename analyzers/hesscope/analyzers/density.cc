@@ -201,11 +201,12 @@ class DensityAnalyzer final : public Analyzer {
                .dimensions = {"point"},
                .long_name = "density of positive eigenvalues per decade",
                .definition = "as log_density_negative"});
-  VariableId zero_mass_ = declare(
-      {.name = "zero_mass",
-       .long_name = "fraction of zero eigenvalues",
-       .definition = "weight of magnitudes within the rounding band; with the integrals of the "
-                     "two densities per decade it makes 1"});
+  VariableId zero_mass_ =
+      declare({.name = "zero_mass",
+               .long_name = "fraction of zero eigenvalues",
+               .definition = "weight of magnitudes within the rounding band, of the eigenvalues "
+                             "where all are known, else of the nodes, which may lie beside zeros; "
+                             "with the integrals of the two densities per decade it makes 1"});
   VariableId wasserstein_distance_ =
       declare({.name = "wasserstein_distance",
                .long_name = "distance of the quadrature from the exact spectrum",

@@ -171,12 +171,13 @@ Settings Settings::checked(const std::map<std::string, SettingValue>& values,
   const std::vector<std::string> names = names_of(keys);
   for (const auto& [name, value] : values) {
     if (std::find(names.begin(), names.end(), name) == names.end()) {
-      throw ConfigError(fmt::format("{}unknown key '{}' in {}{}; it takes {}",
-                                    where(name),
-                                    name,
-                                    context,
-                                    did_you_mean(name, names),
-                                    fmt::join(names, ", ")));
+      throw ConfigError(
+          fmt::format("{}unknown key '{}' in {}{}; it takes {}",
+                      where(name),
+                      name,
+                      context,
+                      did_you_mean(name, names),
+                      names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
     }
   }
   Settings settings;

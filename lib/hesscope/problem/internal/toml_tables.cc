@@ -266,7 +266,7 @@ Settings checked(const TomlTable& table,
                                   key,
                                   context,
                                   did_you_mean(key, all),
-                                  fmt::join(all, ", ")));
+                                  all.empty() ? "none" : fmt::format("{}", fmt::join(all, ", "))));
   }
   std::map<std::string, SettingValue> values;
   for (const SettingKey& key : keys) {
