@@ -69,6 +69,7 @@ TEST_F(GgnAnalyzerTest, OfWeightsThatAreNaNIsMissing) {
   for (const char* name : {"lambda_max", "trace", "frobenius_norm_functional"}) {
     EXPECT_EQ(analysis[0].status("ggn", name), Status::kNonFinite) << name;
   }
+  EXPECT_EQ(analysis[0].number("ggn", "proof"), 0);  // none
 }
 
 // The predictions of one layer are linear in its parameters: H is G, whatever rounding says.

@@ -94,6 +94,9 @@ TEST_F(NormSharpnessTest, WithoutAMatrixHasNoMaxima) {
   for (const char* name : {"linf_sharpness", "block_upper", "spectral_direction"}) {
     EXPECT_EQ(found[name].status(), Status::kNotComputed) << name;
   }
+  for (const char* name : {"linf_gap", "block_gap", "spectral_gap"}) {
+    EXPECT_EQ(found[name].number(), 0) << name;  // open
+  }
 }
 
 TEST_F(NormSharpnessTest, WithoutGradientOrUpdateHasNoDirectionToLookAlong) {

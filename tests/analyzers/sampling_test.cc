@@ -108,6 +108,7 @@ TEST_F(SamplingAnalyzerTest, OfWeightsThatAreNaNIsMissing) {
   const Analysis analysis = sampling(curvatures({1, 2}), kNaN);
   EXPECT_EQ(analysis[0].status("sampling", "lambda_max"), Status::kNonFinite);
   EXPECT_EQ(analysis[0].status("sampling", "lambda_max_lower"), Status::kNonFinite);
+  EXPECT_EQ(analysis[0].number("sampling", "lambda_max_interval"), 0);  // unknown
 }
 
 }  // namespace
