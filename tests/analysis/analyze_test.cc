@@ -256,9 +256,10 @@ TEST_F(AnalyzeQuartic, RefusesPointsThatDoNotFit) {
   refusal({{"adam", start_, 1, adam_state(Eigen::Vector3d(1, 1, 1), 1)}},
           "of each parameter block");
   const Eigen::Vector3d v(1, 1, 1);
-  const auto refuses = [&](const OptimizerSettings& settings, const char* text, std::int64_t step = 1) {
-    refusal({{"adam", start_, 1, adam_state(v, step, settings, 2)}}, text);
-  };
+  const auto refuses =
+      [&](const OptimizerSettings& settings, const char* text, std::int64_t step = 1) {
+        refusal({{"adam", start_, 1, adam_state(v, step, settings, 2)}}, text);
+      };
   refuses({.learning_rate = -0.1}, "an optimiser whose learning rate is not");
   refuses({.learning_rate = kNaN}, "an optimiser whose learning rate is not");
   refuses({.beta1 = 1}, "beta1 is not from 0 to below 1");

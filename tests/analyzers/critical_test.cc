@@ -135,10 +135,8 @@ TEST(CriticalAnalyzer, WhatDoesNotConvergeHasNoNumbers) {
 
 TEST(CriticalAnalyzer, WithoutAMatrixOrANumberThereIsNone) {
   const GraphObjective objective = test::product_of_two({2});
-  const Analysis free = analyze(objective,
-                                {{"here", Vector2d(1, 1)}},
-                                {"critical"},
-                                {.method = SpectrumMethod::kMatrixFree});
+  const Analysis free = analyze(
+      objective, {{"here", Vector2d(1, 1)}}, {"critical"}, {.method = SpectrumMethod::kMatrixFree});
   EXPECT_EQ(free[0].status("critical", "index"), Status::kNotComputed);
   EXPECT_EQ(number(free, "outcome"), 6);  // not searched
   const Analysis of_nan = analyze(objective, {{"here", Vector2d(std::nan(""), 1)}}, {"critical"});

@@ -236,8 +236,7 @@ class AlignmentAnalyzer final : public Analyzer {
        .definition =
            "<v, mu>; v: mean row of WV.pos less that of WV.neg; mu: mean of y_i times the signal "
            "token, which is that along the first axis, or else the one that all samples have, "
-           "times "
-           "y_i; the first of the two where neither tells",
+           "times y_i; the first of the two where neither tells",
        .references = {papers::kLi2025}});
   VariableId value_noise_ =
       declare({.name = "value_noise",

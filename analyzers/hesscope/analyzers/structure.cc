@@ -37,6 +37,7 @@ class StructureAnalyzer final : public Analyzer {
   Group spread(Group answer, const std::vector<Dimension>& all) const override {
     const std::vector<std::string>& own = answer.dimensions.front().labels;
     const std::vector<std::string>& labels = all.front().labels;
+    if (own == labels) return answer;
     const auto at = [&](const std::string& label) {
       return std::size_t(std::ranges::find(labels, label) - labels.begin());
     };

@@ -222,8 +222,8 @@ std::string remark_on_probabilities(const LossOptions& options, Var output) {
   const bool is_sigmoid = last->op == Op::kElementary && last->function == Elementary::kSigmoid;
   if (options.kind == LossKind::kCrossEntropy && is_softmax) {
     return "the model ends in softmax, and loss = \"cross-entropy\", which takes logits, applies "
-           "it "
-           "once more: export it without its last layer, or with log_softmax for loss = \"nll\"";
+           "it once more: export it without its last layer, or with log_softmax for loss = "
+           "\"nll\"";
   }
   if (options.kind == LossKind::kNegativeLogLikelihood && is_softmax) {
     return "the model ends in softmax, and loss = \"nll\" takes its probabilities for their "
@@ -232,8 +232,7 @@ std::string remark_on_probabilities(const LossOptions& options, Var output) {
   }
   if (options.kind == LossKind::kBinaryCrossEntropy && is_sigmoid) {
     return "the model ends in a sigmoid, and loss = \"bce-with-logits\", which takes logits, "
-           "applies "
-           "it once more: export it without its last layer";
+           "applies it once more: export it without its last layer";
   }
   return {};
 }

@@ -160,9 +160,8 @@ std::string remark_on_statistics(const OnnxFile& file,
   if (names.empty()) return {};
   return fmt::format(
       "{} computes with {}: averages of batch normalisation, which the checkpoint does not have, "
-      "as "
-      "they were when the model was exported. Those of another step are others: save them with the "
-      "parameters, as state_dict() does; where they are constants, 'frozen' says so",
+      "as they were when the model was exported. Those of another step are others: save them with "
+      "the parameters, as state_dict() does; where they are constants, 'frozen' says so",
       file.path.string(),
       list_of(names));
 }

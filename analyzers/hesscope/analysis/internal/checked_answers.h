@@ -15,8 +15,9 @@
 namespace hesscope::detail {
 
 /// The answer at a point, named as its analyzer.
-/// @throws PreconditionError naming analyzer and variable: one that was not declared or is not
-///         there, of another type, or with another number of values than its dimensions have; what analyze() throws.
+/// @throws PreconditionError naming analyzer and variable: one that was not declared or is not there, of
+///         another type, or with another number of values than its dimensions have; what analyze()
+///         throws.
 Group answer_at(const ChosenAnalyzer& chosen, PointAnalysis& point);
 
 /// Adds the labels that `all` has not, each before those that follow it in `own`.

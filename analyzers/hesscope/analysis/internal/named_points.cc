@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <cmath>
 #include <set>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -38,8 +40,9 @@ namespace {
 std::string flaw_of(const OptimizerSettings& group) {
   const auto is_from_0 = [](double x) { return x >= 0 && std::isfinite(x); };
   const auto is_share = [](double x) { return x >= 0 && x < 1; };
-  if (!is_from_0(group.learning_rate.value_or(0)))
+  if (!is_from_0(group.learning_rate.value_or(0))) {
     return "learning rate is not from 0 on, and finite";
+  }
   if (!is_share(group.beta1.value_or(0))) return "beta1 is not from 0 to below 1";
   if (!is_share(group.beta2.value_or(0))) return "beta2 is not from 0 to below 1";
   if (!is_from_0(group.epsilon.value_or(0))) return "epsilon is not from 0 on, and finite";
