@@ -121,9 +121,11 @@ class Run {
     return all;
   }
 
-  // The same for all answers.
+  // The same for all answers, of which those of checkpoints with buffers of their own may have others.
   std::vector<std::vector<Dimension>> found_dimensions(detail::UnitRun& run) const {
     std::vector<std::vector<Dimension>> all = declared_dimensions();
+    const auto is_own = [](const auto& buffers) { return buffers != nullptr; };
+    if (std::ranges::none_of(inputs_.buffers, is_own)) return all;
     for (std::size_t k = 0; k < inputs_.analyzers.size(); ++k) {
       const ChosenAnalyzer& chosen = inputs_.analyzers[k];
       if (!chosen.analyzer->has_own_dimensions()) continue;

@@ -13,6 +13,15 @@
 namespace hesscope {
 namespace {
 
+template <typename T>
+double as_number(T value) {
+  return static_cast<double>(value);
+}
+
+double as_number(std::int64_t count) {
+  return count == kMissingCount ? kNaN : static_cast<double>(count);
+}
+
 template <typename Variables>
 auto* find_in(Variables& variables, std::string_view name) {
   const auto found = std::ranges::find(variables, name, &Variable::name);
@@ -42,11 +51,7 @@ double Variable::number() const {
         if constexpr (std::is_same_v<std::decay_t<decltype(all)>, std::vector<std::string>>) {
           return kNaN;
         } else {
-          const bool is_missing =
-              all.empty() ||
-              (std::is_same_v<std::decay_t<decltype(all)>, std::vector<std::int64_t>> &&
-               static_cast<std::int64_t>(all.front()) == kMissingCount);
-          return is_missing ? kNaN : static_cast<double>(all.front());
+          return all.empty() ? kNaN : as_number(all.front());
         }
       },
       values);
@@ -56,9 +61,7 @@ std::vector<double> Variable::numbers() const {
   if (const auto* reals = std::get_if<std::vector<double>>(&values)) return *reals;
   std::vector<double> all;
   if (const auto* counts = std::get_if<std::vector<std::int64_t>>(&values)) {
-    for (const std::int64_t count : *counts) {
-      all.push_back(count == kMissingCount ? kNaN : static_cast<double>(count));
-    }
+    for (const std::int64_t count : *counts) all.push_back(as_number(count));
   } else if (const auto* flags = std::get_if<std::vector<std::int8_t>>(&values)) {
     all.assign(flags->begin(), flags->end());
   }

@@ -76,18 +76,6 @@ Group answer_at(const ChosenAnalyzer& chosen, PointAnalysis& point) {
   return answer;
 }
 
-void add_labels(const std::vector<Dimension>& own, std::vector<Dimension>& all) {
-  for (std::size_t d = 0; d < own.size(); ++d) {
-    std::vector<std::string>& labels = all.at(d).labels;
-    auto next = labels.end();
-    for (auto label = own[d].labels.rbegin(); label != own[d].labels.rend(); ++label) {
-      const auto place = std::ranges::find(labels, *label);
-      next = place == labels.end() ? labels.insert(next, *label) : place;
-    }
-    all[d].size = static_cast<std::int64_t>(labels.size());
-  }
-}
-
 Group answer_of_run(const ChosenAnalyzer& chosen,
                     const Objective& objective,
                     std::span<const Group> answers,
@@ -99,6 +87,18 @@ Group answer_of_run(const ChosenAnalyzer& chosen,
   require_declared(chosen.name, analyzer.declared_of_run(), sizes, answer);
   answer.name = chosen.name;
   return answer;
+}
+
+void add_labels(const std::vector<Dimension>& own, std::vector<Dimension>& all) {
+  for (std::size_t d = 0; d < own.size(); ++d) {
+    std::vector<std::string>& labels = all.at(d).labels;
+    auto next = labels.end();
+    for (auto label = own[d].labels.rbegin(); label != own[d].labels.rend(); ++label) {
+      const auto place = std::ranges::find(labels, *label);
+      next = place == labels.end() ? labels.insert(next, *label) : place;
+    }
+    all[d].size = static_cast<std::int64_t>(labels.size());
+  }
 }
 
 }  // namespace hesscope::detail

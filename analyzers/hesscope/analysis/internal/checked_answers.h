@@ -20,13 +20,14 @@ namespace hesscope::detail {
 ///         throws.
 Group answer_at(const ChosenAnalyzer& chosen, PointAnalysis& point);
 
-/// Adds the labels that `all` has not, each before those that follow it in `own`.
-void add_labels(const std::vector<Dimension>& own, std::vector<Dimension>& all);
-
 /// The same of all points together.
 Group answer_of_run(const ChosenAnalyzer& chosen,
                     const Objective& objective,
                     std::span<const Group> answers,
                     std::uint64_t seed);
+
+/// Adds the labels that `all` has not, each before those that follow it in `own`: of the dimensions of
+/// two answers.
+void add_labels(const std::vector<Dimension>& own, std::vector<Dimension>& all);
 
 }  // namespace hesscope::detail

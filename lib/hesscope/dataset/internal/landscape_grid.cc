@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <system_error>
-#include <vector>
 
 #include <fmt/format.h>
 
-#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/dataset/internal/landscape_grid.h>
 #include <hesscope/storage/atomic_file.h>
@@ -20,18 +17,6 @@ const std::string kLoss = "loss";
 bool is_field(const Variable& variable) {
   return variable.type != VariableType::kText && variable.type != VariableType::kOther &&
          variable.dimensions == std::vector<std::string>{"beta", "alpha"};
-}
-
-// Counts and flags as numbers, NaN where a count is missing.
-std::vector<double> read_field(const ResultReader& result, const Variable& variable) {
-  if (variable.type == VariableType::kDouble) {
-    return result.read_doubles(kLandscapeGroup, variable.name);
-  }
-  std::vector<double> field;
-  for (const std::int64_t value : result.read_integers(kLandscapeGroup, variable.name)) {
-    field.push_back(value == kMissingCount ? kNaN : static_cast<double>(value));
-  }
-  return field;
 }
 
 }  // namespace
@@ -57,7 +42,7 @@ LandscapeGrid read_landscape(const ResultReader& result) {
                                   [](const Group& g) { return g.name == kLandscapeGroup; });
   for (const Variable& variable : group->variables) {
     if (!is_field(variable) || variable.name == kLoss) continue;
-    grid.fields.emplace_back(variable.name, read_field(result, variable));
+    grid.fields.emplace_back(variable.name, result.read(kLandscapeGroup, variable.name).numbers());
   }
   return grid;
 }
