@@ -239,6 +239,17 @@ INSTANTIATE_TEST_SUITE_P(
                     const Var y = hadamard(matmul(matmul(p, q), g.input(0, 3, 1)), gain);
                     g.set_output(squared_norm(tanh(y) - g.parameter(15, 3, 1)));
                   }},
+        GraphCase{"BiasOfNumbersOfItsWeights",
+                  [](Graph& g) {
+                    const Var w = g.parameter(0, 2, 3);
+                    const Var z = matmul(w, g.input(0, 3, 1)) + slice(w, 0, 1, 2, 1);
+                    g.set_output(squared_norm(matmul(g.parameter(6, 3, 2), tanh(z))));
+                  }},
+        GraphCase{"BiasOfOneNumberOfItsWeightsAtManyPositions",
+                  [](Graph& g) {
+                    const Var z = matmul(g.input(0, 4, 3), g.parameter(0, 3, 2));
+                    g.set_output(log_sum_exp(hadamard(z + g.parameter(5, 1, 2), z)));
+                  }},
         GraphCase{"EveryOtherOperation",
                   [](Graph& g) {
                     const Var x = g.input(0, 3, 4);

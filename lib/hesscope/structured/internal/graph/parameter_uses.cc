@@ -125,7 +125,7 @@ class UseFinder {
     const int z = entries_.first(i);
     switch (n.op) {
       case Graph::Op::kMatmul:
-        if (has_repeats(view)) return false;
+        if (has_repeats(view.theta)) return false;
         add_product(i, is_left);
         return true;
       case Graph::Op::kAdd:
@@ -134,7 +134,7 @@ class UseFinder {
         return add_elementwise(
             i, operand, other, n.op == Graph::Op::kSubtract && !is_left ? -1 : 1);
       case Graph::Op::kLookup: {
-        if (has_repeats(view)) return false;
+        if (has_repeats(view.theta)) return false;
         const auto table_rows = static_cast<int>(node(n.a).rows);
         const auto units = static_cast<int>(n.cols);
         const auto positions = static_cast<int>(n.rows);
@@ -157,13 +157,6 @@ class UseFinder {
       default:
         return false;
     }
-  }
-
-  static bool has_repeats(const ParameterView& view) {
-    std::vector<int> sorted = view.theta;
-    std::sort(sorted.begin(), sorted.end());
-    const auto first = std::lower_bound(sorted.begin(), sorted.end(), 0);
-    return std::adjacent_find(first, sorted.end()) != sorted.end();
   }
 
   // W X or X W, or stacks of them.

@@ -62,14 +62,15 @@ std::vector<int> with_column(const std::vector<int>& matrix,
   return wider;
 }
 
-// A bias is one more input, 1, of the product it is added to.
+// A bias is one more input, 1, of the product it is added to, unless it is of numbers of its weights.
 void join_biases(std::vector<ParameterUse>& uses) {
   for (std::size_t b = 0; b < uses.size();) {
     const ParameterUse& bias = uses[b];
     const auto is_partner = [&](const ParameterUse& use) {
       return &use != &bias && !use.is_per_unit && !bias.is_per_unit && use.factor == bias.factor &&
              use.units == bias.units && use.z == bias.z && use.x.back() != kUnitInput &&
-             bias.inputs == 1 && bias.x.back() == kUnitInput;
+             bias.inputs == 1 && bias.x.back() == kUnitInput &&
+             !has_repeats(with_column(use.theta, use.inputs, bias.theta));
     };
     const auto partner = std::find_if(uses.begin(), uses.end(), is_partner);
     if (partner == uses.end()) {
@@ -85,6 +86,12 @@ void join_biases(std::vector<ParameterUse>& uses) {
 }
 
 }  // namespace
+
+bool has_repeats(std::vector<int> theta) {
+  std::ranges::sort(theta);
+  const auto first = std::ranges::lower_bound(theta, 0);
+  return std::adjacent_find(first, theta.end()) != theta.end();
+}
 
 std::vector<ParameterUse> merged(std::vector<ParameterUse> uses) {
   uses = with_merged_positions(std::move(uses));
