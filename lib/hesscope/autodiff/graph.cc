@@ -163,4 +163,16 @@ void Graph::set_prediction(Var z) {
 
 bool is_step(Elementary function) { return function >= Elementary::kCeil; }
 
+bool is_piecewise_linear(Elementary function) {
+  switch (function) {
+    case Elementary::kAbs:
+    case Elementary::kClip:
+    case Elementary::kLeakyRelu:
+    case Elementary::kRelu:
+      return true;
+    default:
+      return is_step(function);
+  }
+}
+
 }  // namespace hesscope

@@ -78,6 +78,9 @@ enum class Elementary : std::uint8_t {
 /// Whether the function is a step.
 bool is_step(Elementary function);
 
+/// Whether its second derivative is 0 wherever there is one.
+bool is_piecewise_linear(Elementary function);
+
 /// A handle to a node of a graph: a matrix that depends on parameters and sample data. Cheap to
 /// copy; valid as long as its graph.
 class Var {

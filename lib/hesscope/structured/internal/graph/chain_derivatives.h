@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// For kernel sources only: the two derivatives of a chain of nodes that is one elementwise function of
-// x (sweep_graph.h), by its Taylor series: of each node y, y' and y'' with respect to x.
+// For kernel sources only: derivatives of a chain of nodes that is one elementwise function of a and b
+// (sweep_graph.h), from its first node to its last: of each node y those with respect to a and b.
 #pragma once
 
 #include <algorithm>
@@ -25,49 +25,56 @@ class ChainDerivatives {
                    const Tape& tape)
       : nodes_(nodes), kept_(kept), tape_(tape) {}
 
-  /// Of the last node; valid until the next call.
-  struct Result {
-    const B* first;
-    const B* second;
-  };
-
-  Result of(const ElementwiseChain& chain) {
-    const auto size = static_cast<std::size_t>(nodes_[at(chain.x)].size());
-    const std::size_t count = chain.nodes.size();
-    series_.resize(std::max(series_.size(), 2 * size * count));
+  /// Of the last node, those that it has one after the other, each of all entries; valid until the next
+  /// call.
+  const B* of(const ElementwiseChain& chain) {
     chain_ = &chain;
-    size_ = size;
+    size_ = static_cast<std::size_t>(nodes_[at(chain.a)].size());
+    const std::size_t count = chain.nodes.size();
+    first_.clear();
+    std::size_t end = 2 * size_;  // behind the slopes and second derivatives of a function
+    for (const Derivatives& own : chain.derivatives) {
+      first_.push_back(end);
+      for (const bool has : own.has) end += has ? size_ : 0;
+    }
+    series_.resize(std::max(series_.size(), end));
     for (std::size_t k = 0; k < count; ++k) propagate(k);
-    return {first(count - 1), second(count - 1)};
+    return series_.data() + first_.back();
   }
 
  private:
+  static constexpr int kOperands = 2;
+
   static std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
 
-  B* first(std::size_t k) { return series_.data() + 2 * k * size_; }
-
-  B* second(std::size_t k) { return first(k) + size_; }
+  // The derivative of node k of the chain, null if it is zero.
+  B* derivative(std::size_t k, int kind) {
+    const Derivatives& own = chain_->derivatives[k];
+    if (!own.has[kind]) return nullptr;
+    B* found = series_.data() + first_[k];
+    for (int before = 0; before < kind; ++before) found += own.has[before] ? size_ : 0;
+    return found;
+  }
 
   // An operand by entries of the chain.
   struct Operand {
     const B* values = nullptr;
-    const B* first = nullptr;  // null where it is x, or does not depend on it
-    const B* second = nullptr;
-    bool is_x = false;
+    const B* derivatives[kNumDerivatives] = {};
+    int which = -1;  // 0 if it is a, 1 if it is b
     int row_step = 0;
     int col_step = 0;
 
-    B d(std::size_t e) const { return first != nullptr ? first[e] : B(is_x ? 1 : 0); }
+    bool has(int kind) const { return derivatives[kind] != nullptr || kind == which; }
 
-    B dd(std::size_t e) const { return second != nullptr ? second[e] : B(0); }
-
-    // Times a number, which may be infinite where there is no derivative.
-    B times_d(const B& number, std::size_t e) const {
-      return first != nullptr ? number * first[e] : is_x ? number : B(0);
+    B get(int kind, std::size_t e) const {
+      return derivatives[kind] != nullptr ? derivatives[kind][e] : B(kind == which ? 1 : 0);
     }
 
-    B times_dd(const B& number, std::size_t e) const {
-      return second != nullptr ? number * second[e] : B(0);
+    // Times a number, which may be infinite where there is no derivative.
+    B times(const B& number, int kind, std::size_t e) const {
+      return derivatives[kind] != nullptr ? number * derivatives[kind][e]
+             : kind == which              ? number
+                                          : B(0);
     }
   };
 
@@ -78,11 +85,13 @@ class ChainDerivatives {
                   .row_step = n.rows == 1 ? 0 : static_cast<int>(n.cols),
                   .col_step = n.cols == 1 ? 0 : 1};
     const int root = kept_[at(i)].root;
-    found.is_x = root == kept_[at(chain_->x)].root;
+    if (root == kept_[at(chain_->a)].root) found.which = 0;
+    if (chain_->b >= 0 && root == kept_[at(chain_->b)].root) found.which = 1;
     for (std::size_t k = 0; k < chain_->nodes.size(); ++k) {
       if (chain_->nodes[k] != root || !is_same_shape(n, taker)) continue;
-      found.first = first(k);
-      found.second = second(k);
+      for (int kind = 0; kind < kNumDerivatives; ++kind) {
+        found.derivatives[kind] = derivative(k, kind);
+      }
     }
     return found;
   }
@@ -91,12 +100,30 @@ class ChainDerivatives {
     return a.rows == b.rows && a.cols == b.cols;
   }
 
+  // Sets each derivative that node k has: linear(kind, entry), and of second derivatives with respect to
+  // operands u and v that plus mixed(u, v, entry).
+  template <typename Linear, typename Mixed>
+  void set(std::size_t k, Linear linear, Mixed mixed) {
+    for (int kind = 0; kind < kNumDerivatives; ++kind) {
+      B* const out = derivative(k, kind);
+      if (out == nullptr) continue;
+      for (std::size_t e = 0; e < size_; ++e) out[e] = linear(kind, e);
+      if (kind < kOperands) continue;
+      const int u = kind == second_derivative(1, 1) ? 1 : 0;
+      const int v = kind == second_derivative(0, 0) ? 0 : 1;
+      for (std::size_t e = 0; e < size_; ++e) out[e] += mixed(u, v, e);
+    }
+  }
+
+  template <typename Linear>
+  void set(std::size_t k, Linear linear) {
+    set(k, linear, [](int, int, std::size_t) { return B(0); });
+  }
+
   void propagate(std::size_t k) {
     using Op = Graph::Op;
     const Graph::Node& node = nodes_[at(chain_->nodes[k])];
     const B* const y = tape_.values(at(chain_->nodes[k])).data();
-    B* const d = first(k);
-    B* const dd = second(k);
     const Operand a = operand(node.a, node);
     const Operand b = operand(node.b, node);
     const auto cols = static_cast<std::size_t>(node.cols);
@@ -104,46 +131,62 @@ class ChainDerivatives {
       return o.values[e / cols * static_cast<std::size_t>(o.row_step) +
                       e % cols * static_cast<std::size_t>(o.col_step)];
     };
-    const auto set = [&](auto derivative, auto second_derivative) {
-      for (std::size_t e = 0; e < size_; ++e) {
-        d[e] = derivative(e);
-        dd[e] = second_derivative(e);
-      }
-    };
     switch (node.op) {
       case Op::kAdd:
-        return set([&](auto e) { return a.d(e) + b.d(e); },
-                   [&](auto e) { return a.dd(e) + b.dd(e); });
+        return set(k, [&](int kind, auto e) { return a.get(kind, e) + b.get(kind, e); });
       case Op::kSubtract:
-        return set([&](auto e) { return a.d(e) - b.d(e); },
-                   [&](auto e) { return a.dd(e) - b.dd(e); });
+        return set(k, [&](int kind, auto e) { return a.get(kind, e) - b.get(kind, e); });
       case Op::kScale:
-        return set([&](auto e) { return B(node.factor) * a.d(e); },
-                   [&](auto e) { return B(node.factor) * a.dd(e); });
-      case Op::kHadamard:  // (a b)'' = a'' b + 2 a' b' + a b''
-        return set([&](auto e) { return a.times_d(value(b, e), e) + b.times_d(value(a, e), e); },
-                   [&](auto e) {
-                     return a.times_dd(value(b, e), e) + b.times_dd(value(a, e), e) +
-                            B(2) * a.d(e) * b.d(e);
-                   });
-      case Op::kDivide:  // y = a / b: y' = (a' - y b') / b, y'' = (a'' - 2 y' b' - y b'') / b
-        return set([&](auto e) { return (a.d(e) - b.times_d(y[e], e)) / value(b, e); },
-                   [&](auto e) {
-                     return (a.dd(e) - b.times_d(B(2) * d[e], e) - b.times_dd(y[e], e)) /
-                            value(b, e);
-                   });
-      case Op::kElementary:  // phi(a)'' = phi'' a'^2 + phi' a''
-        return visit_elementary(node.function, node.factor, node.beta, [&](auto phi) {
-          set([&](auto e) { return a.times_d(phi.df(a.values[e]), e); },
-              [&](auto e) {
-                return phi.ddf(a.values[e]) * a.d(e) * a.d(e) + a.times_dd(phi.df(a.values[e]), e);
-              });
+        return set(k, [&](int kind, auto e) { return B(node.factor) * a.get(kind, e); });
+      case Op::kHadamard:  // (a b)_uv = a_uv b + a b_uv + a_u b_v + a_v b_u
+        return set(
+            k,
+            [&](int kind, auto e) {
+              return a.times(value(b, e), kind, e) + b.times(value(a, e), kind, e);
+            },
+            [&](int u, int v, auto e) {
+              B sum(0);
+              if (a.has(u) && b.has(v)) sum += a.get(u, e) * b.get(v, e);
+              if (a.has(v) && b.has(u)) sum += a.get(v, e) * b.get(u, e);
+              return sum;
+            });
+      case Op::
+          kDivide: {  // y = a / b: y_u = (a_u - y b_u) / b, y_uv = (a_uv - y b_uv - y_u b_v - y_v b_u) / b
+        const B* const first[kOperands] = {derivative(k, 0), derivative(k, 1)};
+        return set(
+            k,
+            [&](int kind, auto e) {
+              return (a.get(kind, e) - b.times(y[e], kind, e)) / value(b, e);
+            },
+            [&](int u, int v, auto e) {
+              B sum(0);
+              if (first[u] != nullptr && b.has(v)) sum += first[u][e] * b.get(v, e);
+              if (first[v] != nullptr && b.has(u)) sum += first[v][e] * b.get(u, e);
+              return -sum / value(b, e);
+            });
+      }
+      case Op::kElementary: {  // phi(a)_uv = phi' a_uv + phi'' a_u a_v
+        B* const slopes = series_.data();
+        B* const seconds = slopes + size_;
+        visit_elementary(node.function, node.factor, node.beta, [&](auto phi) {
+          for (std::size_t e = 0; e < size_; ++e) {
+            slopes[e] = phi.df(a.values[e]);
+            seconds[e] = phi.ddf(a.values[e]);
+          }
         });
+        return set(
+            k,
+            [&](int kind, auto e) { return a.times(slopes[e], kind, e); },
+            [&](int u, int v, auto e) {
+              const bool is_there = a.has(u) && a.has(v);
+              return is_there ? seconds[e] * a.get(u, e) * a.get(v, e) : B(0);
+            });
+      }
       case Op::kSelect: {
         const Operand choice = operand(node.choice, node);
-        const auto is_a = [&](std::size_t e) { return value(choice, e) != B(0); };
-        return set([&](auto e) { return select(is_a(e), a.d(e), b.d(e)); },
-                   [&](auto e) { return select(is_a(e), a.dd(e), b.dd(e)); });
+        return set(k, [&](int kind, auto e) {
+          return select(value(choice, e) != B(0), a.get(kind, e), b.get(kind, e));
+        });
       }
       default:
         return;
@@ -155,7 +198,8 @@ class ChainDerivatives {
   const Tape& tape_;
   const ElementwiseChain* chain_ = nullptr;
   std::size_t size_ = 0;
-  std::vector<B> series_;  // of each node of a chain: y', then y''
+  std::vector<std::size_t> first_;  // of each node of the chain, in series_
+  std::vector<B> series_;
 };
 
 }  // namespace hesscope::detail

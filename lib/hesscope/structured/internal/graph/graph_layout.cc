@@ -9,28 +9,6 @@
 
 namespace hesscope::detail {
 
-namespace {
-
-// Whether the tangent of an operand is, of a node whose other operand varies or does not.
-bool is_read_on_way_back(Graph::Op op, bool other_varies) {
-  switch (op) {
-    case Graph::Op::kElementary:
-    case Graph::Op::kStandardizeRows:
-    case Graph::Op::kLogSumExpRows:
-    case Graph::Op::kCrossEntropyRows:
-    case Graph::Op::kSquaredDistances:
-    case Graph::Op::kDivide:
-      return true;
-    case Graph::Op::kHadamard:
-    case Graph::Op::kMatmul:
-      return other_varies;
-    default:
-      return false;
-  }
-}
-
-}  // namespace
-
 GraphLayout::GraphLayout(const SweepGraph& graph,
                          const EntryNumbers& entries,
                          const ParameterUses& uses) {
@@ -69,7 +47,7 @@ void GraphLayout::place_nodes(const SweepGraph& graph,
   const auto take = [](int& count, int size) { return std::exchange(count, count + size); };
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const int root = entries.root(static_cast<int>(i));
-    SweepNode kept{.node = &nodes[i], .root = root};
+    SweepNode kept{.node = &nodes[i], .root = root, .derivatives = graph.derivatives[i]};
     const int size = size_of(nodes[i]);
     kept.is_common = is_common[i] != 0;
     common_first_.push_back(-1);
@@ -83,7 +61,7 @@ void GraphLayout::place_nodes(const SweepGraph& graph,
       if (is_read_common[i]) common_first_.back() = take(common_size_, size);
       if (graph.varies[i]) {
         kept.adjoint = take(num_adjoints_, size);
-        const int coefficients = detail::num_coefficients(nodes[i], nodes);
+        const int coefficients = detail::num_coefficients(nodes[i], graph.derivatives[i], nodes);
         if (coefficients > 0) kept.coefficient = take(num_coefficients_, coefficients);
       }
     }
@@ -95,7 +73,6 @@ void GraphLayout::place_nodes(const SweepGraph& graph,
   }
   for (const ElementwiseChain& chain : graph.chains) {
     nodes_[at(chain.nodes.back())].is_chain = true;
-    nodes_[at(chain.nodes.back())].bends = !chain.is_linear;
   }
   for (const OneHotRows& rows : uses.one_hots) {
     const int size = rows.positions * rows.table_rows;
@@ -134,8 +111,8 @@ void GraphLayout::place_tangents(const SweepGraph& graph,
       if (!varies(operand)) continue;
       const int place = home[at(operand)];
       last_taker[at(place)] = i;
-      const int other = operand == n.a ? n.b : n.a;
-      if (nodes_[at(i)].bends && is_read_on_way_back(n.op, varies(other))) is_kept[at(place)] = 1;
+      if (n.op != Graph::Op::kSoftmaxRows && is_read_back(graph, i, operand))
+        is_kept[at(place)] = 1;
     }
     if (n.op == Graph::Op::kSoftmaxRows) is_kept[at(i)] = 1;
   }

@@ -106,45 +106,50 @@ class TapePointSweep final : public PointSweep {
     return values(operand)[(n.rows == 1 ? 0 : r) * n.cols + (n.cols == 1 ? 0 : c)];
   }
 
-  // f', f'' ybar
+  // The derivatives that a function has, one after the other, the second ones times ybar: set(kind, e).
+  template <typename Set>
+  void set_derivatives(std::size_t i, Parts out, Set set) {
+    const B* y_bar = tape_.adjoints(i).data();
+    const Eigen::Index size = nodes_[i].size();
+    for (int kind = 0; kind < kNumDerivatives; ++kind) {
+      if (!layout_.nodes[i].derivatives.has[kind]) continue;
+      const bool is_slope = kind < second_derivative(0, 0);
+      for (Eigen::Index e = 0; e < size; ++e) {
+        out[e] = is_slope ? set(kind, e) : set(kind, e) * y_bar[e];
+      }
+      out = out + size;
+    }
+  }
+
   void set_coefficients(const ElementwiseChain& chain, PackPoint point) {
     const auto last = static_cast<std::size_t>(chain.nodes.back());
     const Parts out = packs(point.coefficients, layout_.nodes[last].coefficient);
-    const B* y_bar = tape_.adjoints(last).data();
-    const auto f = chain_derivatives_.of(chain);
-    const Eigen::Index size = nodes_[last].size();
-    for (Eigen::Index e = 0; e < size; ++e) {
-      out[e] = f.first[e];
-      out[size + e] = f.second[e] * y_bar[e];
-    }
+    const B* next = chain_derivatives_.of(chain);
+    set_derivatives(last, out, [&](int, Eigen::Index) { return *next++; });
   }
 
   void set_coefficients(std::size_t i, Parts out) {
     using Op = Graph::Op;
     const Graph::Node& node = nodes_[i];
     const B* y = tape_.values(i).data();
-    const B* y_bar = tape_.adjoints(i).data();
     const Eigen::Index size = node.size();
     switch (node.op) {
-      case Op::kElementary: {  // phi', phi'' ybar
+      case Op::kElementary: {  // phi', phi''
         const B* x = values(node.a);
         return visit_elementary(node.function, node.factor, node.beta, [&](auto phi) {
-          for (Eigen::Index e = 0; e < size; ++e) {
-            out[e] = phi.df(x[e]);
-            out[size + e] = phi.ddf(x[e]) * y_bar[e];
-          }
+          set_derivatives(i, out, [&](int kind, Eigen::Index e) {
+            return kind == 0 ? phi.df(x[e]) : phi.ddf(x[e]);
+          });
         });
       }
-      case Op::kDivide:  // of y = a / b: 1 / b, -y / b, -ybar / b^2, 2 ybar y / b^2
-        for (Eigen::Index e = 0; e < size; ++e) {
+      case Op::kDivide:  // of y = a / b: 1 / b, -y / b, -1 / b^2, 2 y / b^2
+        return set_derivatives(i, out, [&](int kind, Eigen::Index e) {
           const B inverse = B(1) / spread(node.b, e / node.cols, e % node.cols);
-          const B slope = y_bar[e] * inverse * inverse;
-          out[e] = inverse;
-          out[size + e] = -(y[e] * inverse);
-          out[2 * size + e] = -slope;
-          out[3 * size + e] = B(2) * slope * y[e];
-        }
-        return;
+          if (kind == 0) return inverse;
+          if (kind == 1) return -(y[e] * inverse);
+          const B square = inverse * inverse;
+          return kind == second_derivative(0, 1) ? -square : B(2) * y[e] * square;
+        });
       case Op::kSoftmaxRows:  // ybar_j - sum_k p_k ybar_k
         return set_softmax_coefficients(i, out);
       case Op::kStandardizeRows:

@@ -8,6 +8,28 @@
 
 namespace hesscope::detail {
 
+bool is_read_back(const SweepGraph& graph, int node, int operand) {
+  const Graph::Node& n = graph.nodes[at(node)];
+  const auto varies = [&](int i) { return i >= 0 && graph.varies[at(i)] != 0; };
+  switch (n.op) {
+    case Graph::Op::kSoftmaxRows:
+    case Graph::Op::kStandardizeRows:
+    case Graph::Op::kLogSumExpRows:
+    case Graph::Op::kCrossEntropyRows:
+    case Graph::Op::kSquaredDistances:
+      return true;
+    case Graph::Op::kMatmul:
+      return n.a == n.b || varies(operand == n.a ? n.b : n.a);
+    default: {
+      const Derivatives& own = graph.derivatives[at(node)];
+      return (operand == n.a &&
+              (own.has[second_derivative(0, 0)] || own.has[second_derivative(0, 1)])) ||
+             (operand == n.b &&
+              (own.has[second_derivative(0, 1)] || own.has[second_derivative(1, 1)]));
+    }
+  }
+}
+
 bool is_elementwise(Graph::Op op) {
   switch (op) {
     case Graph::Op::kAdd:
@@ -40,50 +62,77 @@ class ChainFinder {
   }
 
   struct Chain {
-    int x;
+    std::vector<int> operands;  // one or two, as they are taken
     std::vector<int> nodes;
   };
 
-  /// The longest chain that ends there, of two nodes at least or of one that takes x twice.
+  /// The longest chain that ends there of one operand, or else of two: of two nodes at least, or of one
+  /// that takes its operand twice.
   std::optional<Chain> chain_to(int last) const {
-    std::vector<int> inside;
-    std::vector<int> bottoms;  // operands that are not inside, as they are taken
-    const auto enter = [&](int i) {
-      inside.push_back(i);
-      bool fits = true;
-      for_operands(i, [&](int operand) {
-        fits = fits && is_same_shape(operand, last);
-        bottoms.push_back(operand);
-      });
-      return fits;
-    };
-    if (!is_elementwise(nodes_[at(last)].op) || !enter(last)) return std::nullopt;
-    std::optional<Chain> found;
-    while (!bottoms.empty() && inside.size() < kMostNodes) {
-      const auto root_of = [&](int operand) { return entries_.root(operand); };
-      const int next = root_of(*std::ranges::max_element(bottoms, {}, root_of));
-      const bool is_one = std::ranges::all_of(bottoms, [&](int o) { return root_of(o) == next; });
-      if (is_one) found = Chain{bottoms.front(), inside};
-      const bool may_enter = is_elementwise(nodes_[at(next)].op) && !is_fixed_[at(next)] &&
-                             is_same_shape(next, last) &&
-                             std::ranges::all_of(takers_[at(next)], [&](int taker) {
-                               return std::ranges::find(inside, taker) != inside.end();
-                             });
-      if (!may_enter) break;
-      std::erase_if(bottoms, [&](int operand) { return root_of(operand) == next; });
-      if (!enter(next)) break;
+    if (!is_elementwise(nodes_[at(last)].op) || !has_shape_of(last, last)) return std::nullopt;
+    std::vector<int> inside{last};
+    std::vector<int> bottoms = operands(last);  // those that are not inside, one of each root
+    std::vector<int> closed;                    // roots of such that cannot be
+    std::optional<Chain> of_one;
+    std::optional<Chain> of_two;
+    while (true) {
+      if (bottoms.size() == 1) of_one = Chain{bottoms, inside};
+      if (bottoms.size() == 2) of_two = Chain{bottoms, inside};
+      int next = -1;
+      for (const int bottom : bottoms) {
+        const int root = entries_.root(bottom);
+        if (std::ranges::find(closed, root) == closed.end()) next = std::max(next, root);
+      }
+      if (next < 0 || inside.size() >= kMostNodes) break;
+      if (!may_enter(next, last, inside)) {
+        closed.push_back(next);
+        continue;
+      }
+      inside.push_back(next);
+      std::erase_if(bottoms, [&](int bottom) { return entries_.root(bottom) == next; });
+      for (const int operand : operands(next)) {
+        const auto is_same = [&](int bottom) {
+          return entries_.root(bottom) == entries_.root(operand);
+        };
+        if (std::ranges::none_of(bottoms, is_same)) bottoms.push_back(operand);
+      }
     }
-    if (!found) return std::nullopt;
     const Graph::Node& n = nodes_[at(last)];
     const bool takes_twice = varies(n.a) && varies(n.b);
-    if (found->nodes.size() == 1 && !takes_twice) return std::nullopt;
+    const auto is_chain = [&](const std::optional<Chain>& chain) {
+      return chain && (chain->nodes.size() > 1 || (chain->operands.size() == 1 && takes_twice));
+    };
+    std::optional<Chain>& found = is_chain(of_one) ? of_one : of_two;
+    if (!is_chain(found)) return std::nullopt;
     std::ranges::sort(found->nodes);
     return found;
   }
 
-  /// Whether nothing in a chain bends tangents.
-  bool is_linear(const Chain& chain) const {
-    return std::ranges::all_of(chain.nodes, [&](int i) { return is_linear(i); });
+  /// Of each node of a chain, by its operands.
+  std::vector<Derivatives> derivatives(const Chain& chain) const {
+    std::vector<Derivatives> found;
+    const auto of_operand = [&](int operand) -> Derivatives {
+      if (!varies(operand)) return {};
+      const int root = entries_.root(operand);
+      for (std::size_t which = 0; which < chain.operands.size(); ++which) {
+        if (root == entries_.root(chain.operands[which])) return of_input(static_cast<int>(which));
+      }
+      const auto place = std::ranges::find(chain.nodes, root);
+      return found[static_cast<std::size_t>(place - chain.nodes.begin())];
+    };
+    for (const int i : chain.nodes) {
+      const Graph::Node& n = nodes_[at(i)];
+      found.push_back(derivatives_of(n, of_operand(n.a), of_operand(n.b)));
+    }
+    return found;
+  }
+
+  /// Of an elementwise node by its own operands.
+  Derivatives derivatives(int i) const {
+    const Graph::Node& n = nodes_[at(i)];
+    if (!is_elementwise(n.op)) return {};
+    return derivatives_of(
+        n, varies(n.a) ? of_input(0) : Derivatives{}, varies(n.b) ? of_input(1) : Derivatives{});
   }
 
  private:
@@ -92,25 +141,63 @@ class ChainFinder {
 
   bool varies(int i) const { return i >= 0 && varies_[at(i)] != 0; }
 
-  bool is_linear(int i) const {
-    const Graph::Node& n = nodes_[at(i)];
-    switch (n.op) {
-      case Graph::Op::kElementary:
-        return false;
-      case Graph::Op::kHadamard:
-        return !varies(n.a) || !varies(n.b);
-      case Graph::Op::kDivide:
-        return !varies(n.b);
-      default:
-        return true;
-    }
+  static Derivatives of_input(int which) {
+    Derivatives own;
+    own.has[which] = true;
+    return own;
   }
 
-  template <typename F>
-  void for_operands(int i, F visit) const {
-    for (const int operand : {nodes_[at(i)].a, nodes_[at(i)].b}) {
-      if (varies(operand)) visit(operand);
+  // Of f(a, b), where a and b have such themselves.
+  static Derivatives derivatives_of(const Graph::Node& node,
+                                    const Derivatives& a,
+                                    const Derivatives& b) {
+    Derivatives all;
+    for (int kind = 0; kind < kNumDerivatives; ++kind) all.has[kind] = a.has[kind] || b.has[kind];
+    const auto add_products = [&](const Derivatives& x, const Derivatives& y) {
+      for (const int u : {0, 1}) {
+        for (const int v : {0, 1}) {
+          if (x.has[u] && y.has[v]) all.has[second_derivative(u, v)] = true;
+        }
+      }
+    };
+    switch (node.op) {
+      case Graph::Op::kElementary:
+        if (!is_piecewise_linear(node.function)) add_products(a, a);
+        break;
+      case Graph::Op::kHadamard:
+        add_products(a, b);
+        break;
+      case Graph::Op::kDivide:
+        add_products(a, b);
+        add_products(b, b);
+        break;
+      default:
+        break;
     }
+    return all;
+  }
+
+  // Operands that vary, one of each root.
+  std::vector<int> operands(int i) const {
+    const Graph::Node& n = nodes_[at(i)];
+    std::vector<int> found;
+    if (varies(n.a)) found.push_back(n.a);
+    const bool is_another = !varies(n.a) || entries_.root(n.b) != entries_.root(n.a);
+    if (varies(n.b) && is_another) found.push_back(n.b);
+    return found;
+  }
+
+  bool has_shape_of(int i, int last) const {
+    const Graph::Node& n = nodes_[at(i)];
+    return is_same_shape(i, last) && (!varies(n.a) || is_same_shape(n.a, last)) &&
+           (!varies(n.b) || is_same_shape(n.b, last));
+  }
+
+  bool may_enter(int i, int last, const std::vector<int>& inside) const {
+    return is_elementwise(nodes_[at(i)].op) && !is_fixed_[at(i)] && has_shape_of(i, last) &&
+           std::ranges::all_of(takers_[at(i)], [&](int taker) {
+             return std::ranges::find(inside, taker) != inside.end();
+           });
   }
 
   bool is_same_shape(int i, int j) const {
@@ -151,7 +238,11 @@ SweepGraph::SweepGraph(const Graph& graph, const EntryNumbers& entries, const Pa
                         common(n.choice));
   }
   const std::vector<char> is_fixed = fixed_roots(entries, uses);
-  join_chains(ChainFinder(graph, entries, uses, is_fixed));
+  const ChainFinder finder(graph, entries, uses, is_fixed);
+  for (int i = 0; i < static_cast<int>(nodes.size()); ++i) {
+    derivatives.push_back(finder.derivatives(i));
+  }
+  join_chains(finder);
   join_gathers(entries, is_fixed);
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     if (nodes[i].op == Graph::Op::kReshape)
@@ -179,12 +270,14 @@ void SweepGraph::join_chains(const Finder& finder) {
       if (inner != i) drop(inner);
     }
     Graph::Node& last = nodes[at(i)];
-    last.op = Graph::Op::kElementary;
-    last.a = chain->x;
-    last.b = last.choice = -1;
-    const bool is_linear = finder.is_linear(*chain);
+    last.op = chain->operands.size() == 1 ? Graph::Op::kElementary : Graph::Op::kDivide;
+    last.a = chain->operands.front();
+    last.b = chain->operands.size() == 1 ? -1 : chain->operands.back();
+    last.choice = -1;
+    derivatives_of_chains_.push_back(finder.derivatives(*chain));
+    derivatives[at(i)] = derivatives_of_chains_.back().back();
     nodes_of_chains_.push_back(std::move(chain->nodes));
-    chains.push_back({chain->x, nodes_of_chains_.back(), is_linear});
+    chains.push_back({last.a, last.b, nodes_of_chains_.back(), derivatives_of_chains_.back()});
   }
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The graph as sweeps of tangents see it: a chain of nodes each entry of which depends on one entry of
-// another node x alone, as GELU or SiLU are exported, is one elementwise function of x. Its two
-// derivatives are computed once at a point; what lies between x and its last node has no tangents.
+// one or two other nodes alone, as GELU or SiLU are exported, or a gate times what passes it, is one
+// elementwise function of these. Its derivatives are computed once at a point; what lies between them and
+// its last node has no tangents.
 #pragma once
 
 #include <cstddef>
@@ -41,12 +42,13 @@ struct SweepGraph {
   SweepGraph(const SweepGraph&) = delete;  // chains look at it
   SweepGraph& operator=(const SweepGraph&) = delete;
 
-  /// Those of the graph, but the last of a chain is a kElementary node of its x, whose function says
-  /// nothing, a kGather node takes none of another that nothing is seeded in, a shifted one has one
+  /// Those of the graph, but the last of a chain is a kElementary node of its operand or a kDivide node of
+  /// its two, which says nothing of the function, a kGather node takes none of another that nothing is seeded in, a shifted one has one
   /// operand, and what is left out has none.
   std::vector<Graph::Node> nodes;
   std::vector<char> varies;     ///< of each node: whether it carries tangents
   std::vector<char> is_common;  ///< of each node: whether its values are those of all samples
+  std::vector<Derivatives> derivatives;  ///< of each elementwise node, by its operands
   std::vector<ElementwiseChain> chains;
   /// Of each node: whether it is its operand `a` plus what does not vary, of which nothing else takes any.
   std::vector<char> is_shifted;
@@ -62,6 +64,11 @@ struct SweepGraph {
   void drop(int i);
 
   std::vector<std::vector<int>> nodes_of_chains_;
+  std::vector<std::vector<Derivatives>> derivatives_of_chains_;
 };
+
+/// Whether the node's derivatives, with respect to any of its operands, depend on `operand`, so that its
+/// tangent is read on the way back; of softmax by its own.
+bool is_read_back(const SweepGraph& graph, int node, int operand);
 
 }  // namespace hesscope::detail

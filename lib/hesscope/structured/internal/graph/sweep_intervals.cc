@@ -7,31 +7,6 @@
 #include <hesscope/structured/internal/graph/sweep_intervals.h>
 
 namespace hesscope::detail {
-namespace {
-
-// Whether the derivative of the node with respect to `operand` depends on anything that varies.
-bool is_bent(const Graph::Node& node, int operand, std::span<const char> varies) {
-  const int other = node.a == operand ? node.b : node.a;
-  switch (node.op) {
-    case Graph::Op::kElementary:
-    case Graph::Op::kSoftmaxRows:
-    case Graph::Op::kStandardizeRows:
-    case Graph::Op::kLogSumExpRows:
-    case Graph::Op::kCrossEntropyRows:
-    case Graph::Op::kSquaredDistances:
-      return true;
-    case Graph::Op::kDivide:
-      return operand == node.b || varies[at(node.b)] != 0;
-    case Graph::Op::kHadamard:
-    case Graph::Op::kMatmul:
-      return other == operand || varies[at(other)] != 0;
-    default:
-      return false;
-  }
-}
-
-}  // namespace
-
 SweepIntervals::SweepIntervals(const SweepGraph& graph,
                                const EntryNumbers& entries,
                                const ParameterUses& uses,
@@ -72,9 +47,8 @@ void SweepIntervals::find_needs(std::span<const int> group_of_use) {
     if (!graph_.varies[i]) continue;
     if (nodes_[i].op == Graph::Op::kSoftmaxRows) needs_tangent_[i] = 1;  // its own, on the way back
     for (const int operand : {nodes_[i].a, nodes_[i].b}) {
-      const bool bends =
-          kept_[i].bends && operand >= 0 && is_bent(nodes_[i], operand, graph_.varies);
-      if (operand >= 0 && (needs_tangent_[i] || bends)) {
+      if (operand < 0) continue;
+      if (needs_tangent_[i] || is_read_back(graph_, static_cast<int>(i), operand)) {
         needs_tangent_[at(operand)] = 1;
       }
     }

@@ -160,11 +160,13 @@ void SweepSupport::reverse_elementwise(int i,
     const Graph::Node& o = nodes_[at(other)];
     spread_to(operand, [&](int e) { return from[spread_entry(n, o, e)] != 0; });
   };
-  if (n.op == Op::kElementary && kept_[at(i)].bends) bends(n.a, n.a);
-  if (n.op != Op::kHadamard && n.op != Op::kDivide) return;
-  bends(n.a, n.b);
-  bends(n.b, n.a);
-  if (n.op == Op::kDivide) bends(n.b, n.b);
+  const int operands[] = {n.a, n.b};
+  for (const int which : {0, 1}) {
+    for (const int other : {0, 1}) {
+      const bool is_there = graph_.derivatives[at(i)].has[second_derivative(which, other)];
+      if (is_there) bends(operands[which], operands[other]);
+    }
+  }
 }
 
 template <typename Give>

@@ -4,7 +4,7 @@
 #include <hesscope/structured/internal/graph/direction_sums.h>
 #include <hesscope/structured/internal/graph/point_sweep.h>
 #include <hesscope/structured/internal/graph/row_products.h>
-#include <hesscope/structured/internal/graph/tangent_rows.h>
+#include <hesscope/structured/internal/graph/tangent_functions.h>
 
 namespace hesscope::HESSCOPE_ISA {
 
@@ -12,9 +12,9 @@ const detail::TangentKernels& tangent_kernels();
 
 namespace {
 
-class Sweeper : RowSweep {
+class Sweeper : FunctionSweep {
  public:
-  explicit Sweeper(const TangentSweep& s) : RowSweep(s) {}
+  explicit Sweeper(const TangentSweep& s) : FunctionSweep(s) {}
 
   void run() {
     std::size_t seed = 0;
@@ -65,34 +65,6 @@ class Sweeper : RowSweep {
   void forward(int i, Interval out) {
     const Node& n = node(i);
     Lane* const y = tangent(i);
-    // What follows begins with the first operand that has a tangent, or with zeros.
-    bool is_begun = false;
-    const auto clear_out = [&] {
-      if (!is_begun) clear(y + out.begin * kEntry, out.end - out.begin);
-      is_begun = true;
-    };
-    // dy += factor(e) dx
-    const auto add_operand = [&](int o, auto factor) {
-      if (!has_tangent(o)) return;
-      const Lane* const x = tangent(o);
-      const Interval live = plan(o).tangent;
-      const Interval both = common_part(out, live);
-      if (is_begun || !is_same_shape(i, o) || both.is_empty()) {
-        clear_out();
-        for_spread(i, o, out, live, [&](int e, int from) {
-          add_scaled(y + e * kEntry, x + from * kEntry, factor(e));
-        });
-        return;
-      }
-      is_begun = true;
-      clear(y + out.begin * kEntry, both.begin - out.begin);
-      for (int e = both.begin; e < both.end; ++e) {
-        assign_scaled(y + e * kEntry, x + e * kEntry, factor(e));
-      }
-      clear(y + both.end * kEntry, out.end - both.end);
-    };
-    const auto number = [](double factor) { return [=](int) { return Lane{} + factor; }; };
-    const auto size = static_cast<int>(n.size());
     const Interval a = n.a >= 0 ? plan(n.a).tangent : Interval{};
     switch (n.op) {
       case Op::kMatmul:
@@ -104,32 +76,31 @@ class Sweeper : RowSweep {
       case Op::kSquaredDistances:
         return forward_distances(i, out);
       case Op::kAdd:
-        add_operand(n.a, number(1));
-        add_operand(n.b, number(1));
-        break;
       case Op::kSubtract:
-        add_operand(n.a, number(1));
-        add_operand(n.b, number(-1));
-        break;
       case Op::kScale:
-        add_operand(n.a, number(n.factor));
-        break;
       case Op::kElementary:
-        add_operand(n.a, [c = coefficient(i)](int e) { return c[e * kParts]; });
-        break;
       case Op::kHadamard:
-        add_operand(n.a, spread_value(i, n.b));
-        add_operand(n.b, spread_value(i, n.a));
+      case Op::kDivide:
+        return forward_function(i, out);
+      case Op::kSlice:
+      case Op::kEmbed:
+      case Op::kGather:
+        for (int e = out.begin; e < out.end; ++e) {
+          const auto [from, entry] = source(i, e);
+          if (from >= 0 && has_tangent(from) && is_in(plan(from).tangent, entry)) {
+            assign(y + e * kEntry, tangent(from) + entry * kEntry);
+          } else {
+            clear_entry(y + e * kEntry);
+          }
+        }
+        return;
+      default:
         break;
-      case Op::kDivide: {
-        const Lane* c = coefficient(i);
-        add_operand(n.a, [=](int e) { return c[e * kParts]; });
-        add_operand(n.b, [=](int e) { return c[(size + e) * kParts]; });
-        break;
-      }
+    }
+    clear(y + out.begin * kEntry, out.end - out.begin);
+    switch (n.op) {
       case Op::kLogSumExpRows:
       case Op::kCrossEntropyRows: {
-        clear_out();
         const auto cols = static_cast<int>(node(n.a).cols);
         const auto all = static_cast<int>(node(n.a).size());
         const Lane* c = coefficient(i);  // p, variance, scale, slope
@@ -140,12 +111,10 @@ class Sweeper : RowSweep {
         break;
       }
       case Op::kSum:
-        clear_out();
         for (int e = a.begin; e < a.end; ++e) add(y, tangent(n.a) + e * kEntry);
         break;
       case Op::kSumRows:
       case Op::kMaxRows: {
-        clear_out();
         const auto cols = static_cast<int>(node(n.a).cols);
         for (int e = a.begin; e < a.end; ++e) {
           if (n.op == Op::kSumRows) {
@@ -157,21 +126,7 @@ class Sweeper : RowSweep {
         }
         break;
       }
-      case Op::kSlice:
-      case Op::kEmbed:
-      case Op::kGather:
-        is_begun = true;
-        for (int e = out.begin; e < out.end; ++e) {
-          const auto [from, entry] = source(i, e);
-          if (from >= 0 && has_tangent(from) && is_in(plan(from).tangent, entry)) {
-            assign(y + e * kEntry, tangent(from) + entry * kEntry);
-          } else {
-            clear_entry(y + e * kEntry);
-          }
-        }
-        break;
       case Op::kSelect: {
-        clear_out();
         const Lane* c = coefficient(i);
         for (const int o : {n.a, n.b}) {
           if (!has_tangent(o)) continue;
@@ -184,7 +139,6 @@ class Sweeper : RowSweep {
       default:
         break;
     }
-    clear_out();
   }
 
   struct Source {
@@ -222,77 +176,16 @@ class Sweeper : RowSweep {
       return;
     }
     const Interval bars = plan(i).adjoint;
-    const Interval whole{0, static_cast<int>(n.size())};
-    // dxbar += factor(e) dy for an entry of y, or of another tangent of this shape, in `live`.
-    const auto add_entries = [&](int o, const Lane* from, Interval live, auto factor) {
-      Lane* const to = adjoint(o);
-      if (!is_same_shape(i, o)) {
-        prepare_to_add(o);
-        for_spread(i, o, live, {0, static_cast<int>(node(o).size())}, [&](int e, int at) {
-          add_scaled(to + at * kEntry, from + e * kEntry, factor(e));
-        });
-      } else if (is_to_assign(o, live)) {
-        for (int e = live.begin; e < live.end; ++e) {
-          assign_scaled(to + e * kEntry, from + e * kEntry, factor(e));
-        }
-      } else {
-        for (int e = live.begin; e < live.end; ++e) {
-          add_scaled(to + e * kEntry, from + e * kEntry, factor(e));
-        }
-      }
-    };
-    const auto linear = [&](int o, auto factor) {
-      if (!bars.is_empty() && has_adjoint(o)) add_entries(o, adjoint(i), bars, factor);
-    };
-    // dxbar += factor(e) do for the tangent of another operand.
-    const auto bent = [&](int o, int other, auto factor) {
-      if (!has_adjoint(o) || !has_tangent(other)) return;
-      if (is_same_shape(i, other)) {
-        return add_entries(o, tangent(other), plan(other).tangent, factor);
-      }
-      prepare_to_add(o);
-      for_spread(i, other, whole, plan(other).tangent, [&](int e, int from) {
-        add_scaled(
-            adjoint(o) + spread(i, o, e) * kEntry, tangent(other) + from * kEntry, factor(e));
-      });
-    };
-    const auto number = [](double factor) { return [=](int) { return Lane{} + factor; }; };
-    const auto size = static_cast<int>(n.size());
     switch (n.op) {
       case Op::kMatmul:
         return reverse_product(i);
       case Op::kAdd:
-        linear(n.a, number(1));
-        return linear(n.b, number(1));
       case Op::kSubtract:
-        linear(n.a, number(1));
-        return linear(n.b, number(-1));
       case Op::kScale:
-        return linear(n.a, number(n.factor));
-      case Op::kElementary: {
-        const Lane* c = coefficient(i);
-        linear(n.a, [=](int e) { return c[e * kParts]; });
-        if (!kept(i).bends) return;
-        return bent(n.a, n.a, [=](int e) { return c[(size + e) * kParts]; });
-      }
-      case Op::kHadamard: {
-        const auto times_bar = [c = bar(i)](int e) { return c[e * kParts]; };
-        linear(n.a, spread_value(i, n.b));
-        linear(n.b, spread_value(i, n.a));
-        bent(n.a, n.b, times_bar);
-        return bent(n.b, n.a, times_bar);
-      }
-      case Op::kDivide: {
-        const auto by = [&](int which) {
-          return
-              [c = coefficient(i), which, size](int e) { return c[(which * size + e) * kParts]; };
-        };
-        linear(n.a, by(0));
-        linear(n.b, by(1));
-        bent(n.a, n.b, by(2));
-        bent(n.b, n.a, by(2));
-        return bent(n.b, n.b, by(3));
-      }
+      case Op::kElementary:
+      case Op::kHadamard:
+      case Op::kDivide:
+        return reverse_function(i);
       case Op::kSoftmaxRows:
         return reverse_softmax(i);
       case Op::kStandardizeRows:

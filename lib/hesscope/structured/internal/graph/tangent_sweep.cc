@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+
 #include <hesscope/structured/internal/graph/tangent_sweep.h>
 
 namespace hesscope::detail {
@@ -9,15 +11,16 @@ const TangentKernels& tangent_kernels(InstructionSet set) {
   return HESSCOPE_KERNELS(tangent_kernels, set);
 }
 
-int num_coefficients(const Graph::Node& node, std::span<const Graph::Node> nodes) {
+int num_coefficients(const Graph::Node& node,
+                     const Derivatives& derivatives,
+                     std::span<const Graph::Node> nodes) {
   const auto size = static_cast<int>(node.size());
   const auto a_size =
       node.a < 0 ? 0 : static_cast<int>(nodes[static_cast<std::size_t>(node.a)].size());
   switch (node.op) {
     case Graph::Op::kElementary:
-      return 2 * size;
     case Graph::Op::kDivide:
-      return 4 * size;
+      return size * static_cast<int>(std::ranges::count(derivatives.has, true));
     case Graph::Op::kSoftmaxRows:
     case Graph::Op::kSelect:
       return size;

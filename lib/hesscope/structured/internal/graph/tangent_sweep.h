@@ -49,6 +49,17 @@ inline Interval hull(Interval a, Interval b) {
   return {a.begin < b.begin ? a.begin : b.begin, a.end > b.end ? a.end : b.end};
 }
 
+/// Derivatives of y = f(a, b), of an entry of each: f_a, f_b, f_aa, f_ab, f_bb.
+inline constexpr int kNumDerivatives = 5;
+
+/// Which of them may differ from 0.
+struct Derivatives {
+  bool has[kNumDerivatives] = {};
+};
+
+/// That with respect to operands `which` and `other`, 0 for a and 1 for b.
+inline constexpr int second_derivative(int which, int other) { return 2 + which + other; }
+
 /// Where a node's numbers lie, in packs; -1 if they are not kept. Nodes whose tangents are not needed at
 /// the same time may share a place.
 struct SweepNode {
@@ -56,13 +67,13 @@ struct SweepNode {
   int root = -1;  ///< EntryNumbers::root()
   int value = -1;
   int adjoint = -1;
-  int tangent = -1;        ///< in entries of the tangents; -1 for what does not vary
-  int tangent_bar = -1;    ///< the same of the tangents of adjoints
-  int coefficient = -1;    ///< first of those that the node needs
-  bool is_common = false;  ///< the same for all samples
-  bool bends = true;       ///< whether it has second derivatives, if its operation may
-  bool is_chain = false;   ///< the last node of an ElementwiseChain
-  bool is_part = false;    ///< its tangents lie in its operand's: a slice (split_parts.h), or all
+  int tangent = -1;              ///< in entries of the tangents; -1 for what does not vary
+  int tangent_bar = -1;          ///< the same of the tangents of adjoints
+  int coefficient = -1;          ///< first of those that the node needs
+  Derivatives derivatives = {};  ///< of an elementwise one
+  bool is_common = false;        ///< the same for all samples
+  bool is_chain = false;         ///< the last node of an ElementwiseChain
+  bool is_part = false;  ///< its tangents lie in its operand's: a slice (split_parts.h), or all
   const double* common = nullptr;  ///< its entries, where it is and a product takes it
 };
 
@@ -89,7 +100,9 @@ struct PackPoint {
 };
 
 /// How many packs a node's derivatives need besides values and adjoints.
-int num_coefficients(const Graph::Node& node, std::span<const Graph::Node> nodes);
+int num_coefficients(const Graph::Node& node,
+                     const Derivatives& derivatives,
+                     std::span<const Graph::Node> nodes);
 
 struct TangentSweep {
   std::span<const SweepNode> nodes;
@@ -111,11 +124,12 @@ struct OneHotValues {
   int value;  ///< first pack
 };
 
-/// Nodes that are one elementwise function of x (sweep_graph.h).
+/// Nodes that are one elementwise function of a, or of a and b (sweep_graph.h).
 struct ElementwiseChain {
-  int x;                       ///< of the shape of the others; a reshape of its root, maybe
+  int a;                       ///< of the shape of the others; a reshape of its root, maybe
+  int b;                       ///< the same; -1 where there is none
   std::span<const int> nodes;  ///< in order, no reshapes; the last is the function's value
-  bool is_linear;
+  std::span<const Derivatives> derivatives;  ///< of each node by a and b
 };
 
 struct PointLayout {

@@ -3,6 +3,8 @@
 // For kernel sources only: the numbers of a sweep by node.
 #pragma once
 
+#include <climits>
+
 #include <hesscope/structured/internal/graph/tangent_entries.h>
 
 namespace hesscope::HESSCOPE_ISA {
@@ -61,12 +63,18 @@ class SweepView {
     return node(i).rows == node(j).rows && node(i).cols == node(j).cols;
   }
 
-  // To be called before something is added to the adjoint of node o, which is to write all entries of
-  // `written`: true if it is the first and writes all that there are, so that it has to assign.
-  bool is_to_assign(int o, Interval written) const {
+  // Before something is added to the adjoint of node o: whether it is the first.
+  bool begins(int o) const {
     char& is_begun = s_.is_begun[kept(o).root];
-    if (is_begun != 0) return false;
+    const bool is_first = is_begun == 0;
     is_begun = 1;
+    return is_first;
+  }
+
+  // The same for what is to write all entries of `written`: true if it is the first and writes all that
+  // there are, so that it has to assign; what it leaves out is cleared.
+  bool is_to_assign(int o, Interval written) const {
+    if (!begins(o)) return false;
     const Interval own = plan(o).adjoint;
     if (contains(written, own)) return true;
     clear(adjoint(o) + own.begin * kEntry, own.end - own.begin);
@@ -112,10 +120,18 @@ class SweepView {
     return (o.rows == 1 ? 0 : e / cols * static_cast<int>(o.cols)) + (o.cols == 1 ? 0 : e % cols);
   }
 
-  // The value of an operand that entry e of node i takes; entries row by row.
-  class SpreadValue {
+  // What the tangent of entry e of a node is multiplied by; entries row by row.
+  class Factor {
    public:
-    SpreadValue(const Lane* values, const Node& node, const Node& operand)
+    Factor() = default;
+
+    explicit Factor(double number) : number_(Lane{} + number) {}
+
+    // Of each entry its own.
+    explicit Factor(const Lane* values) : values_(values), col_step_(1), end_(INT_MAX) {}
+
+    // The value of an operand that each entry takes.
+    Factor(const Lane* values, const Node& node, const Node& operand)
         : values_(values),
           cols_(static_cast<int>(node.cols)),
           row_step_(operand.rows == 1 ? 0 : static_cast<int>(operand.cols)),
@@ -127,6 +143,7 @@ class SweepView {
     }
 
     Lane operator()(int e) {
+      if (values_ == nullptr) return number_;
       if (e < begin_ || e >= end_) {
         const int row = e / cols_;
         begin_ = row * cols_;
@@ -137,19 +154,16 @@ class SweepView {
     }
 
    private:
-    const Lane* values_;
-    int cols_;
-    int row_step_;
-    int col_step_;
+    Lane number_ = {};
+    const Lane* values_ = nullptr;
+    int cols_ = 0;
+    int row_step_ = 0;
+    int col_step_ = 0;
     // Entries of the row at hand, or of all where the operand has the node's shape.
     int begin_ = 0;
     int end_ = 0;
     int first_ = 0;  // of the operand
   };
-
-  SpreadValue spread_value(int i, int operand) const {
-    return {value(operand), node(i), node(operand)};
-  }
 
   const TangentSweep& s_;
   int num_nodes_;

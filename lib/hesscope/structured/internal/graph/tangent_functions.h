@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// For kernel sources only: tangents of functions of one entry each of one or two operands.
+#pragma once
+
+#include <hesscope/structured/internal/graph/tangent_rows.h>
+
+namespace hesscope::HESSCOPE_ISA {
+namespace {
+
+// Of y = f(a, b), entry by entry. Each tangent is read once and each sum of them written once: what is
+// added up is little, and would be written and read again for every term.
+class FunctionSweep : protected RowSweep {
+ protected:
+  using RowSweep::RowSweep;
+
+  // dy = f_a da + f_b db
+  void forward_function(int i, Interval out) {
+    Terms terms;
+    for (const int which : {0, 1}) {
+      const int o = operand(i, which);
+      if (has_tangent(o)) add_term(i, {tangent(o), plan(o).tangent, slope(i, which), o}, terms);
+    }
+    add_aligned(true, tangent(i), out, terms);
+    add_spread(i, tangent(i), out, terms);
+  }
+
+  // dabar += f_a dybar + ybar (f_aa da + f_ab db), and the same of b.
+  void reverse_function(int i) {
+    for (const int which : {0, 1}) {
+      const int o = operand(i, which);
+      if (!has_adjoint(o)) continue;
+      Terms terms;
+      if (has_adjoint(i)) add_term(i, {adjoint(i), plan(i).adjoint, slope(i, which), i}, terms);
+      for (const int other : {0, 1}) {
+        const int from = operand(i, other);
+        const bool is_there = kept(i).derivatives.has[detail::second_derivative(which, other)];
+        if (!is_there || !has_tangent(from)) continue;
+        add_term(i, {tangent(from), plan(from).tangent, second(i, which, other), from}, terms);
+      }
+      if (terms.num_aligned + terms.num_spread > 0) add_to_adjoint(i, o, terms);
+    }
+  }
+
+ private:
+  // factor(e) x, of entry e of a function.
+  struct Term {
+    const Lane* x;
+    Interval live;  // outside of which x is zero
+    Factor factor;
+    int node;  // whose entries x has
+  };
+
+  // Those of the function's shape, and those of which one row, column or number stands for all.
+  struct Terms {
+    Term aligned[3];
+    Term spread[3];
+    int num_aligned = 0;
+    int num_spread = 0;
+  };
+
+  void add_term(int i, const Term& term, Terms& terms) const {
+    if (is_same_shape(i, term.node)) {
+      terms.aligned[terms.num_aligned++] = term;
+    } else {
+      terms.spread[terms.num_spread++] = term;
+    }
+  }
+
+  int operand(int i, int which) const { return which == 0 ? node(i).a : node(i).b; }
+
+  // Those derivatives that a function has lie one after the other.
+  Factor derivative(int i, int kind) const {
+    long first = 0;
+    for (int before = 0; before < kind; ++before) {
+      if (kept(i).derivatives.has[before]) first += node(i).size();
+    }
+    return Factor(coefficient(i) + first * kParts);
+  }
+
+  // f_a, or f_b.
+  Factor slope(int i, int which) const {
+    const Node& n = node(i);
+    switch (n.op) {
+      case Op::kScale:
+        return Factor(n.factor);
+      case Op::kSubtract:
+        return Factor(which == 0 ? 1.0 : -1.0);
+      case Op::kHadamard:
+        return {value(operand(i, 1 - which)), n, node(operand(i, 1 - which))};
+      case Op::kElementary:
+      case Op::kDivide:
+        return derivative(i, which);
+      default:
+        return Factor(1.0);
+    }
+  }
+
+  // ybar f_ab, of operands a and b or of one twice.
+  Factor second(int i, int which, int other) const {
+    if (node(i).op == Op::kHadamard) return Factor(bar(i));
+    return derivative(i, detail::second_derivative(which, other));
+  }
+
+  void add_to_adjoint(int i, int o, Terms& terms) const {
+    if (is_same_shape(i, o)) {
+      add_aligned(begins(o), adjoint(o), plan(o).adjoint, terms);
+      return add_spread(i, adjoint(o), plan(o).adjoint, terms);
+    }
+    prepare_to_add(o);
+    const auto add_to_spread = [&](Term* terms_of_kind, int count) {
+      for (int k = 0; k < count; ++k) {
+        Term& term = terms_of_kind[k];
+        for_spread(i, term.node, all_of(i), term.live, [&](int e, int from) {
+          add_scaled(adjoint(o) + spread(i, o, e) * kEntry, term.x + from * kEntry, term.factor(e));
+        });
+      }
+    };
+    add_to_spread(terms.aligned, terms.num_aligned);
+    add_to_spread(terms.spread, terms.num_spread);
+  }
+
+  void add_spread(int i, Lane* y, Interval out, Terms& terms) const {
+    for (int k = 0; k < terms.num_spread; ++k) {
+      Term& term = terms.spread[k];
+      for_spread(i, term.node, out, term.live, [&](int e, int from) {
+        add_scaled(y + e * kEntry, term.x + from * kEntry, term.factor(e));
+      });
+    }
+  }
+
+  // y = the sum of what is aligned, or += it, in `out`.
+  static void add_aligned(bool is_to_assign, Lane* y, Interval out, const Terms& terms) {
+    for (int e = out.begin; e < out.end;) {
+      const Term* live[3];
+      int count = 0;
+      int until = out.end;
+      for (int k = 0; k < terms.num_aligned; ++k) {
+        const Term& term = terms.aligned[k];
+        const int next = is_in(term.live, e) ? term.live.end : term.live.begin;
+        if (is_in(term.live, e)) live[count++] = &term;
+        if (next > e && next < until) until = next;
+      }
+      if (is_to_assign) {
+        add_terms<Store::kAssign>(y, live, count, {e, until});
+      } else {
+        add_terms<Store::kAdd>(y, live, count, {e, until});
+      }
+      e = until;
+    }
+  }
+
+  template <Store kStore>
+  static void add_terms(Lane* y, const Term* const* terms, int count, Interval entries) {
+    switch (count) {
+      case 0:
+        if (kStore == Store::kAssign) clear(y + entries.begin * kEntry, length(entries));
+        return;
+      case 1:
+        return add_terms<kStore, 1>(y, terms, entries);
+      case 2:
+        return add_terms<kStore, 2>(y, terms, entries);
+      default:
+        return add_terms<kStore, 3>(y, terms, entries);
+    }
+  }
+
+  template <Store kStore, int kCount>
+  [[gnu::noinline]] static void add_terms(Lane* y, const Term* const* terms, Interval entries) {
+    const Lane* x[kCount];
+    Factor factors[kCount];
+    for (int k = 0; k < kCount; ++k) {
+      x[k] = terms[k]->x;
+      factors[k] = terms[k]->factor;
+    }
+    for (int e = entries.begin; e < entries.end; ++e) {
+      Lane c[kCount];
+      for (int k = 0; k < kCount; ++k) c[k] = factors[k](e);
+      for (int d = 0; d < kDirections; ++d) {
+        Lane sum = c[0] * x[0][e * kEntry + d];
+        for (int k = 1; k < kCount; ++k) sum += c[k] * x[k][e * kEntry + d];
+        if constexpr (kStore == Store::kAdd) {
+          y[e * kEntry + d] += sum;
+        } else {
+          y[e * kEntry + d] = sum;
+        }
+      }
+    }
+  }
+};
+
+}  // namespace
+}  // namespace hesscope::HESSCOPE_ISA
