@@ -91,6 +91,25 @@ TEST(TrainingRun, ClipsTheNormThenTheCoordinates) {
   EXPECT_LE(test::distance(run.parameters(), start - 0.5 * clipped), 1e-15);
 }
 
+TEST(TrainingRun, ClipsAShareOfTheCoordinatesThatAreTrained) {
+  const std::vector<ParameterBlock> blocks = test::mixed_blocks();
+  const Eigen::Index n = 23;
+  Quadratic losses(blocks, positive_definite(n), numbers(n, 7));
+  TrainingRun::Options options = with_rate(0.1);
+  options.trained = {false, true, false, false};
+  options.clip_fraction = 0.3;
+  const VectorXd start = numbers(n, 8);
+  TrainingRun run(losses, make_update_rule("sgd", {{"momentum", 0.0}}, blocks), start, options);
+  run.step();
+  const Eigen::Index first = blocks[1].offset;
+  const Eigen::Index size = blocks[1].size;
+  const VectorXd own = losses.value_and_gradient(start, 0).gradient.segment(first, size);
+  VectorXd expected = start;
+  expected.segment(first, size) -= 0.1 * clip_coordinates(own, 0.3);
+  EXPECT_LE(test::distance(run.parameters(), expected), 1e-15);
+  EXPECT_GT((run.parameters() - start).norm(), 0);
+}
+
 // Weight decay and clipping see what is trained, and nothing else moves.
 TEST(TrainingRun, LeavesWhatIsNotTrainedAlone) {
   const std::vector<ParameterBlock> blocks = test::mixed_blocks();
