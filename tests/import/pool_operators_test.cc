@@ -106,6 +106,19 @@ TEST(MaxPool, RoundsUpToWindowsThatBeginInside) {
   EXPECT_EQ(text(op.result().axes), "(N, 1, 2, 3)");
 }
 
+// As PyTorch has it of images that have become smaller than the kernel.
+TEST(MaxPool, RoundsUpToAWindowThatEndsBehindTheTensor) {
+  const Line line{.length = 2, .kernel = 3, .stride = 2, .places = 1};
+  OperatorFixture op("MaxPool");
+  op.with("kernel_shape", {3}).with("strides", {2}).with("ceil_mode", 1).parameter({1, 2, 2});
+  const onnx::Value y = op.result();
+  EXPECT_EQ(text(y.axes), "(1, 2, 1)");
+  expect_computes(op, y, pool_of_parameters(line, kLargest));
+  OperatorFixture too_far("MaxPool");
+  too_far.with("kernel_shape", {3}).with("strides", {1}).with("ceil_mode", 1).data({1, 2});
+  test::expect_refused(too_far, "does not fit a length of 2");
+}
+
 TEST(AveragePool, CountsEntriesOfTheTensor) {
   const Line line{.length = 6, .kernel = 3, .stride = 2, .pad = 1, .places = 4};
   OperatorFixture op("AveragePool");
