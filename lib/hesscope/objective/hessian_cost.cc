@@ -17,33 +17,32 @@ struct Sight {
 };
 
 // All of some work, called with a progress callback, by what is seen of it until it has gone on for
-// `most` seconds.
+// `most` seconds behind its first report: what comes before that, memory for the first time above all, does
+// not go on so.
 template <typename Work>
 Sight seen(Work work, double most, SecondsClock clock) {
   const double start = clock();
   double first_seconds = 0;  // at the first report, and the fraction then
   double first_fraction = 0;
-  double seconds = 0;
+  double seconds = 0;  // since then
   double fraction = 0;
+  bool is_enough = false;
   try {
     work([&](double done) {
-      seconds = clock() - start;
       fraction = done;
       if (first_fraction == 0) {
-        first_seconds = seconds;
+        first_seconds = clock() - start;
         first_fraction = fraction;
       }
-      return seconds < most || fraction == 0;  // some of it must be done
+      seconds = clock() - start - first_seconds;
+      is_enough = seconds >= most && fraction > first_fraction;  // some of it must be done
+      return !is_enough;
     });
     return {clock() - start, true, first_fraction > 0 && first_fraction < 1};
   } catch (const Interrupted&) {
-    if (seconds < most) throw;  // by somebody else; here it was because enough is seen
+    if (!is_enough) throw;  // by somebody else
   }
-  // What came before the first report, memory for the first time above all, does not go on so.
-  const bool has_rate = fraction > 2 * first_fraction;
-  const double whole = has_rate ? first_seconds + (seconds - first_seconds) * (1 - first_fraction) /
-                                                      (fraction - first_fraction)
-                                : seconds / fraction;
+  const double whole = first_seconds + seconds * (1 - first_fraction) / (fraction - first_fraction);
   return {whole, false, true};
 }
 

@@ -18,7 +18,8 @@ struct HessianCost {
 /// upper bound, which a StructuredHessian may undercut ten times and more.
 /// @param clock     what seconds are meant.
 /// @param patience  seconds: the more, the better the estimate.
-/// @cost four times the patience, or what 64 samples take where the objective reports no progress.
+/// @cost four times the patience and what comes before the first reports, or what 64 samples take where
+///       the objective reports no progress.
 HessianCost estimate_hessian_cost(const Objective& objective,
                                   const Objective::ConstVectorRef& theta,
                                   SecondsClock clock = wall_seconds,
