@@ -119,6 +119,79 @@ TEST(UnitSearch, FindsHeadsAndWhatIsWithinThem) {
   expect_unnoticed(objective, found);
 }
 
+// Self-attention as PyTorch keeps it: queries, keys and values of all heads in one tensor of 3 x heads x
+// width rows, and what comes out of the heads side by side in the columns of the next.
+struct FusedAttention {
+  static constexpr Index kTokens = 3;
+  static constexpr Index kHeads = 2;
+  static constexpr Index kWidth = 2;
+  static constexpr Index kSize = kHeads * kWidth;
+  static constexpr Index kProjections = 3 * kSize * kSize;
+  MatrixXd inputs;  // samples x (tokens x size)
+
+  template <typename T>
+  T operator()(const Eigen::Matrix<T, Eigen::Dynamic, 1>& theta, Index sample) const {
+    using std::exp;
+    const auto projected = [&](Index part, Index head, Index row, Index token) {
+      const Index first = (part * kSize + head * kWidth + row) * kSize;
+      T sum = theta(kProjections + part * kSize + head * kWidth + row);
+      for (Index d = 0; d < kSize; ++d) {
+        sum = sum + theta(first + d) * inputs(sample, token * kSize + d);
+      }
+      return sum;
+    };
+    T output = T(0.0);
+    const Index next = kProjections + 3 * kSize;
+    for (Index head = 0; head < kHeads; ++head) {
+      for (Index t = 0; t < kTokens; ++t) {
+        T total = T(0.0);
+        Eigen::Matrix<T, Eigen::Dynamic, 1> mean(kWidth);
+        for (Index w = 0; w < kWidth; ++w) mean(w) = T(0.0);
+        for (Index s = 0; s < kTokens; ++s) {
+          T score = T(0.0);
+          for (Index w = 0; w < kWidth; ++w) {
+            score = score + projected(0, head, w, t) * projected(1, head, w, s);
+          }
+          const T weight = exp(score);
+          total = total + weight;
+          for (Index w = 0; w < kWidth; ++w) {
+            mean(w) = mean(w) + weight * projected(2, head, w, s);
+          }
+        }
+        for (Index out = 0; out < kSize; ++out) {
+          for (Index w = 0; w < kWidth; ++w) {
+            const double share =
+                1.0 + 0.3 * static_cast<double>(out) + 0.2 * static_cast<double>(t);
+            output =
+                output + share * theta(next + out * kSize + head * kWidth + w) * (mean(w) / total);
+          }
+        }
+      }
+    }
+    return (output - 0.5) * (output - 0.5);
+  }
+};
+
+TEST(UnitSearch, FindsTheHeadsOfFusedProjections) {
+  test::Numbers numbers(5);
+  const Index rows = 3 * FusedAttention::kSize;
+  const auto objective = make_objective(
+      FusedAttention{numbers.table(12, 12)},
+      76,
+      12,
+      {.parameter_blocks = {
+           {"in", {rows, 4}, 0, 48}, {"in_bias", {rows}, 48, 12}, {"out", {4, 4}, 60, 16}}});
+  const std::vector<InterchangeableUnits> found = find_interchangeable_units(objective);
+  std::size_t num_heads = 0;
+  for (const InterchangeableUnits& family : found) {
+    if (family.num_units() != 2 || family.axes.front().cols() != 8) continue;  // two rows of four
+    ++num_heads;
+    EXPECT_EQ(family.name, "in, in_bias, out");
+  }
+  EXPECT_EQ(num_heads, 1U);
+  expect_unnoticed(objective, found);
+}
+
 // s_t = tanh(A s_t-1 + u x_t), y = v . s_T: the units of A are its rows and its columns.
 struct Recurrent {
   static constexpr Index kUnits = 3;
@@ -193,6 +266,38 @@ TEST(UnitSearch, FindsTheChannelsOfAFlattenedImage) {
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].name, "filter, bias, next");
   EXPECT_THAT(found[0].flips, IsEmpty());
+  expect_unnoticed(objective, found);
+}
+
+// Log-loss of two classes: where their weights are the same, as at points that an exchange of the classes
+// leaves as they are, no hidden unit has any effect.
+struct TwoClasses {
+  MatrixXd inputs;  // samples x 3
+
+  template <typename T>
+  T operator()(const Eigen::Matrix<T, Eigen::Dynamic, 1>& theta, Index sample) const {
+    using std::exp, std::log, std::tanh;
+    T logits[2] = {T(0.0), T(0.0)};
+    for (Index unit = 0; unit < 2; ++unit) {
+      T sum = T(0.0);
+      for (Index d = 0; d < 3; ++d) sum = sum + theta(unit * 3 + d) * inputs(sample, d);
+      const T value = tanh(sum);
+      for (Index c = 0; c < 2; ++c) logits[c] = logits[c] + theta(6 + c * 2 + unit) * value;
+    }
+    return log(1.0 + exp(logits[1] - logits[0]));
+  }
+};
+
+TEST(UnitSearch, FindsHiddenUnitsInFrontOfAsManyClasses) {
+  test::Numbers numbers(11);
+  const auto objective =
+      make_objective(TwoClasses{numbers.table(12, 3)},
+                     10,
+                     12,
+                     {.parameter_blocks = {{"hidden", {2, 3}, 0, 6}, {"classes", {2, 2}, 6, 4}}});
+  const std::vector<InterchangeableUnits> found = find_interchangeable_units(objective);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].name, "hidden, classes");
   expect_unnoticed(objective, found);
 }
 

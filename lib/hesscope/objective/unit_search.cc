@@ -154,30 +154,40 @@ class UnitSearch {
   void search(const UnitReading& reading) {
     std::vector<std::vector<bool>> is_joined(reading.size(), std::vector<bool>(reading.size()));
     for (int point = 0; point < kPoints; ++point) join(reading, is_joined);
+    UnitReading rest;
+    bool is_any_idle = false;
     for (const std::vector<std::size_t>& part : connected_parts(is_joined)) {
       std::vector<const UnitView*> views;
       for (const std::size_t k : part) {
         // A direction without any effect, and hence without a part in anything.
-        if (is_joined[k][k] || part.size() > 1) views.push_back(&reading[k].view);
+        const bool is_idle = !is_joined[k][k] && part.size() == 1;
+        if (!is_idle) views.push_back(&reading[k].view);
+        is_any_idle = is_any_idle || is_idle;
       }
-      if (!views.empty()) consider(views);
+      if (!views.empty() && !consider(views)) continue;
+      for (const std::size_t k : part) rest.push_back(reading[k]);
     }
+    // Points that axes leave as they are which may not be exchanged can have no effects at all: between
+    // two classes with the same weights nothing is to be learnt. Once more without these axes.
+    if (is_any_idle && !rest.empty() && rest.size() < reading.size()) search(rest);
   }
 
-  void consider(const std::vector<const UnitView*>& views) {
+  // Whether they may be exchanged.
+  bool consider(const std::vector<const UnitView*>& views) {
     InterchangeableUnits units = units_of(views);
     const bool is_known = std::ranges::any_of(
         found_, [&](const InterchangeableUnits& other) { return is_within(units, other); });
-    if (is_known) return;
+    if (is_known) return true;
     // A transposition and a cycle generate all permutations.
     std::vector<Index> sources = in_order(units);
     std::swap(sources[0], sources[1]);
-    if (!is_unnoticed(units, sources, plain(units))) return;
+    if (!is_unnoticed(units, sources, plain(units))) return false;
     sources = in_order(units);
     std::rotate(sources.begin(), sources.begin() + 1, sources.end());
-    if (!is_unnoticed(units, sources, plain(units))) return;
+    if (!is_unnoticed(units, sources, plain(units))) return false;
     find_flips(units);
     found_.push_back(std::move(units));
+    return true;
   }
 
   static InterchangeableUnits units_of(const std::vector<const UnitView*>& views) {

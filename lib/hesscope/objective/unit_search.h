@@ -62,8 +62,9 @@ struct UnitSearchOptions {
 /// whose exchange has to change anything but places and signs, such as constants of the graph, are not
 /// found.
 /// @throws PreconditionError by require_blocks().
-/// @cost for each length that axes have in common, four Hessian-vector products of max_samples samples
-///       for each axis of that length, and some values.
+/// @cost for each length that axes have in common, and each width of such units, four Hessian-vector
+///       products of max_samples samples for each axis of that length, and some values; as much again, for
+///       fewer axes, where units that may not change places hide what others do.
 std::vector<InterchangeableUnits> find_interchangeable_units(const Objective& objective,
                                                              const UnitSearchOptions& options = {});
 

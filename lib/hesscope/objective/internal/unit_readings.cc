@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <numeric>
 #include <utility>
 
@@ -10,6 +11,9 @@ namespace hesscope::detail {
 namespace {
 
 using Eigen::Index;
+
+// Queries, keys and values, or what gates there are, as heads or channels.
+constexpr Index kMaxWideParts = 4;
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
@@ -42,23 +46,27 @@ bool are_independent(const UnitCandidate& a, const UnitCandidate& b) {
   return true;
 }
 
-// The readings of one tensor: each candidate is in one at least, with all that are independent of it
-// and of those taken before.
-std::vector<UnitReading> readings_of(const std::vector<UnitCandidate>& candidates) {
+// The readings of one tensor by a width of its units: each candidate of that width is in one at least,
+// with all of it that are independent of it and of those taken before, and then with others.
+std::vector<UnitReading> readings_of(const std::vector<UnitCandidate>& candidates, Index width) {
   std::vector<UnitReading> readings;
   std::vector<bool> is_taken(candidates.size(), false);
   for (std::size_t first = 0; first < candidates.size(); ++first) {
-    if (is_taken[first]) continue;
-    UnitReading reading = {candidates[first]};
-    is_taken[first] = true;
-    for (std::size_t k = 0; k < candidates.size(); ++k) {
-      const bool fits = k != first && std::ranges::all_of(reading, [&](const UnitCandidate& other) {
-                          return are_independent(candidates[k], other);
-                        });
-      if (!fits) continue;
-      reading.push_back(candidates[k]);
-      is_taken[k] = true;
-    }
+    if (is_taken[first] || candidates[first].view.width != width) continue;
+    UnitReading reading;
+    const auto take = [&](bool of_width) {
+      for (std::size_t k = 0; k < candidates.size(); ++k) {
+        if ((candidates[k].view.width == width) != of_width) continue;
+        const bool fits = std::ranges::all_of(reading, [&](const UnitCandidate& other) {
+          return are_independent(candidates[k], other);
+        });
+        if (!fits || (reading.empty() && k != first)) continue;
+        reading.push_back(candidates[k]);
+        is_taken[k] = is_taken[k] || of_width;
+      }
+    };
+    take(true);
+    take(false);
     readings.push_back(std::move(reading));
   }
   return readings;
@@ -76,23 +84,36 @@ Eigen::VectorXd UnitCandidate::swapped(const Eigen::VectorXd& theta) const {
 }
 
 std::vector<UnitReading> unit_readings(std::span<const ParameterBlock> blocks, Index units) {
-  std::vector<std::vector<UnitReading>> of_blocks;
-  std::size_t count = 0;
-  const std::vector<UnitView> views = unit_views(blocks, units);
+  using ByWidth = std::map<Index, std::vector<UnitReading>>;
+  std::vector<ByWidth> of_blocks;
+  std::map<Index, std::size_t> counts;  // of readings, by width
+  const std::vector<UnitView> views = unit_views(blocks, units, kMaxWideParts);
   for (const ParameterBlock& block : blocks) {
     std::vector<UnitCandidate> candidates;
     for (const UnitView& view : views) {
       if (view.block == &block) candidates.push_back({view, swap_of(view)});
     }
     if (candidates.empty()) continue;
-    of_blocks.push_back(readings_of(candidates));
-    count = std::max(count, of_blocks.back().size());
+    ByWidth by_width;
+    for (const UnitCandidate& candidate : candidates) {
+      const Index width = candidate.view.width;
+      if (by_width.contains(width)) continue;
+      by_width[width] = readings_of(candidates, width);
+      counts[width] = std::max(counts[width], by_width[width].size());
+    }
+    of_blocks.push_back(std::move(by_width));
   }
-  std::vector<UnitReading> readings(count);
-  for (std::size_t r = 0; r < count; ++r) {
-    for (const std::vector<UnitReading>& of_block : of_blocks) {
-      const UnitReading& chosen = of_block[r < of_block.size() ? r : 0];
-      readings[r].insert(readings[r].end(), chosen.begin(), chosen.end());
+  std::vector<UnitReading> readings;
+  for (const auto& [width, count] : counts) {
+    for (std::size_t r = 0; r < count; ++r) {
+      UnitReading all;
+      for (const ByWidth& by_width : of_blocks) {
+        const auto own = by_width.find(width);
+        const auto& choice = own == by_width.end() ? by_width.begin()->second : own->second;
+        const UnitReading& chosen = choice[r < choice.size() ? r : 0];
+        all.insert(all.end(), chosen.begin(), chosen.end());
+      }
+      readings.push_back(std::move(all));
     }
   }
   return readings;

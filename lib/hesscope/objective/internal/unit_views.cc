@@ -31,7 +31,10 @@ std::vector<Tensor> tensors_of(const ParameterBlock& block) {
 }
 
 // All ways to see units on an axis of a tensor.
-void add_views(const Tensor& tensor, Index units, std::vector<UnitView>& views) {
+void add_views(const Tensor& tensor,
+               Index units,
+               Index max_wide_parts,
+               std::vector<UnitView>& views) {
   const auto [block, offset, shape, size] = tensor;
   if (units == 1) {
     views.push_back({block, offset, 1, 1, 0, 1, size});
@@ -49,7 +52,15 @@ void add_views(const Tensor& tensor, Index units, std::vector<UnitView>& views) 
       } else {
         views.push_back({block, offset, front * parts, units, 0, units, back});
       }
-      if (parts > 1) views.push_back({block, offset, front, units, 0, units, parts * back});
+      // Wider units: of the whole axis, or of parts of it.
+      for (Index whole = 1; whole <= max_wide_parts && whole < parts; ++whole) {
+        if (parts % whole != 0) continue;
+        const Index width = parts / whole;
+        for (Index p = 0; p < whole; ++p) {
+          views.push_back(
+              {block, offset, front, whole * units, p * units, units, width * back, width});
+        }
+      }
     }
     front *= extent;
   }
@@ -67,10 +78,12 @@ Eigen::MatrixXd UnitView::slices(const Eigen::Ref<const Eigen::VectorXd>& theta)
   return rows;
 }
 
-std::vector<UnitView> unit_views(std::span<const ParameterBlock> blocks, Index units) {
+std::vector<UnitView> unit_views(std::span<const ParameterBlock> blocks,
+                                 Index units,
+                                 Index max_wide_parts) {
   std::vector<UnitView> views;
   for (const ParameterBlock& block : blocks) {
-    for (const Tensor& tensor : tensors_of(block)) add_views(tensor, units, views);
+    for (const Tensor& tensor : tensors_of(block)) add_views(tensor, units, max_wide_parts, views);
   }
   return views;
 }

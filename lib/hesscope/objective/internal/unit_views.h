@@ -24,6 +24,7 @@ struct UnitView {
   Eigen::Index first;
   Eigen::Index units;
   Eigen::Index back;
+  Eigen::Index width = 1;  ///< entries of the tensor's axis that are one unit's
 
   Eigen::Index entry(Eigen::Index f, Eigen::Index unit, Eigen::Index b) const {
     return offset + (f * extent + first + unit) * back + b;
@@ -34,10 +35,14 @@ struct UnitView {
 };
 
 /// All ways to see `units` on an axis: the whole axis; each of its equal parts (queries, keys and
-/// values in one tensor; heads); or, of flattened images, its channels with the positions behind
-/// them, or in front of them where the parts are too many to be told apart. A stack of matrices, as of
+/// values in one tensor); the axis, or each of a few equal parts of it, as units of several entries each
+/// (heads; the channels of flattened images with the positions behind them); or channels with the
+/// positions in front of them where the parts are too many to be told apart. A stack of matrices, as of
 /// heads, is also seen as each of them alone. Of 1 unit the tensor, or the matrix, as a whole.
-std::vector<UnitView> unit_views(std::span<const ParameterBlock> blocks, Eigen::Index units);
+/// @param max_wide_parts  of how many equal parts of an axis units of several entries may be.
+std::vector<UnitView> unit_views(std::span<const ParameterBlock> blocks,
+                                 Eigen::Index units,
+                                 Eigen::Index max_wide_parts = 1);
 
 /// The lengths that units may have: those of axes, and of their equal parts; 1 first.
 std::set<Eigen::Index> unit_counts(std::span<const ParameterBlock> blocks);
