@@ -146,16 +146,17 @@ Group measure_quadratic_model(const Group& centre,
 }
 
 std::vector<Variable> barrier_quantities() {
-  return {
-      {.name = "barrier_height",
-       .long_name = "barrier between the two checkpoints",
-       .definition = "maximum over the grid's t = alpha in [0, 1] of loss(t) - ((1 - t) loss(0) "
-                     "+ t loss(1)), loss(0) and loss(1) at the checkpoints themselves; of a line "
-                     "between two checkpoints alone",
-       .references = {papers::kFrankle}},
-      {.name = "barrier_alpha",
-       .long_name = "where the barrier is highest",
-       .definition = "the first alpha at which barrier_height is attained"}};
+  return {{.name = "barrier_height",
+           .long_name = "barrier between the two checkpoints",
+           .definition =
+               "maximum over the grid's t = alpha in [0, 1] of loss(t) - ((1 - t) loss(0) "
+               "+ t loss(1)), loss(0) and loss(1) at the checkpoints' parameters, as everywhere "
+               "on the surface with the centre's buffers; of a line between two checkpoints "
+               "alone",
+           .references = {papers::kFrankle}},
+          {.name = "barrier_alpha",
+           .long_name = "where the barrier is highest",
+           .definition = "the first alpha at which barrier_height is attained"}};
 }
 
 Group measure_barrier(const Eigen::VectorXd& alpha,

@@ -245,7 +245,8 @@ LandscapeParts LandscapeView::assemble(const Group& directions,
     const double loss = checkpoints[centre_index_].loss;
     facts.take(measure_quadratic_model(facts, loss, found->grid, losses));
     if (has_barrier()) {
-      const double end = checkpoints[*prepared_.path_end].loss;
+      // On the surface: of this model, with the centre's buffers.
+      const double end = centre_.objective().value(points_[*prepared_.path_end]);
       facts.take(measure_barrier(found->grid.alpha, losses, loss, end));
     }
   }
