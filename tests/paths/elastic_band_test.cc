@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/objective/functor_objective.h>
 #include <hesscope/paths/elastic_band.h>
 #include <hesscope/spectra/critical_point.h>
 
@@ -104,7 +105,7 @@ TEST(ElasticBand, HasNoPassWhereTheLossIsConvex) {
   const BandState state = at_rest(band, Vector2d(-1, 0.2), Vector2d(2, -0.1));
   EXPECT_EQ(state.outcome, BandOutcome::kConverged);
   EXPECT_FALSE(state.highest().has_value());
-  EXPECT_FALSE(state.is_climbing);
+  EXPECT_EQ(state.climbing, -1);
   EXPECT_NEAR(state.curvature, 50, 1e-6);
 }
 
@@ -118,6 +119,30 @@ TEST(ElasticBand, IsAtRestWhereTheStraightPathIsAlready) {
   EXPECT_EQ(state.outcome, BandOutcome::kConverged);
   EXPECT_EQ(state.highest(), 2);
   EXPECT_EQ(state.images(1, 2), 0);
+}
+
+// (u^2 - 1)^2 + (u - u^3 / 3) / 10 + v^2: nothing pulls across the straight path, and the highest image
+// still has to climb along it.
+struct StraightValley {
+  template <typename T>
+  T operator()(const Eigen::Matrix<T, Eigen::Dynamic, 1>& x, Index /*sample*/) const {
+    const T u = x(0);
+    const T well = u * u - 1.0;
+    return well * well + 0.1 * (u - u * u * u / 3.0) + x(1) * x(1);
+  }
+};
+
+TEST(ElasticBand, ClimbsWhereTheStraightPathIsTheValley) {
+  const auto objective = make_objective(StraightValley(), 2, 1);
+  for (const Index num_images : {5, 8, 17}) {
+    const ElasticBand band(objective, {.num_images = num_images, .num_threads = 1});
+    const BandState state = at_rest(band, Vector2d(-1, 0), Vector2d(1, 0));
+    EXPECT_EQ(state.outcome, BandOutcome::kConverged) << num_images;
+    ASSERT_TRUE(state.highest().has_value());
+    // u (u^2 - 1) 4 + (1 - u^2) / 10 = 0 at u = 1/40.
+    EXPECT_NEAR(state.images(0, *state.highest()), 0.025, 1e-3) << num_images;
+    EXPECT_EQ(state.images.row(1).norm(), 0) << num_images;
+  }
 }
 
 TEST(ElasticBand, TakesTwentyStepsAsTenAndTen) {

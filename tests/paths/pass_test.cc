@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // What is said of the pass where there is none, or where the search for it ends elsewhere.
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <iterator>
+#include <numbers>
 #include <string>
 
 #include <gmock/gmock.h>
@@ -13,6 +15,7 @@
 #include <hesscope/paths/internal/path_quantities.h>
 #include <hesscope/paths/internal/path_records.h>
 #include <hesscope/paths/internal/path_summary.h>
+#include <hesscope/spectra/critical_point.h>
 
 namespace hesscope {
 namespace {
@@ -29,6 +32,33 @@ struct Plateau {
   T operator()(const Eigen::Matrix<T, Eigen::Dynamic, 1>& x, Eigen::Index /*sample*/) const {
     using std::exp;
     return -exp(-x(0));
+  }
+};
+
+// A valley along v = sin(u) / 2 over two passes, the higher one narrower than images are apart.
+struct TwoPasses {
+  template <typename T>
+  static T along(const T& u) {
+    using std::exp;
+    const T wide = (u + 1.0) / 0.6;
+    const T narrow = (u - 1.2) / 0.3;
+    return exp(-wide * wide) + 1.3 * exp(-narrow * narrow) +
+           0.02 * (u * u * u * u / 4.0 - 8.0 * u * u);
+  }
+
+  template <typename T>
+  T operator()(const Eigen::Matrix<T, Eigen::Dynamic, 1>& x, Eigen::Index /*sample*/) const {
+    using std::sin;
+    const T across = x(1) - 0.5 * sin(x(0));
+    return along(x(0)) + 3.0 * across * across;
+  }
+};
+
+struct Wave {
+  template <typename T>
+  T operator()(const Eigen::Matrix<T, Eigen::Dynamic, 1>& x, Eigen::Index /*sample*/) const {
+    using std::sin;
+    return sin(x(0));
   }
 };
 
@@ -63,7 +93,8 @@ TEST(Pass, IsNotWhereTheSearchEndsByVanishing) {
   EXPECT_EQ(saddle["barrier"].status(), Status::kFailed);
   const PathResult result = judged(saddle, state);
   EXPECT_FALSE(result.is_conclusive);
-  EXPECT_THAT(result.warnings, Contains(HasSubstr("from the highest image, ended as vanishing")));
+  EXPECT_THAT(result.warnings,
+              Contains(HasSubstr("from a maximum of the band, ended as vanishing")));
 }
 
 TEST(Pass, IsNotSoughtWhereNoImageIsAboveBothEndsBeyondRounding) {
@@ -77,11 +108,47 @@ TEST(Pass, IsNotSoughtWhereNoImageIsAboveBothEndsBeyondRounding) {
   EXPECT_THAT(result.warnings, IsEmpty());
 }
 
-TEST(Pass, OutcomesAreThoseOfTheSearchAndTwoMore) {
+TEST(Pass, IsTheHighestOneThoughImagesStandOnBothSidesOfIt) {
+  const auto objective = make_objective(TwoPasses(), 2, 1);
+  const auto minimum = [&](double u) {
+    return find_critical_point(objective, Eigen::Vector2d(u, 0.5 * std::sin(u))).theta;
+  };
+  const ElasticBand band(objective, {.num_images = 17, .num_threads = 1});
+  BandState state = band.straight(minimum(-4), minimum(4));
+  band.advance(state, 5000);
+  ASSERT_EQ(state.outcome, BandOutcome::kConverged);
+  const auto pass_near = [&](double u) {
+    return find_critical_point(objective, Eigen::Vector2d(u, 0.5 * std::sin(u))).loss;
+  };
+  const double higher = pass_near(1.188);
+  ASSERT_GT(higher, pass_near(-0.948) + 0.2);
+  ASSERT_LT(state.losses.maxCoeff(), higher - 0.2);  // no image is near it
+  const Group saddle = detail::saddle_record(objective, state, {});
+  EXPECT_EQ(word_of(saddle["saddle_outcome"]), "converged");
+  EXPECT_EQ(saddle["saddle_index"].number(), 1);
+  EXPECT_NEAR(saddle["saddle_loss"].number(), higher, 1e-14);
+  EXPECT_NEAR(
+      saddle["barrier"].number(), higher - std::max(state.losses[0], state.losses[16]), 1e-14);
+}
+
+TEST(Pass, IsNoneOfThePathWhereTheSearchLeavesIt) {
+  const auto objective = make_objective(Wave(), 1, 1);
+  const BandState state = band_of({1.00, 1.01, 1.02}, Eigen::Vector3d(0, 1, 0));
+  const Group saddle = detail::saddle_record(objective, state, {});
+  EXPECT_EQ(word_of(saddle["saddle_outcome"]), "elsewhere");
+  EXPECT_NEAR(saddle["saddle_parameters"].reals().front(), std::numbers::pi / 2, 1e-12);
+  EXPECT_EQ(saddle["barrier"].status(), Status::kFailed);
+  const PathResult result = judged(saddle, state);
+  EXPECT_FALSE(result.is_conclusive);
+  EXPECT_THAT(result.warnings, Contains(HasSubstr("none of this path")));
+}
+
+TEST(Pass, OutcomesAreThoseOfTheSearchAndThreeMore) {
   const Variable outcome = path_quantities()["saddle_outcome"];
-  ASSERT_EQ(outcome.flag_meanings.size(), std::size(kCriticalPointOutcomes) + 2);
+  ASSERT_EQ(outcome.flag_meanings.size(), std::size(kCriticalPointOutcomes) + 3);
   EXPECT_EQ(outcome.flag_meanings.at(detail::kNoPass), "no_pass");
   EXPECT_EQ(outcome.flag_meanings.at(detail::kNotSearched), "not_searched");
+  EXPECT_EQ(outcome.flag_meanings.at(detail::kElsewhere), "elsewhere");
 }
 
 }  // namespace

@@ -24,11 +24,14 @@ constexpr std::int64_t kPatience = 5;  // steps before the time step grows
 // In units of 1 / sqrt(curvature), at which steps of 2 would be unstable.
 constexpr double kFirstTimeStep = 0.3;
 constexpr double kLargestTimeStep = 1.0;
+constexpr double kLeastTimeStep = 0.003;  // where tangents jump, forces turn at any step
 // An image moves by at most this part of the mean distance between neighbours in a step.
 constexpr double kLargestMove = 0.5;
 // Springs, in units of the curvature: a chain of them is as stiff as the loss.
 constexpr double kSpring = 0.25;
 constexpr int kPowerSteps = 20;
+// Another image climbs if it is higher by this part of its height above the higher end.
+constexpr double kClearlyHigher = 0.01;
 // Ends that are nearer, relative to their size, are one point.
 constexpr double kOnePoint = 1e-8;
 // Forces below this part of curvature x length are rounding.
@@ -80,14 +83,17 @@ VectorXd BandState::arc_lengths() const {
   return lengths;
 }
 
+bool BandState::is_above_ends(double loss) const {
+  const auto is_above = [loss](double end) {
+    return loss - end > kLossRounding * (std::abs(loss) + std::abs(end));
+  };
+  return is_above(losses[0]) && is_above(losses[losses.size() - 1]);
+}
+
 std::optional<Index> BandState::highest() const {
   Index top = 0;
   const double highest = losses.maxCoeff(&top);
-  const auto is_above = [highest](double end) {
-    return highest - end > kLossRounding * (std::abs(highest) + std::abs(end));
-  };
-  const bool is_between = is_above(losses[0]) && is_above(losses[losses.size() - 1]);
-  return is_between ? std::optional<Index>(top) : std::nullopt;
+  return is_above_ends(highest) ? std::optional<Index>(top) : std::nullopt;
 }
 
 ElasticBand::ElasticBand(const Objective& objective, const Options& options)
@@ -183,13 +189,20 @@ ElasticBand::Forces ElasticBand::forces(BandState& state) const {
   Forces found{.forces = MatrixXd::Zero(state.images.rows(), last + 1)};
   found.is_finite = state.losses.allFinite() && gradients.allFinite();
   if (!found.is_finite) return found;
-  const std::optional<Index> top = state.is_climbing ? state.highest() : std::nullopt;
+  const std::optional<Index> highest = state.highest();
+  if (highest) found.of_highest = gradients.col(*highest).stableNorm();
+  if (highest && state.climbing >= 0) {
+    const double top = state.losses[*highest];
+    const double height = top - std::max(state.losses[0], state.losses[last]);
+    if (top - state.losses[state.climbing] > kClearlyHigher * height) state.climbing = *highest;
+  }
+  const Index climbing = highest ? state.climbing : -1;
   for (Index i = 1; i < last; ++i) {
     const VectorXd tangent = tangent_at(state, i);
     const VectorXd gradient = gradients.col(i);
     const double along = gradient.dot(tangent);
     VectorXd force = -gradient + along * tangent;
-    if (i == top) {
+    if (i == climbing) {
       force += along * tangent;
       found.largest = std::max(found.largest, force.stableNorm());
     } else {
@@ -214,13 +227,17 @@ void ElasticBand::settle(BandState& state, const Forces& now) const {
   const double rest =
       std::max(options_.tolerance * state.first_force, kRounding * state.curvature * length);
   const double near = options_.climbs_from * rest;
-  if (!state.is_climbing && state.force <= near && state.highest()) {
-    // What follows is another dynamics, whose force is not known yet.
-    state.is_climbing = true;
+  const std::optional<Index> highest = state.highest();
+  if (state.climbing < 0 && state.force <= near && highest) {
+    // What follows is another dynamics. A straight path that is one of minimum energy has no force across
+    // that what climbs along it could be compared with.
+    state.climbing = *highest;
+    state.first_force =
+        std::max(state.first_force, std::min(now.of_highest, state.curvature * length));
     return;
   }
-  if (state.is_climbing && !(state.force <= state.first_force)) {
-    state.is_climbing = false;
+  if (state.climbing >= 0 && !(state.force <= state.first_force)) {
+    state.climbing = -1;
     state.velocities.setZero();
     return;
   }
@@ -247,7 +264,8 @@ void ElasticBand::advance(BandState& state,
       }
     } else if (state.num_steps > 0) {
       state.velocities.setZero();
-      state.time_step *= kShrinkage;
+      state.time_step =
+          std::max(state.time_step * kShrinkage, kLeastTimeStep / std::sqrt(state.curvature));
       state.mixing = kFirstMixing;
       state.num_downhill = 0;
     }

@@ -17,7 +17,9 @@
 // kinks do springs pull across it, too, by the share (1 + cos(pi cos phi)) / 2 of the angle phi between
 // its pieces, which is of fourth order where the band is smooth (Jonsson et al.). Tangents
 // point to the neighbour that is higher, and at extremes between both. The highest image, once the band
-// is near rest, climbs instead, -g + 2 (g . tau) tau, and so comes to rest on the pass itself.
+// is near rest, climbs instead, -g + 2 (g . tau) tau, and so comes to rest on the pass itself. It goes on
+// to climb until another is clearly higher: of two on both sides of a pass now one is the higher and now
+// the other, and a band that changed with that would never come to rest.
 //
 // The band moves by FIRE: molecular dynamics whose velocities turn towards the forces, and stop where they
 // would go uphill. Its time step is in units of the stiffest oscillation, by the largest curvature that
@@ -59,14 +61,16 @@ struct BandState {
   Eigen::MatrixXd images;      ///< n x number of images; the first and the last are the ends
   Eigen::MatrixXd velocities;  ///< as many; 0 at the ends
   Eigen::VectorXd losses;      ///< of the images
-  double curvature = kNaN;    ///< the largest |eigenvalue| of H that was found: the unit of springs
-  double first_force = kNaN;  ///< largest force across of the path that it was begun from
-  double force = kNaN;        ///< the same now, of the climbing image all of it
+  double curvature = kNaN;  ///< the largest |eigenvalue| of H that was found: the unit of springs
+  /// Largest force across of the path that it was begun from; along it where the highest image begins to
+  /// climb, if that is larger, up to curvature x length.
+  double first_force = kNaN;
+  double force = kNaN;  ///< the same now, of the climbing image all of it
   double time_step = 0;
   double mixing = 0;              ///< share of the velocities that is turned towards the forces
   std::int64_t num_downhill = 0;  ///< steps since the velocities last went against the forces
   std::int64_t num_steps = 0;
-  bool is_climbing = false;
+  Eigen::Index climbing = -1;  ///< the image that climbs; -1 for none
   BandOutcome outcome = BandOutcome::kMoving;
 
   bool is_done() const { return outcome != BandOutcome::kMoving; }
@@ -74,8 +78,10 @@ struct BandState {
   /// Lengths of the band from its first end to each image, by straight pieces.
   Eigen::VectorXd arc_lengths() const;
 
-  /// The highest image, where it is higher than both ends beyond rounding, 1e-14 of both losses;
-  /// nothing where it is not: then the path needs no pass.
+  /// Whether it is higher than those of both ends beyond rounding, 1e-14 of both losses.
+  bool is_above_ends(double loss) const;
+
+  /// The highest image, where it is above the ends.
   std::optional<Eigen::Index> highest() const;
 };
 
@@ -115,6 +121,7 @@ class ElasticBand {
   struct Forces {
     Eigen::MatrixXd forces;  // with springs
     double largest = 0;      // of those across
+    double of_highest = 0;   // the whole of the highest image
     bool is_finite = true;
   };
 

@@ -17,7 +17,7 @@ const std::vector<Status> kWithoutPass = {Status::kUndefinedNotStationary};
 std::vector<std::string> pass_outcomes() {
   std::vector<std::string> outcomes(std::begin(kCriticalPointOutcomes),
                                     std::end(kCriticalPointOutcomes));
-  outcomes.insert(outcomes.end(), {"no_pass", "not_searched"});
+  outcomes.insert(outcomes.end(), {"no_pass", "not_searched", "elsewhere"});
   return outcomes;
 }
 
@@ -51,9 +51,10 @@ std::vector<Variable> alignment_quantities() {
        .definition = "of families with a sign, as around an odd activation"},
       {.name = "alignment_error",
        .long_name = "what the alignment has changed of the loss",
-       .definition = "|loss(aligned_parameters) - loss(second)| / max(loss(second), 1e-300), "
-                     "with the first checkpoint's buffers; above 1e-8 it has failed, and the "
-                     "second checkpoint is taken as it is"},
+       .definition =
+           "|loss(aligned_parameters) - loss(second)| / max(|loss(second)|, |loss((first "
+           "+ second) / 2)|, 1e-300), with the first checkpoint's buffers; above 1e-8 it has "
+           "failed, and the second checkpoint is taken as it is"},
       {.name = "aligned_parameters",
        .dimensions = {"parameter"},
        .long_name = "parameters of the second checkpoint, aligned with the first",
@@ -191,7 +192,8 @@ std::vector<Variable> saddle_quantities() {
       {.name = "barrier",
        .long_name = "barrier on the minimum-energy path",
        .definition = "max(0, saddle_loss - loss of the higher end), exact to rounding where "
-                     "saddle_index is 1; 0 where no image is higher than both ends beyond rounding",
+                     "saddle_index is 1; 0 where no place on the band is higher than both ends "
+                     "beyond rounding",
        .references = {papers::kHenkelman, papers::kDraxler},
        .headline = 1},
       {.name = "saddle_index",
@@ -236,31 +238,38 @@ std::vector<Variable> saddle_quantities() {
        .undefined = kWithoutPass},
       {.name = "saddle_gradient",
        .long_name = "gradient where the search for the pass ended",
-       .definition = "|g| there / max(mean |g_i|, ||H||_F |theta|) at the highest image, g_i the "
+       .definition = "|g| there / max(mean |g_i|, ||H||_F |theta|) where it began, g_i the "
                      "gradient of sample i",
        .references = {papers::kMarquardt},
        .undefined = kWithoutPass},
       {.name = "saddle_distance",
-       .long_name = "distance of the pass from the highest image",
-       .definition = "|saddle_parameters - parameters of that image|",
+       .long_name = "distance of the pass from the band",
+       .definition = "|saddle_parameters - parameters of the place at saddle_arc_length|",
        .undefined = kWithoutPass},
       {.name = "saddle_arc_length",
        .long_name = "where on the band the pass is",
-       .definition = "arc_length of the highest image",
+       .definition =
+           "arc length of the place that the search began from: the highest of the images "
+           "and of the straight pieces between them, as far as losses and exact slopes at "
+           "images tell, or a lower maximum, where that leads to a higher pass",
+       .references = {papers::kHenkelman},
        .undefined = kWithoutPass},
       {.name = "saddle_outcome",
        .type = VariableType::kInt8,
        .long_name = "how the search for the pass ended",
        .definition =
-           "as /critical/outcome, from the highest image; no_pass: no image is higher than "
-           "both ends beyond rounding, 1e-14 (|loss| + |loss of the end|); not_searched: the "
-           "Hessian is too large",
+           "as /critical/outcome, from the place at saddle_arc_length; no_pass: no place on the "
+           "band is higher than both ends beyond rounding, 1e-14 (|loss| + |loss of the end|); "
+           "not_searched: the Hessian is too large; elsewhere: the critical point is further "
+           "from there than the images on both sides are, so that it is none of this path, and "
+           "barrier "
+           "has failed",
        .flag_meanings = pass_outcomes()},
       {.name = "saddle_parameters",
        .dimensions = {"parameter"},
        .long_name = "parameters of the pass",
-       .definition =
-           "where Newton's method, as of /critical/parameters, led from the highest image",
+       .definition = "where Newton's method, as of /critical/parameters, led from the place at "
+                     "saddle_arc_length",
        .references = {papers::kMarquardt},
        .undefined = kWithoutPass}};
 }

@@ -37,12 +37,13 @@ std::vector<Variable> band_quantities();
 /// Each image of the band; with its spectrum and, where the Hessian is assembled, all eigenvalues.
 std::vector<Variable> image_quantities(bool has_spectrum, bool is_assembled);
 
-/// The pass: the critical point that Newton's method leads to from the highest image.
+/// The pass: the critical point that Newton's method leads to from the highest place on the band.
 std::vector<Variable> saddle_quantities();
 
 /// Of the flag saddle_outcome: those of CriticalPointOutcome, and after them these two.
 inline constexpr auto kNoPass = static_cast<std::int8_t>(std::size(kCriticalPointOutcomes));
 inline constexpr std::int8_t kNotSearched = kNoPass + 1;
+inline constexpr std::int8_t kElsewhere = kNoPass + 2;
 
 /// The numbers of the whole path, in the order in which they are shown.
 std::vector<Variable> scalar_quantities();

@@ -4,6 +4,7 @@
 #include <limits>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include <hesscope/analysis/internal/checkpoint_records.h>
 #include <hesscope/analyzers/internal/counted_index.h>
@@ -11,6 +12,7 @@
 #include <hesscope/analyzers/point_analysis.h>
 #include <hesscope/core/internal/norms.h>
 #include <hesscope/paths/alignment.h>
+#include <hesscope/paths/internal/band_maxima.h>
 #include <hesscope/paths/internal/path_quantities.h>
 #include <hesscope/paths/internal/path_records.h>
 #include <hesscope/paths/straight_path.h>
@@ -23,10 +25,12 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-// Largest relative change of the loss that is still rounding.
+// Largest change of the loss that is still rounding, in units of what it is on the way.
 constexpr double kLargestError = 1e-8;
 // Of the gradient at a pass, relative to saddle_gradient's unit.
 constexpr double kPassTolerance = 1e-12;
+// Relative, of losses of places and passes.
+constexpr double kPassRounding = 1e-14;
 // Enough for passes at which the Hessian is nearly singular.
 constexpr int kMaxNewtonSteps = 300;
 
@@ -63,6 +67,71 @@ void set_losses(const StraightPath& path, Variable& variable) {
     statuses.push_back(std::isfinite(loss) ? Status::kOk : Status::kNonFinite);
   }
   variable.set_numbers({path.losses.begin(), path.losses.end()}, std::move(statuses));
+}
+
+// What Newton's method makes of a place on the band.
+struct PassSearch {
+  BandMaximum start;
+  CriticalPoint found = {};
+  double unit = kNaN;               // of the gradient
+  Status status = Status::kFailed;  // of all that is said of the pass
+
+  bool is_found() const { return found.outcome == CriticalPointOutcome::kConverged; }
+
+  double distance() const { return norm(found.theta - start.theta); }
+
+  // Further away than the band's points are from each other is another part of the landscape.
+  bool is_elsewhere() const { return is_found() && !(distance() <= start.spacing); }
+};
+
+PassSearch search_pass(const Objective& objective,
+                       const BandMaximum& start,
+                       const ProgressCallback& progress) {
+  PassSearch search{.start = start};
+  search.found.outcome = CriticalPointOutcome::kNonFinite;
+  PointAnalysis at(objective, start.theta, {.method = SpectrumMethod::kDense});
+  const MatrixXd* hessian = at.hessian();
+  if (hessian == nullptr) {
+    search.status = at.hessian_status();
+    return search;
+  }
+  search.unit = std::max(mean_sample_gradient(objective, at.theta()),
+                         norm(*hessian) * at.theta().stableNorm());
+  at.release();
+  const double tolerance =
+      std::max(kPassTolerance * search.unit, std::numeric_limits<double>::min());
+  search.found =
+      find_critical_point(objective,
+                          at.theta(),
+                          {.gradient_tolerance = tolerance, .max_iterations = kMaxNewtonSteps},
+                          progress);
+  search.status = search.is_found()                                          ? Status::kOk
+                  : search.found.outcome == CriticalPointOutcome::kNonFinite ? Status::kNonFinite
+                                                                             : Status::kFailed;
+  return search;
+}
+
+// The highest pass that the band goes over: the one at its highest place, or one at another that is
+// higher than that pass. At a pass the loss is the least of all ways across, and the band goes one of
+// them: no higher than the place that it was searched from.
+PassSearch highest_pass(const Objective& objective,
+                        const std::vector<BandMaximum>& maxima,
+                        const ProgressCallback& progress) {
+  const auto count = static_cast<double>(maxima.size());
+  PassSearch best;
+  for (std::size_t k = 0; k < maxima.size(); ++k) {
+    const double loss = maxima[k].loss;
+    const double rounding = kPassRounding * std::abs(loss);
+    if (k > 0 && !(loss > best.found.loss + rounding)) break;
+    const auto place = static_cast<double>(k);
+    PassSearch search =
+        search_pass(objective, maxima[k], part_of(progress, place / count, (place + 1) / count));
+    if (!search.is_found() || search.is_elsewhere()) return search;
+    const bool is_higher =
+        search.found.loss > best.found.loss && search.found.loss <= loss + rounding;
+    if (k == 0 || is_higher) best = std::move(search);
+  }
+  return best;
 }
 
 // The pass, once Newton's method has come to rest.
@@ -119,9 +188,11 @@ Group alignment_record(const Objective& objective,
       if (is_used) families.push_back(family.name);
     }
     left_out = found.left_out;
+    // Of a network that fits its data the loss itself is rounding: half way to the first it is not.
     const double loss = objective.value(second);
-    const double error =
-        std::abs(objective.value(found.theta) - loss) / std::max(std::abs(loss), 1e-300);
+    const double scale =
+        std::max({std::abs(loss), std::abs(objective.value((first + second) / 2)), 1e-300});
+    const double error = std::abs(objective.value(found.theta) - loss) / scale;
     if (!(error <= kLargestError)) {
       take_as_it_is(Status::kFailed);
     } else {
@@ -170,7 +241,7 @@ Group band_record(const BandState& state) {
                         number_of("mixing", state.mixing),
                         number_of("num_downhill", static_cast<double>(state.num_downhill)),
                         number_of("num_steps", static_cast<double>(state.num_steps)),
-                        number_of("is_climbing", state.is_climbing ? 1 : 0),
+                        number_of("climbing", static_cast<double>(state.climbing)),
                         number_of("outcome", static_cast<double>(state.outcome))}};
 }
 
@@ -187,7 +258,7 @@ BandState band_in(const Group& record) {
   state.mixing = number("mixing");
   state.num_downhill = static_cast<std::int64_t>(number("num_downhill"));
   state.num_steps = static_cast<std::int64_t>(number("num_steps"));
-  state.is_climbing = number("is_climbing") != 0;
+  state.climbing = static_cast<Index>(number("climbing"));
   state.outcome = static_cast<BandOutcome>(static_cast<int>(number("outcome")));
   return state;
 }
@@ -252,49 +323,44 @@ Group saddle_record(const Objective& objective,
     record.set_rest_missing(Status::kNonFinite);
     return record;
   }
-  const std::optional<Index> top = state.highest();
-  if (!top) {
+  const std::vector<BandMaximum> maxima = band_maxima(objective, state);
+  if (maxima.empty()) {
     record["barrier"].set(0);
     record["saddle_outcome"].set_flag(kNoPass);
     record.set_rest_missing(Status::kUndefinedNotStationary);
     return record;
   }
-  record["saddle_arc_length"].set(state.arc_lengths()[*top]);
   if (objective.num_parameters() > kLargestAssembled) {
+    record["saddle_arc_length"].set(maxima.front().arc_length);
     record["saddle_outcome"].set_flag(kNotSearched);
     record.set_rest_missing(Status::kNotComputed);
     return record;
   }
-  PointAnalysis at(objective, state.images.col(*top), {.method = SpectrumMethod::kDense});
-  const MatrixXd* hessian = at.hessian();
-  if (hessian == nullptr) {
-    record["saddle_outcome"].set_flag(static_cast<std::int8_t>(CriticalPointOutcome::kNonFinite));
-    record.set_rest_missing(at.hessian_status());
-    return record;
+  const PassSearch pass = highest_pass(objective, maxima, part_of(progress, 0, 0.9));
+  const CriticalPoint& found = pass.found;
+  record["saddle_arc_length"].set(pass.start.arc_length);
+  record["saddle_outcome"].set_flag(pass.is_elsewhere() ? kElsewhere
+                                                        : static_cast<std::int8_t>(found.outcome));
+  if (!std::isnan(pass.unit)) {
+    record["saddle_gradient"].set(pass.unit > 0 ? found.gradient_norm / pass.unit : 0.0);
   }
-  const double unit = std::max(mean_sample_gradient(objective, at.theta()),
-                               norm(*hessian) * at.theta().stableNorm());
-  at.release();
-  const CriticalPoint found = find_critical_point(
-      objective,
-      at.theta(),
-      {.gradient_tolerance = std::max(kPassTolerance * unit, std::numeric_limits<double>::min()),
-       .max_iterations = kMaxNewtonSteps},
-      part_of(progress, 0, 0.9));
-  record["saddle_outcome"].set_flag(static_cast<std::int8_t>(found.outcome));
-  record["saddle_gradient"].set(unit > 0 ? found.gradient_norm / unit : 0.0);
-  if (found.outcome != CriticalPointOutcome::kConverged) {
-    record.set_rest_missing(found.outcome == CriticalPointOutcome::kNonFinite ? Status::kNonFinite
-                                                                              : Status::kFailed);
+  if (!pass.is_found()) {
+    record.set_rest_missing(pass.status);
     return record;
   }
   record["saddle_loss"].set(found.loss);
   record["saddle_parameters"].set(found.theta);
-  record["saddle_distance"].set(norm(found.theta - at.theta()));
-  record["barrier"].set(std::max(0.0, found.loss - higher_end));
-  record["barrier_from_first"].set(found.loss - state.losses[0]);
-  record["barrier_from_second"].set(found.loss - state.losses[last]);
-  describe_pass(objective, found, unit, part_of(progress, 0.9, 1), record);
+  record["saddle_distance"].set(pass.distance());
+  if (pass.is_elsewhere()) {
+    for (const char* name : {"barrier", "barrier_from_first", "barrier_from_second"}) {
+      record[name].set_missing(Status::kFailed);
+    }
+  } else {
+    record["barrier"].set(std::max(0.0, found.loss - higher_end));
+    record["barrier_from_first"].set(found.loss - state.losses[0]);
+    record["barrier_from_second"].set(found.loss - state.losses[last]);
+  }
+  describe_pass(objective, found, pass.unit, part_of(progress, 0.9, 1), record);
   return record;
 }
 

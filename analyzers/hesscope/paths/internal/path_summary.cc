@@ -81,17 +81,26 @@ void judge(const Group& scalars, const std::vector<Group>& images, PathResult& r
         result);
   }
   const Variable& index = scalars["saddle_index"];
-  if (index.status() == Status::kOk && index.number() != 1) {
+  const Variable& search = scalars["saddle_outcome"];
+  const bool is_elsewhere = search.number() == kElsewhere;
+  if (index.status() == Status::kOk && index.number() != 1 && !is_elsewhere) {
     result.warnings.push_back(
-        fmt::format("the critical point next to the highest image has index {}, not 1: the pass is "
+        fmt::format("the critical point next to the highest place has index {}, not 1: the pass is "
                     "elsewhere, and the barrier is that of this point",
                     index.number()));
   }
-  const Variable& search = scalars["saddle_outcome"];
   const bool has_failed = search.number() > 0 && search.number() < kNoPass;
+  if (is_elsewhere) {
+    warn(
+        "the search for the pass led further away than the images are from each other, to a "
+        "critical "
+        "point that is none of this path; more `num_images` or a smaller `tolerance` let it begin "
+        "nearer",
+        result);
+  }
   if (has_failed) {
-    warn(fmt::format("the search for the pass, from the highest image, ended as {}; a smaller "
-                     "`tolerance` lets it begin nearer",
+    warn(fmt::format("the search for the pass, from a maximum of the band, ended as {}; a smaller "
+                     "`tolerance` or more `num_images` let it begin nearer",
                      search.flag_meanings.at(static_cast<std::size_t>(search.number()))),
          result);
   }
@@ -101,7 +110,7 @@ void judge(const Group& scalars, const std::vector<Group>& images, PathResult& r
     const bool is_of_pass = variable.name == "barrier" ||
                             variable.name.starts_with("barrier_from") ||
                             variable.name.starts_with("saddle_");
-    if (has_failed && is_of_pass) return;
+    if ((has_failed || is_elsewhere) && is_of_pass) return;
     const bool is_flawed = variable.is_said() && !is_conclusive(status) &&
                            status != Status::kNotComputed && variable.name != "alignment_error";
     if (is_flawed && said.insert(variable.name).second) {
