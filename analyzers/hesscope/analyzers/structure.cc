@@ -158,11 +158,12 @@ class StructureAnalyzer final : public Analyzer {
                .long_name = "number of unexplained zero eigenvalues",
                .definition = "zero eigenvalues (/spectrum/num_zero) less num_explained",
                .headline = 3});
-  VariableId num_unconfirmed_ =
-      declare({.name = "num_unconfirmed",
-               .type = VariableType::kInt64,
-               .long_name = "number of predicted null vectors that the Hessian refutes",
-               .definition = "0 unless the model's invariances are stated wrongly"});
+  VariableId num_unconfirmed_ = declare(
+      {.name = "num_unconfirmed",
+       .type = VariableType::kInt64,
+       .long_name = "number of predicted null vectors that the Hessian refutes",
+       .definition = "0 unless the model's invariances are stated wrongly, or H is less exact than "
+                     "/spectrum/rounding_band"});
   VariableId dead_ =
       declare({.name = "dead",
                .dimensions = {"parameter"},
