@@ -383,6 +383,23 @@ TEST(GraphHessian, KeepsItsRelativeAccuracyWhereSoftmaxIsSure) {
   EXPECT_TRUE(error <= kSiteTolerance * exact.norm()) << error / exact.norm();
 }
 
+// -log sigmoid(theta x) = log(1 + exp(-theta x)): of theta x = -z the curvature is x^2 exp(-z) to rounding.
+TEST(GraphHessian, KeepsItsRelativeAccuracyWhereALogisticLossIsSure) {
+  auto graph = std::make_shared<Graph>();
+  Graph& g = *graph;
+  g.set_output(-sum(log(sigmoid(matmul(g.parameter(0, 1, 1), g.input(0, 1, 1))))));
+  for (const double x : {-40.0, -150.0, 300.0, -800.0}) {
+    const VectorXd theta = VectorXd::Ones(1);
+    const double expected = x * x * std::exp(-std::abs(x));
+    EXPECT_NEAR(by_tape(*graph, theta, {x}, 1)(0, 0), expected, 1e-12 * expected) << x;
+    for (const InstructionSet set : supported_instruction_sets()) {
+      EXPECT_NEAR(
+          by_structure(graph, theta, {x}, 1, set, Executor(1))(0, 0), expected, 1e-12 * expected)
+          << x << " " << name_of(set);
+    }
+  }
+}
+
 TEST(GraphHessian, HasNoNumberWhereALossHasNone) {
   const auto graph = small_perceptron({2, 5, 3});
   const Index n = graph->num_parameters();

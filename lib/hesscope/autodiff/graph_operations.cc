@@ -191,7 +191,16 @@ Var exp(Var a) { return elementary(Elementary::kExp, a); }
 
 Var gelu(Var a) { return elementary(Elementary::kGelu, a); }
 
-Var log(Var a) { return elementary(Elementary::kLog, a); }
+// log sigmoid(x) is -softplus(-x), which keeps its digits where those of 1 - sigmoid(x) are gone.
+Var log(Var a) {
+  const Graph::Node node = a.graph().nodes()[static_cast<std::size_t>(a.node())];
+  if (node.op != Op::kElementary || node.function != Elementary::kSigmoid) {
+    return elementary(Elementary::kLog, a);
+  }
+  const Var minus_x = a.graph().record(
+      {.op = Op::kScale, .a = node.a, .rows = node.rows, .cols = node.cols, .factor = -1});
+  return -softplus(minus_x);
+}
 
 Var power(Var a, double exponent) { return elementary(Elementary::kPower, a, exponent); }
 

@@ -69,6 +69,8 @@ Var mish(const OperatorCall&, Var x) { return hadamard(x, tanh(softplus(x))); }
 
 Var negative(const OperatorCall&, Var x) { return -x; }
 
+Var logarithm(const OperatorCall&, Var x) { return log(x); }
+
 // x where x > alpha, 0 elsewhere
 Var thresholded_relu(const OperatorCall& call, Var x) {
   return hadamard(x, less(call.constant(call.number("alpha", 1)), x));
@@ -320,7 +322,7 @@ std::span<const Operator> elementwise_operators() {
       {"IsInf", lower_is_inf, kNoSlope, 10},
       {"IsNaN", lower_is_nan, kNoSlope, 9},
       {"LeakyRelu", lower_composed<leaky_relu>},
-      {"Log", lower_function<Elementary::kLog>},
+      {"Log", lower_composed<logarithm>},
       {"Max", of_same_kind<lower_extreme<true>>},
       {"Mean", lower_mean},
       {"Min", of_same_kind<lower_extreme<false>>},
