@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <limits>
 #include <optional>
+#include <vector>
 
 #include <hesscope/core/constants.h>
 #include <hesscope/linalg/positive_definite.h>
@@ -26,6 +27,43 @@ constexpr double kLeastDamping = 1e-12;
 constexpr double kLargestDamping = 1e12;
 // Slopes that are smaller, relative to generators and residual, are rounding.
 constexpr double kLeastSlope = 1e-14;
+
+// A matrix of which most entries are zero: by rows, terms that add up to its entries.
+class SparseRows {
+ public:
+  struct Term {
+    Index col;
+    double value;
+  };
+
+  explicit SparseRows(Index rows) : rows_(static_cast<std::size_t>(rows)) {}
+
+  void add(Index row, Index col, double value) {
+    rows_[static_cast<std::size_t>(row)].push_back({col, value});
+  }
+
+  // this^T other, of `cols` columns each.
+  MatrixXd transposed_times(const SparseRows& other, Index cols) const {
+    MatrixXd product = MatrixXd::Zero(cols, cols);
+    for (std::size_t row = 0; row < rows_.size(); ++row) {
+      for (const Term& b : other.rows_[row]) {
+        for (const Term& a : rows_[row]) product(a.col, b.col) += a.value * b.value;
+      }
+    }
+    return product;
+  }
+
+  VectorXd transposed_times(const VectorXd& x, Index cols) const {
+    VectorXd product = VectorXd::Zero(cols);
+    for (std::size_t row = 0; row < rows_.size(); ++row) {
+      for (const Term& a : rows_[row]) product[a.col] += a.value * x[static_cast<Index>(row)];
+    }
+    return product;
+  }
+
+ private:
+  std::vector<std::vector<Term>> rows_;
+};
 
 // sum_k t_k (B_k, b_k).
 struct Combined {
@@ -86,8 +124,6 @@ VectorXd nearest_on_orbit(std::span<const AffineGenerator> generators,
   const auto count = static_cast<Index>(generators.size());
   double distance = (reference - theta).stableNorm();
   double damping = kFirstDamping;
-  MatrixXd directions(theta.size(), count);
-  MatrixXd pulled(theta.size(), count);
   MatrixXd curvature(count, count);
   VectorXd slopes(count);
   double scale = 0;
@@ -95,17 +131,24 @@ VectorXd nearest_on_orbit(std::span<const AffineGenerator> generators,
   for (int step = 0; step < kMaxFlowSteps && distance > 0; ++step) {
     report(progress, static_cast<double>(step) / kMaxFlowSteps);
     if (is_new) {
+      // Of each generator u = B theta + b and B^T residual, which have few entries: a rescaling touches a
+      // unit, and there may be a thousand units.
       const VectorXd residual = reference - theta;
+      SparseRows directions(theta.size());
+      SparseRows pulled(theta.size());
       for (Index k = 0; k < count; ++k) {
         const AffineGenerator& generator = generators[static_cast<std::size_t>(k)];
-        directions.col(k) = generator.at(theta);
-        pulled.col(k) = generator.transpose_times(residual);
+        for (const auto& [row, col, value] : generator.linear) {
+          directions.add(row, k, value * theta[col]);
+          pulled.add(col, k, value * residual[row]);
+        }
+        for (const auto& [row, value] : generator.constant) directions.add(row, k, value);
       }
-      curvature = directions.transpose() * directions;
+      curvature = directions.transposed_times(directions, count);
       scale = std::max(curvature.diagonal().maxCoeff(), std::numeric_limits<double>::min());
-      const MatrixXd bent = pulled.transpose() * directions;
+      const MatrixXd bent = pulled.transposed_times(directions, count);
       curvature -= (bent + bent.transpose()) / 2;
-      slopes = directions.transpose() * residual;
+      slopes = directions.transposed_times(residual, count);
       if (slopes.cwiseAbs().maxCoeff() <= kLeastSlope * std::sqrt(scale) * distance) break;
     }
     // Dependent generators have many solutions; damping all alike takes the shortest.
