@@ -314,6 +314,12 @@ std::vector<std::string> TrainingSetup::remarks() const {
         experiment_.path.string(),
         *evaluation.seed));
   }
+  if (experiment_.start && !experiment_.initialization.patterns.empty()) {
+    remarks.push_back(
+        fmt::format("{}: [initialization] names a checkpoint, where all parameters start: what "
+                    "[initialization.blocks] says of some of them has no effect",
+                    experiment_.path.string()));
+  }
   const auto& steps = experiment_.history_steps;
   if (!steps.empty() && steps.back() > experiment_.num_steps) {
     remarks.push_back(
