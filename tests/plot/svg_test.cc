@@ -130,7 +130,8 @@ TEST(Svg, TellsNumbersWithoutAPlaceFromMissingOnes) {
   panel.y.scale = ScaleKind::kLinear;
   EXPECT_TRUE(has_numbers(figure_of(panel)));
   EXPECT_FALSE(has_unplaced_numbers(figure_of(panel)));
-  panel.series = {Line{.x = {0, 1}, .y = {kNaN, kNaN}}};
+  panel.series = {Line{.x = {0, 1}, .y = {kNaN, kNaN}},
+                  Reference{.intercept = 1, .is_in_range = true}};
   EXPECT_FALSE(has_numbers(figure_of(panel)));
   EXPECT_FALSE(has_unplaced_numbers(figure_of(panel)));
 }

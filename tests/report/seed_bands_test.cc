@@ -45,6 +45,15 @@ TEST(SeedBands, LeaveLinesAtOtherPlacesAndWithoutALabel) {
   panel.series = {line("Adam", {1, 2}), line("Adam", {1, 2, 3}), line("", {1}), line("", {2})};
   merge_seeds(panel);
   EXPECT_EQ(panel.series.size(), 4U);
+  EXPECT_EQ(panel.note, "seeds of one label whose steps differ are drawn apart");
+}
+
+TEST(SeedBands, SayNothingOfPiecesOfALine) {
+  plot::Panel panel;
+  panel.series = {plot::Line{.x = {0, 1}, .y = {1, 2}, .label = "Adam"},
+                  plot::Line{.x = {1, 2}, .y = {2, 3}, .label = "Adam"}};
+  merge_seeds(panel);
+  EXPECT_EQ(panel.series.size(), 2U);
   EXPECT_TRUE(panel.note.empty());
 }
 

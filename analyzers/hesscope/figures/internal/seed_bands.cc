@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -37,12 +38,21 @@ std::pair<plot::Line, plot::Band> merged(const std::vector<plot::Line>& seeds) {
   return {std::move(line), std::move(band)};
 }
 
+// Whether they are of one label and share places, but not all: seeds of which one has lost a checkpoint,
+// say. Pieces of one line meet at one place at most.
+bool differ_in_places(const plot::Line& a, const plot::Line& b) {
+  if (a.label.empty() || a.label != b.label || a.x == b.x) return false;
+  const auto is_in_a = [&](double x) { return std::ranges::find(a.x, x) != a.x.end(); };
+  return std::ranges::count_if(b.x, is_in_a) > 1;
+}
+
 }  // namespace
 
 void merge_seeds(plot::Panel& panel) {
   std::vector<plot::Series> series;
   std::vector<bool> is_taken(panel.series.size(), false);
   std::size_t most = 1;
+  bool has_apart = false;
   const auto line_at = [&](std::size_t i) { return std::get_if<plot::Line>(&panel.series[i]); };
   for (std::size_t i = 0; i < panel.series.size(); ++i) {
     if (is_taken[i]) continue;
@@ -50,6 +60,7 @@ void merge_seeds(plot::Panel& panel) {
     const plot::Line* const first = line_at(i);
     for (std::size_t k = i; first != nullptr && !first->label.empty() && k < is_taken.size(); ++k) {
       const plot::Line* const other = line_at(k);
+      has_apart = has_apart || (other != nullptr && differ_in_places(*first, *other));
       if (other == nullptr || other->label != first->label || other->x != first->x) continue;
       seeds.push_back(*other);
       is_taken[k] = true;
@@ -63,10 +74,13 @@ void merge_seeds(plot::Panel& panel) {
     series.emplace_back(std::move(line));
     most = std::max(most, seeds.size());
   }
+  const auto add_note = [&](const std::string& text) {
+    panel.note += panel.note.empty() ? text : "; " + text;
+  };
+  if (has_apart) add_note("seeds of one label whose steps differ are drawn apart");
   if (most < 2) return;
   panel.series = std::move(series);
-  if (!panel.note.empty()) panel.note += "; ";
-  panel.note += fmt::format("median and range of {} seeds", most);
+  add_note(fmt::format("median and range of {} seeds", most));
 }
 
 }  // namespace hesscope::figures

@@ -145,7 +145,9 @@ class Collector {
 
   void add(const Reference& reference) {
     if (!reference.is_in_range || reference.kind != Reference::Kind::kHorizontal) return;
-    if (is_drawable(panel_.y.scale, reference.intercept)) data_.y.push_back(reference.intercept);
+    if (!is_drawable(panel_.y.scale, reference.intercept)) return;
+    data_.y.push_back(reference.intercept);
+    ++data_.num_references;
   }
 
   void add(const Marks& marks) {
@@ -183,7 +185,7 @@ bool has_numbers(const Figure& figure) {
   return std::any_of(figure.panels.begin(), figure.panels.end(), [](const Panel& panel) {
     if (panel.table) return true;
     const SeriesData data = collect(panel, "a panel");
-    return !(data.has_field ? data.colour : data.y).empty();
+    return data.has_field ? !data.colour.empty() : data.y.size() > data.num_references;
   });
 }
 

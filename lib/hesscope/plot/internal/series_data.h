@@ -18,6 +18,7 @@ struct SeriesData {
   std::vector<double> colour;
   std::size_t num_missing = 0;       ///< NaN or infinite
   std::size_t num_not_positive = 0;  ///< on a logarithmic axis
+  std::size_t num_references = 0;    ///< of y: constants, which are no numbers of what is drawn
   bool has_field = false;
   bool has_bars = false;
 };
