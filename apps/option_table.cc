@@ -87,10 +87,11 @@ std::string settings_text(const std::map<std::string, SettingValue>& values) {
 }
 
 // Members of requests that are not called as their options are.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kOtherNames = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kOtherNames = {{
     {"expected_losses", "--expect-loss"},
     {"expected_sha256", "--expect-sha256"},
     {"leaves_out_vectors", "--leave-out-vectors"},
+    {"num_images", "--images"},
     {"overrides", "--set"},
     {"Overwrite::kOwnKind", "--force"},
     {"Overwrite::kAnything", "--force --force"},

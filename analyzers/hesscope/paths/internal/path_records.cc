@@ -267,8 +267,12 @@ Group band_summary(const BandState& state) {
   Group record{.variables = band_quantities()};
   record["length"].set(state.arc_lengths()[state.images.cols() - 1]);
   const Index last = state.losses.size() - 1;
-  record["band_barrier"].set(state.losses.maxCoeff() -
-                             std::max(state.losses[0], state.losses[last]));
+  if (state.losses.allFinite()) {
+    record["band_barrier"].set(state.losses.maxCoeff() -
+                               std::max(state.losses[0], state.losses[last]));
+  } else {
+    record["band_barrier"].set_missing(Status::kNonFinite);
+  }
   record["band_outcome"].set_flag(static_cast<std::int8_t>(state.outcome));
   record["band_steps"].set_count(state.num_steps);
   const bool is_finite = state.outcome != BandOutcome::kNonFinite;

@@ -67,10 +67,12 @@ void judge(const Group& scalars, const std::vector<Group>& images, PathResult& r
   }
   const auto outcome = static_cast<BandOutcome>(static_cast<int>(scalars["band_outcome"].number()));
   if (outcome == BandOutcome::kMoving) {
-    warn(fmt::format("the band has not come to rest in {} steps: its force across is {:.3g} of the "
-                     "first; more are `max_steps`, and a larger `tolerance` is content with it",
-                     scalars["band_steps"].number(),
-                     scalars["band_force"].number()),
+    warn(fmt::format(
+             "the band has not come to rest in {} steps: its force across is {:.3g} of the "
+             "first; more `max_steps` or, where a path turns sharply, more `num_images` may bring "
+             "it there, and a larger `tolerance` is content with it",
+             scalars["band_steps"].number(),
+             scalars["band_force"].number()),
          result);
   } else if (outcome == BandOutcome::kNonFinite) {
     warn("the loss or its gradient is not finite on the band", result);
