@@ -71,8 +71,9 @@ class ChainFinder {
   std::optional<Chain> chain_to(int last) const {
     if (!is_elementwise(nodes_[at(last)].op) || !has_shape_of(last, last)) return std::nullopt;
     std::vector<int> inside{last};
-    std::vector<int> bottoms = operands(last);  // those that are not inside, one of each root
-    std::vector<int> closed;                    // roots of such that cannot be
+    std::vector<int> bottoms;  // operands that are not inside, one of each root
+    add_operands(last, bottoms);
+    std::vector<int> closed;  // roots of such that cannot be
     std::optional<Chain> of_one;
     std::optional<Chain> of_two;
     while (true) {
@@ -90,12 +91,7 @@ class ChainFinder {
       }
       inside.push_back(next);
       std::erase_if(bottoms, [&](int bottom) { return entries_.root(bottom) == next; });
-      for (const int operand : operands(next)) {
-        const auto is_same = [&](int bottom) {
-          return entries_.root(bottom) == entries_.root(operand);
-        };
-        if (std::ranges::none_of(bottoms, is_same)) bottoms.push_back(operand);
-      }
+      add_operands(next, bottoms);
     }
     const Graph::Node& n = nodes_[at(last)];
     const bool takes_twice = varies(n.a) && varies(n.b);
@@ -177,14 +173,15 @@ class ChainFinder {
     return all;
   }
 
-  // Operands that vary, one of each root.
-  std::vector<int> operands(int i) const {
-    const Graph::Node& n = nodes_[at(i)];
-    std::vector<int> found;
-    if (varies(n.a)) found.push_back(n.a);
-    const bool is_another = !varies(n.a) || entries_.root(n.b) != entries_.root(n.a);
-    if (varies(n.b) && is_another) found.push_back(n.b);
-    return found;
+  // Those of node i that vary, of each root one.
+  void add_operands(int i, std::vector<int>& operands) const {
+    for (const int operand : {nodes_[at(i)].a, nodes_[at(i)].b}) {
+      if (!varies(operand)) continue;
+      const auto is_same = [&](int other) {
+        return entries_.root(other) == entries_.root(operand);
+      };
+      if (std::ranges::none_of(operands, is_same)) operands.push_back(operand);
+    }
   }
 
   bool has_shape_of(int i, int last) const {
