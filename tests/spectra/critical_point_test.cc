@@ -116,14 +116,14 @@ TEST(FindCriticalPoint, OnAManifoldConvergesQuadratically) {
   EXPECT_NEAR(saddle.loss, 2, 1e-15);
 }
 
-// A critical point leads to itself. Of seed 2 hidden units saturate instead: the gradient vanishes as
-// their biases grow.
+// A critical point leads to itself. Of some seeds hidden units saturate instead: the gradient vanishes as
+// their biases grow, until what is left of it is rounding. Of others |g| falls too slowly to be waited for.
 TEST(FindCriticalPoint, IsFoundAgainFromItself) {
   const Model model = mlp(
       {.widths = {2, 3, 1}, .activation = Activation::kTanh, .loss = MlpLoss::kMeanSquaredError});
   const GraphObjective objective(model, test::Numbers(1).table(20, model.record_size()));
   int num_converged = 0;
-  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 31; ++seed) {
     const VectorXd start = 0.5 * test::Numbers(seed).vector(model.num_parameters());
     const CriticalPoint found = find_critical_point(objective, start, {.max_iterations = 200});
     EXPECT_NEAR(found.gradient_norm, objective.gradient(found.theta).norm(), 1e-15);
@@ -137,7 +137,7 @@ TEST(FindCriticalPoint, IsFoundAgainFromItself) {
     EXPECT_EQ(again.outcome, Outcome::kConverged);
     EXPECT_TRUE((again.theta - found.theta).norm() <= 1e-9 * found.theta.norm());
   }
-  EXPECT_GE(num_converged, 3);
+  EXPECT_GE(num_converged, 10);
 }
 
 // x^3 / 3 + x has the gradient x^2 + 1, whose square is least at 0, where it is 1.

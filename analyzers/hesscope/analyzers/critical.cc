@@ -171,8 +171,8 @@ class CriticalAnalyzer final : public Analyzer {
            "stalled: where no step makes |g| smaller, near a minimum of |g|^2 that is not "
            "zero or where H is singular to rounding; vanishing: |g| is small, but so is H, "
            "as towards infinity, and |g| / ||H|| is above 1e-6 |theta|, or the last Newton step is "
-           "that leaves more than a tenth of |g|: no critical point is near; of all but converged "
-           "nothing else is said; not_searched: without the matrix",
+           "and it or one before left more than a tenth of |g|: no critical point is near; of all "
+           "but converged nothing else is said; not_searched: without the matrix",
        .flag_meanings = outcomes(),
        .headline = 1});
   VariableId num_iterations_ = declare({.name = "num_iterations",

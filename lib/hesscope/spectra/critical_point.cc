@@ -113,7 +113,7 @@ CriticalPoint find_critical_point(const Objective& given,
     return found;
   };
   const auto is_done = [&] { return here.norm <= options.gradient_tolerance; };
-  double slow_step = 0;     // the last once done, if it made |g| little smaller
+  double slow_step = 0;     // the last once done, if it or one before made |g| little smaller
   double curvature = kNaN;  // ||H||_2 where it was asked for last
   if (!theta.allFinite() || !here.is_finite()) return end(CriticalPointOutcome::kNonFinite);
   double damping = kFirstDamping;
@@ -133,8 +133,9 @@ CriticalPoint find_critical_point(const Objective& given,
         const VectorXd step = of.step(least_damping);
         Place there = place_at(objective, here.theta + step);
         if (!(there.is_finite() && there.norm <= here.norm / 2)) return false;
+        // After slow ones any step has to be short: where gradients are rounding one may be fast by chance.
         const bool is_slow = there.norm > kFast * here.norm;
-        slow_step = is_slow ? step.stableNorm() : 0;
+        slow_step = is_slow || slow_step > 0 ? step.stableNorm() : 0;
         here = std::move(there);
         return true;
       };
