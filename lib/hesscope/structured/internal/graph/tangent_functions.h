@@ -102,15 +102,15 @@ class FunctionSweep : protected RowSweep {
     return derivative(i, detail::second_derivative(which, other));
   }
 
-  void add_to_adjoint(int i, int o, Terms& terms) const {
+  void add_to_adjoint(int i, int o, const Terms& terms) const {
     if (is_same_shape(i, o)) {
       add_aligned(begins(o), adjoint(o), plan(o).adjoint, terms);
       return add_spread(i, adjoint(o), plan(o).adjoint, terms);
     }
     prepare_to_add(o);
-    const auto add_to_spread = [&](Term* terms_of_kind, int count) {
+    const auto add_to_spread = [&](const Term* terms_of_kind, int count) {
       for (int k = 0; k < count; ++k) {
-        Term& term = terms_of_kind[k];
+        const Term& term = terms_of_kind[k];
         for_spread(i, term.node, all_of(i), term.live, [&](int e, int from) {
           add_scaled(adjoint(o) + spread(i, o, e) * kEntry, term.x + from * kEntry, term.factor(e));
         });
@@ -120,9 +120,9 @@ class FunctionSweep : protected RowSweep {
     add_to_spread(terms.spread, terms.num_spread);
   }
 
-  void add_spread(int i, Lane* y, Interval out, Terms& terms) const {
+  void add_spread(int i, Lane* y, Interval out, const Terms& terms) const {
     for (int k = 0; k < terms.num_spread; ++k) {
-      Term& term = terms.spread[k];
+      const Term& term = terms.spread[k];
       for_spread(i, term.node, out, term.live, [&](int e, int from) {
         add_scaled(y + e * kEntry, term.x + from * kEntry, term.factor(e));
       });
@@ -167,22 +167,30 @@ class FunctionSweep : protected RowSweep {
 
   template <Store kStore, int kCount>
   [[gnu::noinline]] static void add_terms(Lane* y, const Term* const* terms, Interval entries) {
-    const Lane* x[kCount];
-    Factor factors[kCount];
-    for (int k = 0; k < kCount; ++k) {
-      x[k] = terms[k]->x;
-      factors[k] = terms[k]->factor;
-    }
-    for (int e = entries.begin; e < entries.end; ++e) {
-      Lane c[kCount];
-      for (int k = 0; k < kCount; ++k) c[k] = factors[k](e);
-      for (int d = 0; d < kDirections; ++d) {
-        Lane sum = c[0] * x[0][e * kEntry + d];
-        for (int k = 1; k < kCount; ++k) sum += c[k] * x[k][e * kEntry + d];
-        if constexpr (kStore == Store::kAdd) {
-          y[e * kEntry + d] += sum;
-        } else {
-          y[e * kEntry + d] = sum;
+    for (int e = entries.begin; e < entries.end;) {
+      int end = entries.end;
+      Factor::Run factors[kCount];
+      const Lane* x[kCount];
+      for (int k = 0; k < kCount; ++k) {
+        factors[k] = terms[k]->factor.run_from(e, end);
+        x[k] = terms[k]->x + e * kEntry;
+      }
+      Lane* to = y + e * kEntry;
+      for (; e < end; ++e, to += kEntry) {
+        Lane c[kCount];
+        for (int k = 0; k < kCount; ++k) c[k] = *factors[k].first;
+        for (int d = 0; d < kDirections; ++d) {
+          Lane sum = c[0] * x[0][d];
+          for (int k = 1; k < kCount; ++k) sum += c[k] * x[k][d];
+          if constexpr (kStore == Store::kAdd) {
+            to[d] += sum;
+          } else {
+            to[d] = sum;
+          }
+        }
+        for (int k = 0; k < kCount; ++k) {
+          factors[k].first += factors[k].step;
+          x[k] += kEntry;
         }
       }
     }

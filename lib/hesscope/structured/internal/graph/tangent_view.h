@@ -3,8 +3,6 @@
 // For kernel sources only: the numbers of a sweep by node.
 #pragma once
 
-#include <climits>
-
 #include <hesscope/structured/internal/graph/tangent_entries.h>
 
 namespace hesscope::HESSCOPE_ISA {
@@ -120,7 +118,7 @@ class SweepView {
     return (o.rows == 1 ? 0 : e / cols * static_cast<int>(o.cols)) + (o.cols == 1 ? 0 : e % cols);
   }
 
-  // What the tangent of entry e of a node is multiplied by; entries row by row.
+  // What the tangent of each entry of a node is multiplied by.
   class Factor {
    public:
     Factor() = default;
@@ -128,41 +126,44 @@ class SweepView {
     explicit Factor(double number) : number_(Lane{} + number) {}
 
     // Of each entry its own.
-    explicit Factor(const Lane* values) : values_(values), col_step_(1), end_(INT_MAX) {}
+    explicit Factor(const Lane* values) : values_(values) {}
 
     // The value of an operand that each entry takes.
-    Factor(const Lane* values, const Node& node, const Node& operand)
-        : values_(values),
-          cols_(static_cast<int>(node.cols)),
-          row_step_(operand.rows == 1 ? 0 : static_cast<int>(operand.cols)),
-          col_step_(operand.cols == 1 ? 0 : 1) {
-      if (node.rows == operand.rows && node.cols == operand.cols) {
-        end_ = static_cast<int>(node.size());
-        col_step_ = 1;
-      }
+    Factor(const Lane* values, const Node& node, const Node& operand) : values_(values) {
+      if (node.rows == operand.rows && node.cols == operand.cols) return;
+      cols_ = static_cast<int>(node.cols);
+      row_step_ = operand.rows == 1 ? 0 : static_cast<int>(operand.cols);
+      col_step_ = operand.cols == 1 ? 0 : 1;
     }
 
-    Lane operator()(int e) {
-      if (values_ == nullptr) return number_;
-      if (e < begin_ || e >= end_) {
-        const int row = e / cols_;
-        begin_ = row * cols_;
-        end_ = begin_ + cols_;
-        first_ = row * row_step_;
-      }
-      return values_[(first_ + (e - begin_) * col_step_) * kParts];
+    // Of entries from e on, up to `end` or the next row's first, which `end` is then: that of entry e + k is
+    // at [k * step].
+    struct Run {
+      const Lane* first;
+      int step;
+    };
+
+    Run run_from(int e, int& end) const {
+      if (values_ == nullptr) return {&number_, 0};
+      if (cols_ == 0) return {values_ + e * kParts, kParts};
+      const int row = e / cols_;
+      const int row_end = (row + 1) * cols_;
+      if (row_end < end) end = row_end;
+      return {values_ + (row * row_step_ + (e - row * cols_) * col_step_) * kParts,
+              col_step_ * kParts};
+    }
+
+    Lane operator()(int e) const {
+      int end = e + 1;
+      return *run_from(e, end).first;
     }
 
    private:
     Lane number_ = {};
     const Lane* values_ = nullptr;
-    int cols_ = 0;
+    int cols_ = 0;  // of the node, where the operand has not its shape
     int row_step_ = 0;
     int col_step_ = 0;
-    // Entries of the row at hand, or of all where the operand has the node's shape.
-    int begin_ = 0;
-    int end_ = 0;
-    int first_ = 0;  // of the operand
   };
 
   const TangentSweep& s_;
