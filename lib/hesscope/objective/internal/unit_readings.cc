@@ -53,16 +53,17 @@ std::vector<UnitReading> readings_of(const std::vector<UnitCandidate>& candidate
   std::vector<bool> is_taken(candidates.size(), false);
   for (std::size_t first = 0; first < candidates.size(); ++first) {
     if (is_taken[first] || candidates[first].view.width != width) continue;
-    UnitReading reading;
+    UnitReading reading = {candidates[first]};
+    is_taken[first] = true;
     const auto take = [&](bool of_width) {
       for (std::size_t k = 0; k < candidates.size(); ++k) {
-        if ((candidates[k].view.width == width) != of_width) continue;
+        if (k == first || (candidates[k].view.width == width) != of_width) continue;
         const bool fits = std::ranges::all_of(reading, [&](const UnitCandidate& other) {
           return are_independent(candidates[k], other);
         });
-        if (!fits || (reading.empty() && k != first)) continue;
+        if (!fits) continue;
         reading.push_back(candidates[k]);
-        is_taken[k] = is_taken[k] || of_width;
+        is_taken[k] = true;
       }
     };
     take(true);
