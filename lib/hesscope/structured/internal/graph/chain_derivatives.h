@@ -150,8 +150,8 @@ class ChainDerivatives {
               if (a.has(v) && b.has(u)) sum += a.get(v, e) * b.get(u, e);
               return sum;
             });
-      case Op::
-          kDivide: {  // y = a / b: y_u = (a_u - y b_u) / b, y_uv = (a_uv - y b_uv - y_u b_v - y_v b_u) / b
+      // y = a / b: y_u = (a_u - y b_u) / b, y_uv = (a_uv - y b_uv - y_u b_v - y_v b_u) / b
+      case Op::kDivide: {
         const B* const first[kOperands] = {derivative(k, 0), derivative(k, 1)};
         return set(
             k,
