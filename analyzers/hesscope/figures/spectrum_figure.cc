@@ -32,6 +32,7 @@ plot::Figure draw_spectrum(std::span<const Source> sources, const FigureRequest&
   panel.x = {.label = "rank, from the smallest", .whole_numbers = true};
   panel.y = {.label = "eigenvalue of the Hessian", .scale = plot::ScaleKind::kSignedLog};
   std::vector<double> all;
+  std::vector<double> steps;  // of several results, of each the one that is drawn
   double band = 0;
   const bool is_one = sources.size() == 1 && !request.step && !request.checkpoint;
   for (const Source& source : sources) {
@@ -59,11 +60,16 @@ plot::Figure draw_spectrum(std::span<const Source> sources, const FigureRequest&
                             0.88 * static_cast<double>(k) / static_cast<double>(chosen.size() - 1));
       }
       all.insert(all.end(), line.y.begin(), line.y.end());
+      if (sources.size() > 1 && !request.checkpoint) steps.push_back(checkpoints.steps[chosen[k]]);
       band = std::max(band, bands[chosen[k]] >= 0 ? bands[chosen[k]] : 0);
       if (sources.size() == 1 && !is_one)
         show_zeros(panel, source, line, bands[chosen[k]], chosen[k]);
       panel.series.push_back(std::move(line));
     }
+  }
+  const auto [least, most] = std::ranges::minmax_element(steps);
+  if (!steps.empty() && *least < *most) {
+    panel.note = fmt::format("at their last steps, {} to {}", *least, *most);
   }
   panel.y.threshold = signed_threshold(all, band);
   panel.series.insert(panel.series.begin(), plot::Reference{.dash = plot::Dash::kSolid});
