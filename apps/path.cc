@@ -121,7 +121,10 @@ class PathCommand final : public RunCommand {
                                          {"samples", fmt::to_string(plan.num_samples)},
                                          {"images", fmt::to_string(plan.num_images)},
                                          {"memory", "about " + bytes_text(plan.peak_memory_bytes)},
-                                         {"time", "at most " + duration_text(plan.seconds)},
+                                         {"time",
+                                          fmt::format("at most {}{}",
+                                                      duration_text(plan.seconds),
+                                                      is_unaligned_ ? "" : ", and the alignment")},
                                          {"output", output_text(plan.is_done_already)}});
     return {.document = document, .text = text, .warnings = plan.warnings};
   }

@@ -78,7 +78,8 @@ struct PathPlan {
   std::int64_t num_images = 0;
   std::vector<std::string> warnings;  ///< of the inputs
   double peak_memory_bytes = 0;
-  double seconds = 0;  ///< for all steps of the band, measured on one gradient and one Hessian
+  /// For all steps of the band, by one gradient and one Hessian; without the alignment.
+  double seconds = 0;
   bool is_done_already = false;  ///< as of AnalysisPlan
 };
 
