@@ -35,7 +35,7 @@ class ChainDerivatives {
     std::size_t end = 2 * size_;  // behind the slopes and second derivatives of a function
     for (const Derivatives& own : chain.derivatives) {
       first_.push_back(end);
-      for (const bool has : own.has) end += has ? size_ : 0;
+      end += count_before(own, kNumDerivatives) * size_;
     }
     series_.resize(std::max(series_.size(), end));
     for (std::size_t k = 0; k < count; ++k) propagate(k);
@@ -47,13 +47,15 @@ class ChainDerivatives {
 
   static std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
 
+  static std::size_t count_before(const Derivatives& own, int kind) {
+    return static_cast<std::size_t>(own.count_before(kind));
+  }
+
   // The derivative of node k of the chain, null if it is zero.
   B* derivative(std::size_t k, int kind) {
     const Derivatives& own = chain_->derivatives[k];
     if (!own.has[kind]) return nullptr;
-    B* found = series_.data() + first_[k];
-    for (int before = 0; before < kind; ++before) found += own.has[before] ? size_ : 0;
-    return found;
+    return series_.data() + first_[k] + count_before(own, kind) * size_;
   }
 
   // An operand by entries of the chain.

@@ -22,10 +22,10 @@ bool is_read_back(const SweepGraph& graph, int node, int operand) {
       return n.a == n.b || varies(operand == n.a ? n.b : n.a);
     default: {
       const Derivatives& own = graph.derivatives[at(node)];
-      return (operand == n.a &&
-              (own.has[second_derivative(0, 0)] || own.has[second_derivative(0, 1)])) ||
-             (operand == n.b &&
-              (own.has[second_derivative(0, 1)] || own.has[second_derivative(1, 1)]));
+      const auto bends = [&](int which) {
+        return own.has[second_derivative(which, 0)] || own.has[second_derivative(which, 1)];
+      };
+      return (operand == n.a && bends(0)) || (operand == n.b && bends(1));
     }
   }
 }

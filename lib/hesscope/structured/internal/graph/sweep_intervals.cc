@@ -18,7 +18,7 @@ SweepIntervals::SweepIntervals(const SweepGraph& graph,
       uses_(uses),
       kept_(kept),
       alignment_(row_alignments(graph, entries, kept)),
-      support_(graph, entries, kept),
+      support_(graph, entries),
       needs_tangent_(nodes_.size(), 0),
       is_read_(nodes_.size(), 0) {
   find_needs(group_of_use);

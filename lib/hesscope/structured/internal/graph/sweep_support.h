@@ -16,10 +16,8 @@ using EntryMarks = std::vector<char>;
 
 class SweepSupport {
  public:
-  SweepSupport(const SweepGraph& graph,
-               const EntryNumbers& entries,
-               std::span<const SweepNode> kept)
-      : graph_(graph), nodes_(graph.nodes), entries_(entries), kept_(kept) {}
+  SweepSupport(const SweepGraph& graph, const EntryNumbers& entries)
+      : graph_(graph), nodes_(graph.nodes), entries_(entries) {}
 
   /// Marks entries of node i that those of its operands reach.
   void forward(int i, EntryMarks& tangents) const;
@@ -48,7 +46,6 @@ class SweepSupport {
   const SweepGraph& graph_;
   std::span<const Graph::Node> nodes_;
   const EntryNumbers& entries_;
-  std::span<const SweepNode> kept_;
 };
 
 }  // namespace hesscope::detail

@@ -22,7 +22,7 @@ class FunctionSweep : protected RowSweep {
       if (has_tangent(o)) add_term(i, {tangent(o), plan(o).tangent, slope(i, which), o}, terms);
     }
     add_aligned(true, tangent(i), out, terms);
-    add_spread(i, tangent(i), out, terms);
+    add_each(i, tangent(i), out, terms.spread, terms.num_spread, in_place);
   }
 
   // dabar += f_a dybar + ybar (f_aa da + f_ab db), and the same of b.
@@ -71,10 +71,7 @@ class FunctionSweep : protected RowSweep {
 
   // Those derivatives that a function has lie one after the other.
   Factor derivative(int i, int kind) const {
-    long first = 0;
-    for (int before = 0; before < kind; ++before) {
-      if (kept(i).derivatives.has[before]) first += node(i).size();
-    }
+    const long first = kept(i).derivatives.count_before(kind) * node(i).size();
     return Factor(coefficient(i) + first * kParts);
   }
 
@@ -104,27 +101,24 @@ class FunctionSweep : protected RowSweep {
 
   void add_to_adjoint(int i, int o, const Terms& terms) const {
     if (is_same_shape(i, o)) {
-      add_aligned(begins(o), adjoint(o), plan(o).adjoint, terms);
-      return add_spread(i, adjoint(o), plan(o).adjoint, terms);
+      const Interval own = plan(o).adjoint;
+      add_aligned(begins(o), adjoint(o), own, terms);
+      return add_each(i, adjoint(o), own, terms.spread, terms.num_spread, in_place);
     }
     prepare_to_add(o);
-    const auto add_to_spread = [&](const Term* terms_of_kind, int count) {
-      for (int k = 0; k < count; ++k) {
-        const Term& term = terms_of_kind[k];
-        for_spread(i, term.node, all_of(i), term.live, [&](int e, int from) {
-          add_scaled(adjoint(o) + spread(i, o, e) * kEntry, term.x + from * kEntry, term.factor(e));
-        });
-      }
-    };
-    add_to_spread(terms.aligned, terms.num_aligned);
-    add_to_spread(terms.spread, terms.num_spread);
+    const auto place = [&](int e) { return spread(i, o, e); };
+    add_each(i, adjoint(o), all_of(i), terms.aligned, terms.num_aligned, place);
+    add_each(i, adjoint(o), all_of(i), terms.spread, terms.num_spread, place);
   }
 
-  void add_spread(int i, Lane* y, Interval out, const Terms& terms) const {
-    for (int k = 0; k < terms.num_spread; ++k) {
-      const Term& term = terms.spread[k];
-      for_spread(i, term.node, out, term.live, [&](int e, int from) {
-        add_scaled(y + e * kEntry, term.x + from * kEntry, term.factor(e));
+  static int in_place(int e) { return e; }
+
+  // y += one term after the other, for the entries of node i in `out`, to entry place(e) of y.
+  template <typename Place>
+  void add_each(int i, Lane* y, Interval out, const Term* terms, int num_terms, Place place) const {
+    for (const Term* term = terms; term != terms + num_terms; ++term) {
+      for_spread(i, term->node, out, term->live, [&](int e, int from) {
+        add_scaled(y + place(e) * kEntry, term->x + from * kEntry, term->factor(e));
       });
     }
   }

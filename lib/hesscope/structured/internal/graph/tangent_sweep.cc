@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <algorithm>
-
 #include <hesscope/structured/internal/graph/tangent_sweep.h>
 
 namespace hesscope::detail {
@@ -20,7 +18,7 @@ int num_coefficients(const Graph::Node& node,
   switch (node.op) {
     case Graph::Op::kElementary:
     case Graph::Op::kDivide:
-      return size * static_cast<int>(std::ranges::count(derivatives.has, true));
+      return size * derivatives.count_before(kNumDerivatives);
     case Graph::Op::kSoftmaxRows:
     case Graph::Op::kSelect:
       return size;

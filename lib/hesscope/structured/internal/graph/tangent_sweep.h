@@ -55,6 +55,13 @@ inline constexpr int kNumDerivatives = 5;
 /// Which of them may differ from 0.
 struct Derivatives {
   bool has[kNumDerivatives] = {};
+
+  /// How many it has of those before `kind`; of kNumDerivatives all.
+  int count_before(int kind) const {
+    int count = 0;
+    for (int before = 0; before < kind; ++before) count += has[before] ? 1 : 0;
+    return count;
+  }
 };
 
 /// That with respect to operands `which` and `other`, 0 for a and 1 for b.
