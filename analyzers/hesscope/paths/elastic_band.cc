@@ -7,6 +7,7 @@
 
 #include <hesscope/core/error.h>
 #include <hesscope/paths/elastic_band.h>
+#include <hesscope/paths/internal/line_excess.h>
 
 namespace hesscope {
 namespace {
@@ -36,8 +37,6 @@ constexpr double kClearlyHigher = 0.01;
 constexpr double kOnePoint = 1e-8;
 // Forces below this part of curvature x length are rounding.
 constexpr double kRounding = 1e-13;
-// Relative, of differences between losses.
-constexpr double kLossRounding = 1e-14;
 
 VectorXd tangent_at(const BandState& state, Index i) {
   const VectorXd& loss = state.losses;
@@ -85,7 +84,7 @@ VectorXd BandState::arc_lengths() const {
 
 bool BandState::is_above_ends(double loss) const {
   const auto is_above = [loss](double end) {
-    return loss - end > kLossRounding * (std::abs(loss) + std::abs(end));
+    return loss - end > detail::kLossRounding * (std::abs(loss) + std::abs(end));
   };
   return is_above(losses[0]) && is_above(losses[losses.size() - 1]);
 }

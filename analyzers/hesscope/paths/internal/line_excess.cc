@@ -8,9 +8,6 @@ namespace {
 
 using Eigen::VectorXd;
 
-// Relative, of differences between losses.
-constexpr double kLossRounding = 1e-14;
-
 // Of places, all in [0, 1].
 constexpr double kPlaceRounding = 0x1p-54;
 

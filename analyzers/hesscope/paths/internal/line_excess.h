@@ -8,6 +8,9 @@
 
 namespace hesscope::detail {
 
+/// Relative, of differences between losses on a path.
+inline constexpr double kLossRounding = 1e-14;
+
 /// How far the loss on theta(t) = first + t (second - first), t from 0 to 1, is above a straight line from
 /// one value at 0 to another at 1. Keeps references to both points.
 class LineExcess {

@@ -13,6 +13,7 @@
 #include <hesscope/core/internal/norms.h>
 #include <hesscope/paths/alignment.h>
 #include <hesscope/paths/internal/band_maxima.h>
+#include <hesscope/paths/internal/line_excess.h>
 #include <hesscope/paths/internal/path_quantities.h>
 #include <hesscope/paths/internal/path_records.h>
 #include <hesscope/paths/straight_path.h>
@@ -29,8 +30,6 @@ using Eigen::VectorXd;
 constexpr double kLargestError = 1e-8;
 // Of the gradient at a pass, relative to saddle_gradient's unit.
 constexpr double kPassTolerance = 1e-12;
-// Relative, of losses of places and passes.
-constexpr double kPassRounding = 1e-14;
 // Enough for passes at which the Hessian is nearly singular.
 constexpr int kMaxNewtonSteps = 300;
 
@@ -121,7 +120,7 @@ PassSearch highest_pass(const Objective& objective,
   PassSearch best;
   for (std::size_t k = 0; k < maxima.size(); ++k) {
     const double loss = maxima[k].loss;
-    const double rounding = kPassRounding * std::abs(loss);
+    const double rounding = kLossRounding * std::abs(loss);
     if (k > 0 && !(loss > best.found.loss + rounding)) break;
     const auto place = static_cast<double>(k);
     PassSearch search =
