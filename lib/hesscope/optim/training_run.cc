@@ -66,9 +66,7 @@ TrainingRun::TrainingRun(BatchLoss& losses,
   if (std::all_of(trained.begin(), trained.end(), [](bool is) { return is; })) return;
   mask_ = Eigen::VectorXd::Zero(theta_.size());
   for (std::size_t b = 0; b < blocks.size(); ++b) {
-    if (!trained[b]) continue;
-    mask_.segment(blocks[b].offset, blocks[b].size).setOnes();
-    for (Eigen::Index k = 0; k < blocks[b].size; ++k) trained_.push_back(blocks[b].offset + k);
+    if (trained[b]) mask_.segment(blocks[b].offset, blocks[b].size).setOnes();
   }
 }
 
@@ -76,9 +74,13 @@ Eigen::VectorXd TrainingRun::trained_gradient(Eigen::VectorXd gradient) const {
   if (mask_.size() > 0) gradient = gradient.cwiseProduct(mask_);
   if (options_.clip_norm) gradient = clip_norm(gradient, *options_.clip_norm);
   if (!options_.clip_fraction) return gradient;
-  if (trained_.empty()) return clip_coordinates(gradient, *options_.clip_fraction);
+  if (mask_.size() == 0) return clip_coordinates(gradient, *options_.clip_fraction);
   // A share of what is trained: zeros of the rest have no ranks.
-  gradient(trained_) = clip_coordinates(gradient(trained_), *options_.clip_fraction);
+  std::vector<Eigen::Index> trained;
+  for (Eigen::Index i = 0; i < mask_.size(); ++i) {
+    if (mask_[i] != 0) trained.push_back(i);
+  }
+  gradient(trained) = clip_coordinates(gradient(trained), *options_.clip_fraction);
   return gradient;
 }
 

@@ -91,8 +91,7 @@ class TrainingRun {
   std::unique_ptr<UpdateRule> rule_;
   Eigen::VectorXd theta_;
   Options options_;
-  Eigen::VectorXd mask_;               // 1 where trained, 0 elsewhere; empty = all
-  std::vector<Eigen::Index> trained_;  // entries; empty = all
+  Eigen::VectorXd mask_;  // 1 where trained, 0 elsewhere; empty = all
   std::int64_t num_steps_ = 0;
   double batch_loss_;
   int num_above_ = 0;  // the last so many batch losses were above the limit
