@@ -35,6 +35,14 @@ std::string list_of(const std::vector<std::string>& names) {
   return list;
 }
 
+// A remark on tensors that are no parameters, none where there are none.
+std::string computes_with(const OnnxFile& file,
+                          const std::vector<std::string>& names,
+                          const char* what_they_are) {
+  if (names.empty()) return {};
+  return fmt::format("{} computes with {}{}", file.path.string(), list_of(names), what_they_are);
+}
+
 // "head.logit_scale", not what exporters number: "onnx::Mul_7", "/head/Constant_output_0", "124".
 bool is_path_of_names(const std::string& name) {
   return !name.empty() && std::isdigit(static_cast<unsigned char>(name.front())) == 0 &&
@@ -124,13 +132,12 @@ std::string remark_on_constants(const OnnxFile& file,
                           !std::ranges::all_of(entries, [](double x) { return std::isfinite(x); });
     if (!is_plain && !is_settled(settings, *tensor, *tensor)) names.push_back(tensor->name);
   }
-  if (names.empty()) return {};
-  return fmt::format(
-      "{} computes with {}, which the checkpoint does not have: constants, as they were when the "
+  return computes_with(
+      file,
+      names,
+      ", which the checkpoint does not have: constants, as they were when the "
       "model was exported. Where exporting has folded them from parameters, export with "
-      "do_constant_folding=False; where they are constants, 'frozen' says so",
-      file.path.string(),
-      list_of(names));
+      "do_constant_folding=False; where they are constants, 'frozen' says so");
 }
 
 std::string remark_on_single_numbers(const OnnxFile& file,
@@ -142,12 +149,11 @@ std::string remark_on_single_numbers(const OnnxFile& file,
       names.push_back(tensor->name);
     }
   }
-  if (names.empty()) return {};
-  return fmt::format(
-      "{} computes with {}: single numbers, which stay as they are in the file. Where they are "
-      "learned, 'parameters' says so ([\"*\"] for all); where they are constants, 'frozen' does",
-      file.path.string(),
-      list_of(names));
+  return computes_with(
+      file,
+      names,
+      ": single numbers, which stay as they are in the file. Where they are "
+      "learned, 'parameters' says so ([\"*\"] for all); where they are constants, 'frozen' does");
 }
 
 std::string remark_on_statistics(const OnnxFile& file,
@@ -157,13 +163,12 @@ std::string remark_on_statistics(const OnnxFile& file,
   for (const Tensor* tensor : weights.statistics) {
     if (!is_settled(settings, *tensor, *tensor)) names.push_back(tensor->name);
   }
-  if (names.empty()) return {};
-  return fmt::format(
-      "{} computes with {}: averages of batch normalisation, which the checkpoint does not have, "
+  return computes_with(
+      file,
+      names,
+      ": averages of batch normalisation, which the checkpoint does not have, "
       "as they were when the model was exported. Those of another step are others: save them with "
-      "the parameters, as state_dict() does; where they are constants, 'frozen' says so",
-      file.path.string(),
-      list_of(names));
+      "the parameters, as state_dict() does; where they are constants, 'frozen' says so");
 }
 
 std::string remark_on_fused_weights(const OnnxFile& file, const OnnxWeights& weights) {
