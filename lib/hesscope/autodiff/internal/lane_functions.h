@@ -44,6 +44,30 @@ template <typename Vector, int kCount>
   return other + sum * x;
 }
 
+/// The nearest number between two limits; NaN stays NaN.
+template <typename B>
+[[gnu::always_inline]] inline typename B::Vector lane_clamped(typename B::Vector x,
+                                                              double lowest,
+                                                              double highest) {
+  using Vector = typename B::Vector;
+  const Vector low = Vector{} + lowest;
+  const Vector high = Vector{} + highest;
+  // GCC makes of a maximum with a constant a comparison and a choice.
+#if defined(__AVX512F__) && !defined(__clang__)
+  if constexpr (sizeof(Vector) == 64) {
+    x = __builtin_ia32_maxpd512_mask(low, x, x, -1, 4);
+    return __builtin_ia32_minpd512_mask(high, x, x, -1, 4);
+  }
+#endif
+#ifdef __AVX2__
+  if constexpr (sizeof(Vector) == 32) {
+    return __builtin_ia32_minpd256(high, __builtin_ia32_maxpd256(low, x));
+  }
+#endif
+  x = low > x ? low : x;
+  return high < x ? high : x;
+}
+
 /// exp(x) = s (1 + p): s = 2^k, p = expm1(r), r = x - k log 2 within log(2) / 2 of 0.
 template <typename B>
 class LaneExponential {
@@ -59,25 +83,19 @@ class LaneExponential {
 
   // Beyond these limits the result is 0 or infinite, as it is at them; NaN stays what it is.
   [[gnu::always_inline]] explicit LaneExponential(Vector x) {
-    const Vector low = Vector{} - 746.0;
-    const Vector high = Vector{} + 710.0;
-    x = x < low ? low : x;
-    x = x > high ? high : x;
-    const Vector k = rounded(x * 1.4426950408889634);
+    x = lane_clamped<B>(x, -746.0, 710.0);
+    shifted_ = x * 1.4426950408889634 + kShift;
+    const Vector k = shifted_ - kShift;
     const Vector r = (x - k * kLogTwoHigh) - k * kLogTwoLow;
     p_ = r + r * r * lane_polynomial(kSeries, r);
-    // 2^k itself may overflow or have lost digits where the result has not.
-    const Vector half = rounded(k * 0.5);
-    first_ = power_of_two(half);
-    second_ = power_of_two(k - half);
   }
 
   /// Within a unit in the last place.
-  [[gnu::always_inline]] Vector exp() const { return (1.0 + p_) * first_ * second_; }
+  [[gnu::always_inline]] Vector exp() const { return scaled(1.0 + p_); }
 
   /// exp(x) - 1, unless 2^k overflows.
   [[gnu::always_inline]] Vector minus_one() const {
-    const Vector s = first_ * second_;
+    const Vector s = scaled(Vector{} + 1.0);
     return s * p_ + (s - 1.0);
   }
 
@@ -96,15 +114,24 @@ class LaneExponential {
                                        1.0 / 479001600,
                                        1.0 / 6227020800};
 
-  [[gnu::always_inline]] static Vector rounded(Vector x) { return (x + kShift) - kShift; }
-
-  [[gnu::always_inline]] static Vector power_of_two(Vector k) {
-    return reinterpret_cast<Vector>((reinterpret_cast<LaneBits<B>>(k + kShift) + 1023) << 52);
+  // 2^k y of a y near 1.
+  [[gnu::always_inline]] Vector scaled(Vector y) const {
+#ifdef __AVX512F__
+    if constexpr (sizeof(Vector) == 64) {
+      return __builtin_ia32_scalefpd512_mask(y, shifted_ - kShift, y, -1, 4);
+    }
+#endif
+    // 2^k itself may overflow, or have lost digits, where the result has not: by each half of k.
+    const auto k = reinterpret_cast<Bits>(shifted_);
+    const Bits half = k >> 1;
+    return reinterpret_cast<Vector>(reinterpret_cast<Bits>(y) + (half << 52)) *
+           reinterpret_cast<Vector>((k - half + 1023) << 52);
   }
 
+  using Bits = typename B::Bits;
+
   Vector p_;
-  Vector first_;
-  Vector second_;
+  Vector shifted_;  // k is in its low bits
 };
 
 /// exp(x) - 1. Within two units in the last place.
@@ -155,7 +182,7 @@ template <typename B>
 template <typename B>
 [[gnu::always_inline]] inline typename B::Vector lane_log1p(typename B::Vector x) {
   const typename B::Vector u = 1.0 + x;
-  return lane_log<B>(u, (x - (u - 1.0)) / u);
+  return lane_log<B>(u, (x - (u - 1.0)) * (1.0 / u));
 }
 
 /// sin(x + n pi / 2) by the Taylor series of sin or cos at r = x - k pi / 2 within pi / 4 of 0, within 2.5
@@ -203,17 +230,12 @@ template <typename B, typename Exact>
   return y;
 }
 
-/// tanh(x) = sign(x) (1 - e) / (1 + e), e = exp(-2 |x|): of large |x| as 1 - 2 e / (1 + e), of others by
-/// expm1. Within 2.5 units in the last place.
+/// tanh(x) = sign(x) (1 - e) / (1 + e), e = exp(-2 |x|), 1 - e by expm1. Within 3.5 units in the last place.
 template <typename B>
 [[gnu::always_inline]] inline typename B::Vector lane_tanh(typename B::Vector x) {
-  const typename B::Vector magnitude = lane_magnitude<B>(x);
-  const LaneExponential<B> terms(magnitude * -2.0);
-  const typename B::Vector e = terms.exp();
-  const auto is_large = magnitude > typename B::Vector{} + 0.55;
+  const LaneExponential<B> terms(lane_magnitude<B>(x) * -2.0);
   // A quotient, but by what the derivative asks for too.
-  const typename B::Vector quotient = (is_large ? 2.0 * e : -terms.minus_one()) * (1.0 / (1.0 + e));
-  return lane_signed<B>(is_large ? 1.0 - quotient : quotient, x);
+  return lane_signed<B>(terms.minus_one() * (1.0 / (1.0 + terms.exp())), x);
 }
 
 /// erf(x) = x P(x^2) for |x| < 1, elsewhere sign(x) (1 - exp(-x^2) Q(1 / (3 + |x|))). P and Q interpolate
@@ -271,9 +293,7 @@ template <typename B>
                            1.9736205208498998e-07, -2.6325435232130917e-08, -2.3399358804592012e-08,
                            3.979320034645963e-09,  2.2785765446983248e-09};
   using Vector = typename B::Vector;
-  const Vector most = Vector{} + 40.0;
-  Vector m = lane_magnitude<B>(x);
-  m = m > most ? most : m;
+  const Vector m = lane_clamped<B>(lane_magnitude<B>(x), 0.0, 40.0);
   const Vector slow = 1.0 + 1.4142135623730951 * m;
   const Vector far = m + 6.0;
   const Vector inverse = 1.0 / (slow * far);

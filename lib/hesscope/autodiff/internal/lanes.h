@@ -19,24 +19,28 @@ template <>
 struct VectorTypes<1> {
   using Double [[gnu::vector_size(8)]] = double;
   using Mask [[gnu::vector_size(8)]] = long long;
+  using Bits [[gnu::vector_size(8)]] = unsigned long long;
 };
 
 template <>
 struct VectorTypes<2> {
   using Double [[gnu::vector_size(16)]] = double;
   using Mask [[gnu::vector_size(16)]] = long long;
+  using Bits [[gnu::vector_size(16)]] = unsigned long long;
 };
 
 template <>
 struct VectorTypes<4> {
   using Double [[gnu::vector_size(32)]] = double;
   using Mask [[gnu::vector_size(32)]] = long long;
+  using Bits [[gnu::vector_size(32)]] = unsigned long long;
 };
 
 template <>
 struct VectorTypes<8> {
   using Double [[gnu::vector_size(64)]] = double;
   using Mask [[gnu::vector_size(64)]] = long long;
+  using Bits [[gnu::vector_size(64)]] = unsigned long long;
 };
 
 /// `kSet` is the instruction set that the code using them is compiled for. It tells apart what
@@ -44,6 +48,7 @@ struct VectorTypes<8> {
 template <int W, InstructionSet kSet>
 struct Lanes {
   using Vector = typename VectorTypes<W>::Double;
+  using Bits = typename VectorTypes<W>::Bits;
 
   struct Mask {
     typename VectorTypes<W>::Mask bits;
