@@ -73,6 +73,7 @@ template <typename B>
 class LaneExponential {
  public:
   using Vector = typename B::Vector;
+  using Bits = typename B::Bits;
 
   /// Added to a number less than 2^51 in magnitude, this leaves it as an integer in the low bits.
   static constexpr double kShift = 0x1.8p52;
@@ -124,11 +125,13 @@ class LaneExponential {
     // 2^k itself may overflow, or have lost digits, where the result has not: by each half of k.
     const auto k = reinterpret_cast<Bits>(shifted_);
     const Bits half = k >> 1;
-    return reinterpret_cast<Vector>(reinterpret_cast<Bits>(y) + (half << 52)) *
-           reinterpret_cast<Vector>((k - half + 1023) << 52);
+    return y * power_of_two(half) * power_of_two(k - half);
   }
 
-  using Bits = typename B::Bits;
+  // Of the exponent in the lowest twelve bits.
+  [[gnu::always_inline]] static Vector power_of_two(Bits exponent) {
+    return reinterpret_cast<Vector>((exponent + 1023) << 52);
+  }
 
   Vector p_;
   Vector shifted_;  // k is in its low bits
