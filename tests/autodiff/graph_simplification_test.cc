@@ -301,6 +301,30 @@ TEST(Simplified, MovesEntriesOnce) {
   }
 }
 
+// As logits that a model turns around, and a loss back again.
+TEST(Simplified, TakesNothingFromBehindThePrediction) {
+  const std::vector<std::int32_t> turned = {0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11};
+  const std::vector<std::int32_t> back = {0, 3, 6, 9, 1, 4, 7, 10, 2, 5, 8, 11};
+  const std::vector<std::function<Var(Var)>> predictions = {
+      [&](Var x) { return gather(x, turned, 4, 3); },
+      [&](Var x) { return slice(x, 0, 0, 3, 4); },
+      [&](Var x) { return reshape(x, 4, 3); },
+  };
+  const std::vector<std::function<Var(Var)>> losses = {
+      [&](Var z) { return gather(z, back, 3, 4); },
+      [&](Var z) { return slice(z, 0, 1, z.rows(), 2); },
+  };
+  for (const auto& prediction : predictions) {
+    for (const auto& loss : losses) {
+      Graph g;
+      const Var z = prediction(hadamard(g.parameter(0, 3, 4), g.input(0, 3, 4)));
+      g.set_prediction(z);
+      g.set_output(sum(square(tanh(loss(z)))));
+      checked(g);
+    }
+  }
+}
+
 TEST(Simplified, LeavesOutParametersThatAMaskDoes) {
   for (const bool is_second : {false, true}) {
     const auto graph = graph_of([&](Graph& g, Var x) {

@@ -136,11 +136,12 @@ class Simplification {
   }
 
   void shorten_slice(Node& n) const {
-    const auto is_shown_whole = [&](const Node& operand) {
-      return operand.op == Op::kReshape && has_shape_of(operand, operand.a);
+    const auto is_shown_whole = [&](std::int32_t operand) {
+      const Node& o = nodes_[at(operand)];
+      return o.op == Op::kReshape && has_shape_of(o, o.a) && operand != graph_.prediction();
     };
-    while (is_shown_whole(nodes_[at(n.a)])) n.a = nodes_[at(n.a)].a;
-    if (const Node& from = nodes_[at(n.a)]; from.op == Op::kSlice) {
+    while (is_shown_whole(n.a)) n.a = nodes_[at(n.a)].a;
+    if (const Node& from = nodes_[at(n.a)]; from.op == Op::kSlice && n.a != graph_.prediction()) {
       n.row += from.row;
       n.col += from.col;
       n.a = from.a;
@@ -154,14 +155,15 @@ class Simplification {
     return graph_.indices().subspan(at(n.offset), at(n.size()));
   }
 
-  // An entry of a node that does not move entries, or no node: 0.
+  // An entry of a node; of none it is 0.
   struct Entry {
     std::int32_t node;
     Eigen::Index place;
   };
 
+  // Of a node that does not move entries, or of the prediction, which a loss must not pass by.
   Entry source_of(Entry entry) const {
-    while (entry.node >= 0) {
+    while (entry.node >= 0 && entry.node != graph_.prediction()) {
       const Node& n = nodes_[at(entry.node)];
       if (n.op == Op::kReshape) {
         entry.node = n.a;
