@@ -161,6 +161,18 @@ class Report(ReportCase):
             np.testing.assert_array_equal(heights, [np.sum((values >= a) & (values < b)) for a, b in zip(edges, edges[1:])])
             self.assertEqual(heights.sum(), len(values))
 
+    def test_many_checkpoints_share_a_slider_of_two_hundred(self):
+        source = sorted((DATA / "adam").iterdir())[0]
+        folder = self.folder / "many"
+        folder.mkdir()
+        for step in range(205):
+            shutil.copy(source, folder / f"step-{step}{source.suffix}")
+        self.analyze(folder, "--only", "hessian,spectrum", output="many.h5")
+        page = self.report(self.folder / "many.h5")
+        labels = [f["label"] for f in page.figures()["figure-spectrum"]["views"][0]["frames"]]
+        self.assertEqual(labels, [f"step {k * 204 // 199}" for k in range(200)])
+        self.assertIn("Of 205 checkpoints the slider has 200, evenly spread.", (self.folder / "out.html").read_text("utf-8"))
+
     def test_tables_have_the_exact_numbers_and_say_why_one_is_missing(self):
         page = Page(self.path("adam.html"))
         values = {a["data-value"] for t, a in page.elements if t == "td" and "data-value" in a}

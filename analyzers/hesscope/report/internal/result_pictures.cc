@@ -47,14 +47,28 @@ std::vector<std::string> common_quantities(const FigureKind& kind,
   return common;
 }
 
-// One figure, or one for each checkpoint, on the same axes.
+// Frames of a slider: each is a drawing of its own in the page.
+constexpr std::size_t kMostFrames = 200;
+
+// All of so many checkpoints or, of more than kMostFrames, evenly spread ones, the first and the last among
+// them.
+std::vector<std::size_t> shown_checkpoints(std::size_t count) {
+  const std::size_t num_shown = std::min(count, kMostFrames);
+  std::vector<std::size_t> shown;
+  for (std::size_t k = 0; k < num_shown; ++k) {
+    shown.push_back(num_shown < count ? k * (count - 1) / (num_shown - 1) : k);
+  }
+  return shown;
+}
+
+// One figure, or one for each checkpoint shown, on the same axes.
 std::vector<Frame> frames_of(const FigureKind& kind, const Source& source, FigureRequest request) {
   const std::array one{source};
   if (!kind.has_step) return {{.label = {}, .figure = figures::draw_figure(kind, one, request)}};
   const figures::Checkpoints checkpoints = figures::read_checkpoints(source);
   std::vector<plot::Figure> drawn;
   std::vector<std::string> labels;
-  for (std::size_t i = 0; i < checkpoints.size(); ++i) {
+  for (const std::size_t i : shown_checkpoints(checkpoints.size())) {
     request.checkpoint = i;
     drawn.push_back(figures::draw_figure(kind, one, request));
     labels.push_back(checkpoints.name_of(i));
@@ -71,18 +85,24 @@ std::vector<Frame> frames_of(const FigureKind& kind, const Source& source, Figur
 
 std::vector<Picture> pictures_of(const FigureKind& kind, std::span<const Source> sources) {
   std::vector<Source> able;
+  std::size_t most_checkpoints = 0;
   for (const Source& source : sources) {
-    const bool has_data = figures::can_draw(kind, *source.result);
+    if (!figures::can_draw(kind, *source.result)) continue;
+    const std::size_t count = kind.has_step ? figures::read_checkpoints(source).size() : 0;
     // A run without checkpoints has nothing to show.
-    if (has_data && (!kind.has_step || figures::read_checkpoints(source).size() > 0)) {
-      able.push_back(source);
-    }
+    if (kind.has_step && count == 0) continue;
+    most_checkpoints = std::max(most_checkpoints, count);
+    able.push_back(source);
   }
   if (able.empty()) return {};
   Picture picture{.id = "figure-" + kind.name,
                   .title = capitalized(words(kind.name)),
                   .text = capitalized(kind.summary) + "."};
   if (kind.has_step) picture.slider = "Checkpoint";
+  if (most_checkpoints > kMostFrames) {
+    picture.text += fmt::format(
+        " Of {} checkpoints the slider has {}, evenly spread.", most_checkpoints, kMostFrames);
+  }
   for (const figures::VariableName& variable : kind.needs) {
     if (variable.name != "step") {
       picture.definitions.push_back(definition_id(variable.group, variable.name));
