@@ -92,7 +92,8 @@ class ConvertCommand final : public Command {
     if (json_) {
       print_json(document_of(input, conversion));
     } else if (!quiet_) {
-      print_text("{} tensors written to {}\n", conversion.tensors.size(), output_);
+      const std::size_t count = conversion.tensors.size();
+      print_text("{} tensor{} written to {}\n", count, count == 1 ? "" : "s", output_);
     }
     for (const std::string& note : conversion.notes) {
       if (!quiet_) print_message("hesscope convert: note: {}\n", note);
