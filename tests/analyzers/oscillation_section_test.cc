@@ -241,6 +241,58 @@ TEST(OscillationSection, SaysWhyThereIsNone) {
   }
 }
 
+// c . v
+Var along(const Var& v, const VectorXd& c) {
+  Var sum = c[0] * slice(v, 0, 0, 1, 1);
+  for (Eigen::Index i = 1; i < c.size(); ++i) sum = sum + c[i] * slice(v, i, 0, 1, 1);
+  return sum;
+}
+
+// A loss of c . theta alone has an eigenvalue whose gradient is along its eigenvector: what is left
+// across is rounding.
+TEST(OscillationSection, OfALossAlongOneLineNothingHoldsTheSharpness) {
+  test::Numbers numbers(7);
+  for (int k = 0; k < 20; ++k) {
+    ModelBuilder builder("line");
+    const Var v = builder.parameter("v", {4});
+    builder.array("none", {});
+    const GraphObjective objective(builder.finish(exp(along(v, numbers.vector(4)))),
+                                   SampleTable::Zero(1, 1));
+    const Analysis analysis = oscillation(objective, numbers.vector(4), 0.5);
+    EXPECT_GT(number(analysis, "gradient_norm_largest"), 0);
+    EXPECT_EQ(number(analysis, "self_stabilization_largest"), 0);
+    EXPECT_EQ(number(analysis, "centre_rate"), 0);
+    EXPECT_FALSE(std::signbit(number(analysis, "centre_rate")));
+    for (const char* name : {"displacement",
+                             "oscillation_variance",
+                             "predicted_loss_excess",
+                             "predicted_squared_gradient"}) {
+      EXPECT_EQ(status(analysis, name), Status::kUndefinedZeroDenominator) << name;
+    }
+    for (const char* name : {"cycle_energy", "cycle_gap", "cycle_period"}) {
+      EXPECT_EQ(status(analysis, name), Status::kUndefinedNotPositiveDefinite) << name;
+    }
+  }
+}
+
+// The largest eigenvalue of a concave loss that is flat along one direction is rounding.
+TEST(OscillationSection, AlongAFlatDirectionThereIsNoCentre) {
+  test::Numbers numbers(8);
+  for (int k = 0; k < 20; ++k) {
+    ModelBuilder builder("flat");
+    const Var v = builder.parameter("v", {4});
+    builder.array("none", {});
+    Var loss = along(v, numbers.vector(4));
+    for (int i = 0; i < 3; ++i) loss = loss - square(along(v, numbers.vector(4)));
+    const GraphObjective objective(builder.finish(loss), SampleTable::Zero(1, 1));
+    const Analysis analysis = oscillation(objective, numbers.vector(4), 0.5);
+    for (const char* name : kAtEdge) {
+      EXPECT_EQ(status(analysis, name), Status::kUndefinedNotPositiveDefinite) << name;
+    }
+    EXPECT_EQ(status(analysis, "flip_coefficient"), Status::kUndefinedNotPositiveDefinite);
+  }
+}
+
 TEST(OscillationSection, OfWeightsThatAreNaNIsMissing) {
   const Analysis analysis = oscillation(test::product_of_two({2}), Vector2d(1, kNaN), 0.5);
   for (const char* name : kAtEdge) EXPECT_EQ(status(analysis, name), Status::kNonFinite) << name;

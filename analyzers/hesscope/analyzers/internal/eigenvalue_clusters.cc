@@ -2,15 +2,39 @@
 #include <algorithm>
 #include <any>
 #include <cmath>
+#include <limits>
 
 #include <hesscope/analyzers/internal/eigenvalue_clusters.h>
+#include <hesscope/core/internal/norms.h>
+#include <hesscope/spectra/internal/scaled_matrix.h>
 
 namespace hesscope::detail {
+namespace {
+
+// EigenvalueCluster::tilt of a cluster among the eigenvalues found.
+double tilt_of(const EigenvalueCluster& cluster, const EndOfSpectrum& found) {
+  const Eigen::Index last = cluster.first + cluster.size - 1;
+  double distance = std::numeric_limits<double>::infinity();
+  if (cluster.first > 0) {
+    distance = std::abs(found.values[cluster.first] - found.values[cluster.first - 1]);
+  }
+  if (last + 1 < found.values.size()) {
+    distance = std::min(distance, std::abs(found.values[last + 1] - found.values[last]));
+  }
+  return norm(found.residuals.segment(cluster.first, cluster.size)) / distance;
+}
+
+}  // namespace
 
 Eigen::VectorXd ClusteredEnd::projected_gradient(const EigenvalueCluster& cluster) const {
   const auto v = vectors.middleCols(cluster.first, cluster.size);
   const Eigen::VectorXd along = v.transpose() * cluster.gradient;
-  return cluster.gradient - v * along;
+  Eigen::VectorXd rest = cluster.gradient - v * along;
+  const double size = norm(cluster.gradient);
+  // Vectors that are off by an angle leave twice its sine: of themselves and of what is along them.
+  const double error = detail::rounding_band(rest.size(), size) + 2 * cluster.tilt * size;
+  if (norm(rest) <= error) rest.setZero();
+  return rest;
 }
 
 std::optional<Eigen::VectorXd> ClusteredEnd::gradient_of(Eigen::Index first,
@@ -40,6 +64,7 @@ ClusteredEnd clustered_values(PointAnalysis& point,
   end.vectors = found.vectors.leftCols(count);
   const double scale =
       std::max(std::abs(extremes.largest.values[0]), std::abs(extremes.smallest.values[0]));
+  end.rounding_band = detail::rounding_band(end.vectors.rows(), scale);
   const auto goes_on = [&](Eigen::Index i) {
     return i + 1 < found.values.size() &&
            std::abs(found.values[i + 1] - found.values[i]) <= gap * scale;
@@ -52,7 +77,10 @@ ClusteredEnd clustered_values(PointAnalysis& point,
     first = i + 1;
   }
   const Eigen::Index whole = goes_on(count - 1) ? end.clusters.back().first : count;
-  for (EigenvalueCluster& cluster : end.clusters) cluster.is_whole = cluster.first < whole;
+  for (EigenvalueCluster& cluster : end.clusters) {
+    cluster.is_whole = cluster.first < whole;
+    if (cluster.is_whole) cluster.tilt = tilt_of(cluster, found);
+  }
   return end;
 }
 

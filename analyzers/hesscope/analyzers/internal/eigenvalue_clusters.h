@@ -33,6 +33,9 @@ struct EigenvalueCluster {
   Eigen::Index size = 0;
   double mean = 0;
   bool is_whole = false;  ///< whether it ends within what was asked for
+  /// Of a whole one, the sine of the angle by which its eigenvectors may be off: the norm of their
+  /// residuals over the distance to the eigenvalues next to it (Davis & Kahan).
+  double tilt = 0;
   /// Of the mean; empty unless it is whole and the objective has third derivatives.
   Eigen::VectorXd gradient = {};
 
@@ -44,11 +47,13 @@ struct ClusteredEnd {
   Status status = Status::kNotComputed;
   Proof proof = Proof::kNone;
   double error_bound = kNaN;    ///< EndOfSpectrum::error_bound
+  double rounding_band = kNaN;  ///< Spectrum::rounding_band, by the ends of the spectrum
   Eigen::VectorXd values = {};  ///< the outermost first; nothing here and below without kOk
   Eigen::MatrixXd vectors = {};
   std::vector<EigenvalueCluster> clusters = {};
 
-  /// P grad of a cluster's gradient, P removing its eigenvectors.
+  /// P grad of a cluster's gradient, P removing its eigenvectors; zero where it is the gradient's
+  /// rounding or what eigenvectors that are off leave of it.
   Eigen::VectorXd projected_gradient(const EigenvalueCluster& cluster) const;
 
   /// The gradient of the mean of the eigenvalues [first, first + size): none where a cluster holds

@@ -42,7 +42,9 @@ FlipSection::FlipSection(Group& declaring)
                "(3 f'''^2 - f'' f'''') / (3 f''^2): positive where t -> t - learning_rate f'(t) "
                "goes over to a stable orbit of period two as the learning rate passes 2 / f'', "
                "negative where it leaves; -1/6 of the step's Schwarzian derivative there. It holds "
-               "for the loss on this line alone, near a critical point (first_derivative = 0)",
+               "for the loss on this line alone, near a critical point (first_derivative = 0); "
+               "undefined where "
+               "f'' is at most the rounding band of the spectrum",
            .references = {papers::kChenBruna, papers::kKuznetsov},
            .undefined = {Status::kUndefinedNotPositiveDefinite}})),
       half_width_(declaring.add(
@@ -91,7 +93,7 @@ void FlipSection::set(PointAnalysis& point,
     third.set(cluster, std::abs(line(3)));
     fourth.set(cluster, line(4));
     const CriticalLine f{.second = line(2), .third = line(3), .fourth = line(4)};
-    if (f.second <= 0) {
+    if (f.second <= end.rounding_band) {
       coefficient.set(cluster, kNaN, Status::kUndefinedNotPositiveDefinite);
       half_width.set(cluster, kNaN, Status::kUndefinedNotPositiveDefinite);
       continue;

@@ -14,11 +14,9 @@ OscillationSection::OscillationSection(Group& declaring)
                     .long_name = "progressive sharpening at the centre of oscillation",
                     .definition =
                         "-P d lambda / d theta . g(theta - x u), x = u . g / lambda, u the unit "
-                        "eigenvector of the largest eigenvalue where that is alone in its cluster, "
-                        "P "
-                        "removing it; rate_largest, at a point that oscillates, has "
-                        "self-stabilisation "
-                        "in it, too",
+                        "eigenvector of the largest eigenvalue where that is alone in its cluster "
+                        "and above the rounding band of the spectrum, P removing it; rate_largest, "
+                        "at a point that oscillates, has self-stabilisation in it, too",
                     .references = {papers::kDamian},
                     .undefined = {Status::kUndefinedNotPositiveDefinite}}),
                declaring.add(
@@ -134,7 +132,7 @@ OscillationSection::Outcomes OscillationSection::oscillation(PointAnalysis& poin
                                                              const KnownRate& rate) {
   Outcomes found;
   const double lambda = cluster.mean;
-  if (lambda <= 0) {
+  if (lambda <= end.rounding_band) {
     found.fill({.status = Status::kUndefinedNotPositiveDefinite});
     return found;
   }
@@ -144,7 +142,7 @@ OscillationSection::Outcomes OscillationSection::oscillation(PointAnalysis& poin
       point.objective().value_and_gradient(point.theta() - x * u, point.objective().all_samples());
   const Eigen::VectorXd slope = end.projected_gradient(cluster);
   const double norm = slope.stableNorm();
-  const double alpha = -slope.dot(centre.gradient);
+  const double alpha = 0.0 - slope.dot(centre.gradient);  // no -0
   found[kCentreRate] = {alpha, Status::kOk};
   found[kSquaredOffset] = {x * x, Status::kOk};
   found[kLossExcess] = {point.loss() - centre.value, Status::kOk};
