@@ -12,6 +12,7 @@
 
 #include "support/closed_form_objectives.h"
 #include "support/decompositions.h"
+#include "support/fitted_line.h"
 
 namespace hesscope {
 namespace {
@@ -121,6 +122,21 @@ TEST_F(NoiseAnalyzerTest, OfCopiesOfASampleIsZeroWithinRounding) {
     EXPECT_EQ(analysis[0].status("noise", name), Status::kUndefinedZeroDenominator) << name;
   }
   EXPECT_EQ(analysis[0].number("noise", "noise_exponent_count"), 0);
+}
+
+// Of samples that are fitted gradients are rounding of the parameters.
+TEST(NoiseAnalyzer, OfSamplesThatAreFittedIsZeroWithinRounding) {
+  const Eigen::Vector4d theta(1.1, -2.3, 0.7, 3.1);
+  const Analysis analysis = analyze(test::fitted_line(theta, 12), {{"here", theta}}, {"noise"});
+  EXPECT_EQ(analysis[0].status("noise", "max_over_median"), Status::kUndefinedZeroMedian);
+  for (const char* name : {"noise_scale_simple",
+                           "excess_kurtosis",
+                           "hill_index",
+                           "alignment_cosine",
+                           "commutator",
+                           "noise_exponent"}) {
+    EXPECT_EQ(analysis[0].status("noise", name), Status::kUndefinedZeroDenominator) << name;
+  }
 }
 
 // Two halves are equally far from their mean, but for its rounding.

@@ -14,6 +14,7 @@
 
 #include "noise/naive.h"
 #include "support/closed_form_objectives.h"
+#include "support/fitted_line.h"
 #include "support/refusal.h"
 
 namespace hesscope {
@@ -122,6 +123,25 @@ TEST_F(BatchSharpnessTest, NeedsALearningRateForTheRatioAlone) {
   const Analysis broken = stability({{"learning-rate", 0.25}}, Eigen::Vector4d(1, kNaN, 0, 0));
   for (const char* name : {"batch_sharpness", "batch_sharpness_ratio"}) {
     EXPECT_EQ(broken[0].status("stability", name), Status::kNonFinite) << name;
+  }
+}
+
+// Of samples that are fitted gradients are rounding, those of minibatches too.
+TEST(BatchSharpness, OfSamplesThatAreFittedIsUndefinedForEverySize) {
+  const Eigen::Vector4d theta(1.1, -2.3, 0.7, 3.1);
+  const GraphObjective objective = test::fitted_line(theta, 5);
+  for (const SpectrumMethod method : {SpectrumMethod::kDense, SpectrumMethod::kMatrixFree}) {
+    const Analysis analysis =
+        analyze(objective,
+                {{"here", theta}},
+                {"stability", "edge"},
+                {.options = {{"batch-sharpness", std::string("1,3,5")}, {"learning-rate", 0.25}},
+                 .method = method});
+    EXPECT_EQ(analysis[0].status("edge", "gradient_curvature"), Status::kUndefinedZeroDenominator);
+    for (const char* name : {"batch_sharpness", "batch_sharpness_ratio"}) {
+      EXPECT_TRUE(analysis[0].values("stability", name).array().isNaN().all()) << name;
+      EXPECT_EQ(analysis[0].status("stability", name), Status::kUndefinedZeroDenominator) << name;
+    }
   }
 }
 

@@ -182,6 +182,26 @@ TEST_P(TangentKernelTest, SaysWhereRowsDependOnOneAnother) {
   EXPECT_GT(number(terms, "b_sigma_max"), 0);
 }
 
+// With targets that are what is predicted, the loss is the rounding of their sums.
+TEST_P(TangentKernelTest, AtAnExactFitHasNoRate) {
+  SampleTable samples = test::Numbers(11).table(3, model.record_size());
+  const RowMajor b = attended(samples);
+  for (Eigen::Index i = 0; i < 3; ++i) {
+    for (Eigen::Index t = 0; t < kTokens; ++t) {
+      double prediction = 0;
+      for (Eigen::Index h = 0; h < kHeads; ++h) {
+        prediction += (b.row(i * kTokens + t).segment(h * kEmbedding, kEmbedding) * weights(2, h))
+                          .dot(theta.segment(kOutputWeights + h * kHeadDimension, kHeadDimension));
+      }
+      samples(i, kTokens * kEmbedding + t) = prediction;
+    }
+  }
+  const GraphObjective objective(model, samples);
+  EXPECT_LT(objective.value(theta), 1e-28);
+  const Group terms = analyze(objective, theta, "attention-terms");
+  EXPECT_EQ(real(terms, "rate").status(), Status::kUndefinedZeroDenominator);
+}
+
 TEST_P(TangentKernelTest, IsMissingWhereItIsNotDefined) {
   const GraphObjective objective = objective_of(2);
   Eigen::VectorXd other = theta;

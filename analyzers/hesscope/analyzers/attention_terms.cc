@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -69,13 +70,17 @@ class AttentionTermsAnalyzer final : public Analyzer {
       least = std::min(least, detail::norm(output_of(point, layout, h)));
     }
     answer[wo_norm_min_].set(least);
-    const double loss = point.loss();
-    answer[rate_].set(
-        loss > 0 ? (detail::sum_of_squares(point.gradient().head(layout.output)) / loss).value()
-                 : 0,
-        loss > 0 ? Status::kOk : Status::kUndefinedZeroDenominator);
     const Eigen::MatrixXd j = objective.prediction_jacobian(point.theta(), objective.all_samples());
-    const double scale = 4.0 / static_cast<double>(objective.num_samples());
+    const auto num_samples = static_cast<double>(objective.num_samples());
+    const double loss = point.loss();
+    constexpr double kRounding = 16 * std::numeric_limits<double>::epsilon();
+    const double error = kRounding * detail::norm(j * point.theta().asDiagonal());
+    const bool is_fitted = !(detail::Wide(loss) > detail::Wide(error) * error / num_samples);
+    answer[rate_].set(
+        is_fitted ? kNaN
+                  : (detail::sum_of_squares(point.gradient().head(layout.output)) / loss).value(),
+        is_fitted ? Status::kUndefinedZeroDenominator : Status::kOk);
+    const double scale = 4.0 / num_samples;
     const SingularEnds kernel = singular_ends(j.leftCols(layout.output));
     answer[kernel_rate_bound_].set(scale * kernel.smallest * kernel.smallest, kernel.status);
     if (!(least > 0)) {
@@ -144,12 +149,15 @@ class AttentionTermsAnalyzer final : public Analyzer {
                      "all predictions by WQ, WK and WV",
        .references = {papers::kSong},
        .headline = 4});
-  VariableId rate_ = declare({.name = "rate",
-                              .long_name = "squared norm of the gradient over the loss",
-                              .definition = "|gradient|^2 / loss, the gradient by WQ, WK and WV",
-                              .references = {papers::kSong},
-                              .undefined = {Status::kUndefinedZeroDenominator},
-                              .headline = 5});
+  VariableId rate_ =
+      declare({.name = "rate",
+               .long_name = "squared norm of the gradient over the loss",
+               .definition = "|gradient|^2 / loss, the gradient by WQ, WK and WV; undefined "
+                             "where the loss is zero within rounding of the parameters: at "
+                             "most (16 eps ||J diag(theta)||_F)^2 / samples, J by all of them",
+               .references = {papers::kSong},
+               .undefined = {Status::kUndefinedZeroDenominator},
+               .headline = 5});
 };
 
 }  // namespace

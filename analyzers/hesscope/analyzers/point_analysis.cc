@@ -75,28 +75,32 @@ bool PointAnalysis::is_gradient_zero() {
 bool PointAnalysis::is_gradient_zero(const GradientCovariance& covariance) {
   if (!is_gradient_zero_) {
     is_gradient_zero_ = hesscope::is_gradient_zero(covariance) ||
-                        gradient().stableNorm() <= gradient_by_rounded_parameters();
+                        gradient().stableNorm() <= detail::norm(gradient_by_rounded_parameters());
   }
   return *is_gradient_zero_;
 }
 
-double PointAnalysis::gradient_by_rounded_parameters() {
+const Eigen::VectorXd& PointAnalysis::gradient_by_rounded_parameters() {
+  if (gradient_by_rounded_parameters_) return *gradient_by_rounded_parameters_;
   constexpr double kRounding = 16 * std::numeric_limits<double>::epsilon();
+  Eigen::VectorXd rows = Eigen::VectorXd::Zero(theta_.size());
   if (const Eigen::MatrixXd* h = hessian()) {
-    Eigen::VectorXd columns(theta_.size());
-    for (Eigen::Index j = 0; j < theta_.size(); ++j) {
-      columns[j] = detail::norm(h->col(j)) * std::abs(theta_[j]);
+    for (Eigen::Index i = 0; i < theta_.size(); ++i) {
+      rows[i] = kRounding * detail::norm(h->col(i).cwiseProduct(theta_));
     }
-    return kRounding * detail::norm(columns);
+  } else if (hessian_status() != Status::kNonFinite) {
+    // Over vectors z of random signs the mean square of an entry of H D z is that of its row's norm.
+    constexpr Eigen::Index kProbes = 4;
+    RandomStream random(0, Stream::kTask, 0);
+    Eigen::MatrixXd probes(theta_.size(), kProbes);
+    for (double& entry : probes.reshaped()) entry = random.uniform() < 0.5 ? -1 : 1;
+    const Eigen::MatrixXd products = hessian_operator().apply(theta_.asDiagonal() * probes);
+    for (Eigen::Index i = 0; i < theta_.size(); ++i) {
+      rows[i] = kRounding * detail::norm(products.row(i)) / std::sqrt(static_cast<double>(kProbes));
+    }
   }
-  if (hessian_status() == Status::kNonFinite) return 0;
-  // The mean square of |H D z| over vectors z of random signs is ||H D||_F^2.
-  constexpr Eigen::Index kProbes = 4;
-  RandomStream random(0, Stream::kTask, 0);
-  Eigen::MatrixXd probes(theta_.size(), kProbes);
-  for (double& entry : probes.reshaped()) entry = random.uniform() < 0.5 ? -1 : 1;
-  const Eigen::MatrixXd products = hessian_operator().apply(theta_.asDiagonal() * probes);
-  return kRounding * detail::norm(products) / std::sqrt(static_cast<double>(kProbes));
+  gradient_by_rounded_parameters_ = std::move(rows);
+  return *gradient_by_rounded_parameters_;
 }
 
 Status PointAnalysis::status() {

@@ -131,6 +131,11 @@ class PointAnalysis {
   /// The same for one who has gradient_covariance() here already.
   bool is_gradient_zero(const GradientCovariance& covariance);
 
+  /// What rounding of the parameters makes of each entry of the gradient: 16 eps times the norm of
+  /// that row of H D, as above. The norm of all of them is the 16 eps ||H D||_F up to which a
+  /// gradient, of samples that are fitted too, is rounding. Only at a point whose status() is kOk.
+  const Eigen::VectorXd& gradient_by_rounded_parameters();
+
   /// kNonFinite when the parameters, the loss or the gradient contain NaN or infinity.
   Status status();
 
@@ -231,9 +236,6 @@ class PointAnalysis {
  private:
   const Objective::ValueAndGradient& value_and_gradient();
 
-  // 16 eps ||H D||_F.
-  double gradient_by_rounded_parameters();
-
   // Of kDistributed, at a point that is finite.
   const DistributedSpectrum& distributed();
 
@@ -250,6 +252,7 @@ class PointAnalysis {
   std::optional<ModelSamples> model_samples_;
   std::optional<Objective::ValueAndGradient> value_and_gradient_;
   std::optional<bool> is_gradient_zero_;
+  std::optional<Eigen::VectorXd> gradient_by_rounded_parameters_;
   std::optional<Eigen::MatrixXd> hessian_;
   std::optional<Status> hessian_status_;
   std::optional<Eigen::VectorXd> diagonal_;

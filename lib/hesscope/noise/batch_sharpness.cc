@@ -48,7 +48,8 @@ BatchMoments batch_moments(const Objective& objective,
   const double largest = largest_entry(objective, theta, gradient);
   moments.status = Status::kNonFinite;
   if (!std::isfinite(largest)) return moments;
-  const double factor = largest == 0.0 ? 1.0 : std::ldexp(1.0, -detail::exponent_of(largest));
+  if (largest != 0.0) moments.exponent = detail::exponent_of(largest);
+  const double factor = std::ldexp(1.0, -moments.exponent);
   gradient *= factor;
   const auto count = static_cast<double>(moments.num_samples);
   double variance = 0.0;
@@ -81,7 +82,7 @@ BatchMoments batch_moments(const Objective& objective,
   return moments;
 }
 
-Statistic batch_sharpness(const BatchMoments& moments, Index batch_size) {
+Statistic batch_sharpness(const BatchMoments& moments, Index batch_size, double rounding) {
   if (batch_size < 1 || batch_size > moments.num_samples) {
     throw PreconditionError(fmt::format("batch_sharpness: batch_size must be from 1 to {}, got {}",
                                         moments.num_samples,
@@ -97,7 +98,9 @@ Statistic batch_sharpness(const BatchMoments& moments, Index batch_size) {
   const double square = moments.gradient_square + second * moments.variance;
   constexpr double kMachineEpsilon = std::numeric_limits<double>::epsilon();
   const double band = 256.0 * kMachineEpsilon * kMachineEpsilon;
-  if (!(square > band * (moments.gradient_square + moments.variance))) {
+  const double scaled_rounding = std::ldexp(rounding, -moments.exponent);
+  if (!(square > band * (moments.gradient_square + moments.variance)) ||
+      !(square > scaled_rounding * scaled_rounding)) {
     return missing_statistic(Status::kUndefinedZeroDenominator);
   }
   const double curvature = moments.gradient_curvature +

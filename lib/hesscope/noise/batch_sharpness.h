@@ -30,6 +30,7 @@ namespace hesscope {
 struct BatchMoments {
   Status status = Status::kNotComputed;  ///< kOk or kNonFinite; without kOk there are no moments
   Eigen::Index num_samples = 0;          ///< N
+  int exponent = 0;                      ///< the moments are over 4^exponent
   double gradient_square = kNaN;         ///< |g|^2
   double variance = kNaN;                ///< <|s_i|^2>
   double gradient_curvature = kNaN;      ///< g^T H g
@@ -52,11 +53,16 @@ BatchMoments batch_moments(const Objective& objective,
 
 /// E[g_B^T H_B g_B] / E|g_B|^2 for minibatches of `batch_size` samples. Of all samples it is the
 /// curvature along the gradient, g^T H g / |g|^2, of single ones <g_i^T H_i g_i> / <|g_i|^2>.
+/// @param  rounding  the |g_B| up to which gradients are rounding whatever the samples' are, of
+///         parameters that fit them, say.
 /// @return undefined (zero denominator) where E|g_B|^2 is zero within rounding: at most 256 eps^2
-///         times that of single samples. With the status of the moments where that is not kOk.
+///         times that of single samples, or rounding^2. With the status of the moments where that is
+///         not kOk.
 /// @throws PreconditionError unless 1 <= batch_size <= N.
 /// @source A. Andreyev & P. Beneventano (2024), Edge of stochastic stability, arXiv:2412.20553: under
 ///         stochastic gradient descent it hovers at 2 / learning_rate, where the sharpness is less.
-Statistic batch_sharpness(const BatchMoments& moments, Eigen::Index batch_size);
+Statistic batch_sharpness(const BatchMoments& moments,
+                          Eigen::Index batch_size,
+                          double rounding = 0);
 
 }  // namespace hesscope

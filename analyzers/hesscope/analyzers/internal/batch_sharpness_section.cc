@@ -7,6 +7,7 @@
 #include <hesscope/analyzers/internal/papers.h>
 #include <hesscope/analyzers/linear_step.h>
 #include <hesscope/analyzers/option_error.h>
+#include <hesscope/core/internal/norms.h>
 #include <hesscope/core/internal/wide.h>
 #include <hesscope/noise/batch_sharpness.h>
 #include <hesscope/objective/gradient_blocks.h>
@@ -25,7 +26,9 @@ BatchSharpnessSection::BatchSharpnessSection(Group& declaring, std::vector<Index
                "E[g_B^T H_B g_B] / E|g_B|^2 with g_B and H_B the gradient and the Hessian "
                "of a minibatch of so many of the samples, drawn without replacement; "
                "exactly over all minibatches, by moments of the samples' gradients and "
-               "of their Hessians' products with them",
+               "of their Hessians' products with them; undefined where E|g_B|^2 is zero within "
+               "rounding: of the samples' gradients, or at most (16 eps ||H diag(theta)||_F)^2, "
+               "that of the parameters",
            .references = {papers::kAndreyev},
            .undefined = {Status::kUndefinedZeroDenominator},
            .headline = 7})),
@@ -59,8 +62,8 @@ void BatchSharpnessSection::add_cost(const Objective& objective, Analyzer::Cost&
   const auto num_samples = static_cast<double>(objective.num_samples());
   constexpr double kProductInGradients = 6;  // the samples' own Hessians times their gradients
   cost.asks_hessian = true;
-  cost.sample_gradients += 2 + kProductInGradients;
-  cost.products += num_samples + 1;
+  cost.sample_gradients += 3 + kProductInGradients;
+  cost.products += num_samples + 5;
   cost.matrix_operations += num_samples * n * n;
   cost.numbers += 3 * static_cast<double>(gradient_block_size(objective)) * n;
 }
@@ -72,16 +75,23 @@ void BatchSharpnessSection::set(PointAnalysis& point,
   if (status == Status::kOk && point.hessian_status() == Status::kNonFinite) {
     status = Status::kNonFinite;
   }
-  BatchMoments moments{.status = status, .num_samples = point.objective().num_samples()};
+  const Index num_samples = point.objective().num_samples();
+  BatchMoments moments{.status = status, .num_samples = num_samples};
+  double rounding = 0;
+  bool is_gradient_zero = false;
   if (status == Status::kOk) {
     moments =
         batch_moments(point.objective(), point.theta(), point.hessian_operator(), point.progress());
+    rounding = norm(point.gradient_by_rounded_parameters());
+    is_gradient_zero = point.is_gradient_zero();
   }
   std::vector<double> sharpness, ratio;
   std::vector<Status> sharpness_status, ratio_status;
   const double threshold = stable_limit(gradient_descent_step());
   for (const Index size : batch_sizes_) {
-    const Statistic found = batch_sharpness(moments, size);
+    const Statistic found = size == num_samples && is_gradient_zero
+                                ? missing_statistic(Status::kUndefinedZeroDenominator)
+                                : batch_sharpness(moments, size, rounding);
     Statistic over_threshold = found;
     if (!learning_rate) {
       over_threshold = missing_statistic(Status::kNotComputed);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include <hesscope/analyzers/internal/noise_covariance.h>
 #include <hesscope/analyzers/internal/papers.h>
+#include <hesscope/core/internal/norms.h>
 #include <hesscope/noise/noise_alignment.h>
 
 namespace hesscope::detail {
@@ -43,14 +45,16 @@ NoiseCovariance::NoiseCovariance(Group& declaring)
           declaring.add({.name = "alignment_cosine",
                          .long_name = "cosine between Hessian and covariance of gradients",
                          .definition = "tr(H S) / (||H||_F ||S||_F); undefined where S is zero "
-                                       "within rounding, tr S at most (16 eps)^2 |g|^2",
+                                       "within rounding, tr S at most (16 eps)^2 |g|^2 or "
+                                       "(16 eps ||H diag(theta)||_F)^2",
                          .undefined = kUndefinedScale})),
-      commutator_(
-          declaring.add({.name = "commutator",
-                         .long_name = "commutator of Hessian and covariance of gradients",
-                         .definition = "||H S - S H||_F / (2 ||H||_F ||S||_F); at most 1 / sqrt(2)",
-                         .references = {papers::kBoettcher},
-                         .undefined = kUndefinedScale})),
+      commutator_(declaring.add({.name = "commutator",
+                                 .long_name = "commutator of Hessian and covariance of gradients",
+                                 .definition =
+                                     "||H S - S H||_F / (2 ||H||_F ||S||_F); at most 1 / sqrt(2); "
+                                     "undefined where alignment_cosine is",
+                                 .references = {papers::kBoettcher},
+                                 .undefined = kUndefinedScale})),
       eigenvalues_(declaring.add({.name = "eigenvalues",
                                   .dimensions = {"rank"},
                                   .long_name = "eigenvalues of the Hessian",
@@ -117,7 +121,8 @@ double NoiseCovariance::set(Group& answer, PointAnalysis& point) const {
     const Statistic none = missing_statistic(Status::kUndefinedZeroDenominator);
     scales = {{none, none, none}, {none, none, none}};
   }
-  const double rounding = rounding_of_gradients(covariance);
+  const double by_parameters = norm(point.gradient_by_rounded_parameters());
+  const double rounding = std::max(rounding_of_gradients(covariance), by_parameters);
   set_scale(answer, simple_, scales.simple);
   if (h == nullptr) {
     set_missing_curvature(answer, point.hessian_status());
@@ -125,8 +130,9 @@ double NoiseCovariance::set(Group& answer, PointAnalysis& point) const {
   }
   set_scale(answer, hessian_, scales.hessian);
   // Of a covariance that is rounding there is no direction.
-  if (covariance.status == Status::kOk && is_noise_zero(covariance)) covariance.matrix.setZero();
   if (covariance.status == Status::kOk) {
+    const double deviation = std::ldexp(std::sqrt(covariance.trace), covariance.exponent);
+    if (is_noise_zero(covariance) || deviation <= by_parameters) covariance.matrix.setZero();
     const NoiseAlignment alignment = noise_alignment(*h, covariance.matrix);
     answer[alignment_cosine_].set(alignment.cosine);
     answer[commutator_].set(alignment.commutator);
