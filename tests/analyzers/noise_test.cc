@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <Eigen/Core>
+#include <Eigen/QR>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,6 +14,7 @@
 #include "support/closed_form_objectives.h"
 #include "support/decompositions.h"
 #include "support/fitted_line.h"
+#include "support/matrices.h"
 
 namespace hesscope {
 namespace {
@@ -136,6 +138,23 @@ TEST(NoiseAnalyzer, OfSamplesThatAreFittedIsZeroWithinRounding) {
                            "commutator",
                            "noise_exponent"}) {
     EXPECT_EQ(analysis[0].status("noise", name), Status::kUndefinedZeroDenominator) << name;
+  }
+}
+
+// Of H = Q I Q^T, computed, the eigenvalues are one but for rounding: nothing to fit a line over.
+TEST(NoiseAnalyzer, OfEqualEigenvaluesHasNoExponent) {
+  for (unsigned seed = 0; seed < 10; ++seed) {
+    const Eigen::MatrixXd q =
+        Eigen::HouseholderQR<Eigen::MatrixXd>(test::random_matrix(4, 4, seed)).householderQ();
+    const Eigen::MatrixXd h = q.transpose() * q;
+    const Eigen::MatrixXd part = test::random_symmetric(4, seed);
+    const test::QuadraticObjective objective({h + part, h - part});
+    const Analysis analysis =
+        analyze(objective, {{"here", Eigen::Vector4d(1, -2, 3, 0.5)}}, {"noise", "density"});
+    EXPECT_EQ(analysis[0].status("noise", "alignment_cosine"), Status::kOk);
+    EXPECT_EQ(analysis[0].status("noise", "noise_exponent"), Status::kUndefinedZeroDenominator);
+    EXPECT_EQ(analysis[0].status("density", "relative_wasserstein_distance"),
+              Status::kUndefinedZeroDenominator);
   }
 }
 

@@ -125,7 +125,7 @@ class DensityAnalyzer final : public Analyzer {
     const double width = spectrum.largest.value - spectrum.smallest.value;
     answer[wasserstein_distance_].set(distance);
     answer[relative_wasserstein_distance_].set(
-        distance / width, width > 0 ? Status::kOk : Status::kUndefinedZeroDenominator);
+        distance / width, width > band ? Status::kOk : Status::kUndefinedZeroDenominator);
   }
 
   Eigen::Index num_probes_;
@@ -217,7 +217,8 @@ class DensityAnalyzer final : public Analyzer {
   VariableId relative_wasserstein_distance_ =
       declare({.name = "relative_wasserstein_distance",
                .long_name = "wasserstein_distance over the spectral width",
-               .definition = "over lambda_max - lambda_min",
+               .definition = "over lambda_max - lambda_min; undefined where that is within the "
+                             "rounding band",
                .references = {papers::kVallender},
                .undefined = {Status::kUndefinedZeroDenominator},
                .headline = 3});

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/linalg/internal/lapack.h>
 #include <hesscope/noise/noise_alignment.h>
@@ -42,14 +43,19 @@ LineFit power_law(const Eigensystem& eigensystem,
                   Index& num_fitted) {
   std::vector<double> x;
   std::vector<double> y;
+  double smallest = kInfinity;
+  double largest = 0.0;
   for (Index k = 0; k < noise.size(); ++k) {
     const double magnitude = std::abs(eigensystem.eigenvalues[k]);
     if (!(magnitude > eigensystem.rounding_band && noise[k] > noise_band)) continue;
+    smallest = std::min(smallest, magnitude);
+    largest = std::max(largest, magnitude);
     x.push_back(std::log(magnitude));
     y.push_back(std::log(noise[k]));
   }
   num_fitted = static_cast<Index>(x.size());
-  if (x.size() < 2) {
+  // Equal ones differ by rounding, and a slope over that is none.
+  if (x.size() < 2 || !(largest - smallest > eigensystem.rounding_band)) {
     const Statistic none = missing_statistic(Status::kUndefinedZeroDenominator);
     return {none, none, none, none};
   }

@@ -38,7 +38,9 @@ struct NoiseSpectrum {
   /// |lambda|^p, with its standard error. By least squares over the k with |lambda_k| above the
   /// rounding band of H and noise_k above (n + 10) eps ||S||_F, those of S.
   LineFit power_law;
-  Eigen::Index num_fitted = 0;  ///< how many these were; the line is undefined for fewer than two
+  /// How many these were; the line is undefined for fewer than two, and where their |lambda_k|
+  /// differ by no more than the rounding band.
+  Eigen::Index num_fitted = 0;
 };
 
 /// @param  eigensystem  of the Hessian.

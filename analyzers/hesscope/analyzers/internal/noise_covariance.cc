@@ -69,7 +69,9 @@ NoiseCovariance::NoiseCovariance(Group& declaring)
           {.name = "noise_exponent",
            .long_name = "exponent of noise as a power of curvature",
            .definition = "slope of the least-squares line of log eigendirection_noise on log "
-                         "|eigenvalue|, over those of which neither is zero within rounding",
+                         "|eigenvalue|, over those of which neither is zero within rounding; "
+                         "undefined where their |eigenvalue| differ by no more than the rounding "
+                         "band",
            .undefined = kUndefinedScale,
            .headline = 7})),
       noise_exponent_standard_error_(declaring.add(
