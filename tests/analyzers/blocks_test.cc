@@ -52,6 +52,22 @@ TEST_F(BlocksAnalyzerTest, DescribesEachBlock) {
   EXPECT_TRUE(std::isnan(eigenvalues[3]));  // the second block has one
 }
 
+// Two blocks that are rounding beside the third are both zero, whatever their rounding is.
+TEST_F(BlocksAnalyzerTest, BlocksThatAreRoundingOfTheWholeAreAlike) {
+  const test::QuadraticObjective objective(
+      {Eigen::MatrixXd(Eigen::Vector3d(1e-17, -3e-16, 10).asDiagonal())},
+      Eigen::Vector3d(1, 2, 3),
+      0,
+      {{"a", {1}, 0, 1}, {"b", {1}, 1, 1}, {"c", {1}, 2, 1}});
+  const Analysis analysis = analyze(objective, {{"here", Eigen::Vector3d::Zero()}}, {"blocks"});
+  for (const char* name : {"js_distance", "js_distance_decades"}) {
+    const Eigen::VectorXd distances = analysis[0].values("blocks", name);
+    EXPECT_EQ(distances[1], 0) << name;
+    EXPECT_NEAR(distances[2], std::sqrt(std::numbers::ln2), 1e-14) << name;
+    EXPECT_NEAR(distances[5], std::sqrt(std::numbers::ln2), 1e-14) << name;
+  }
+}
+
 // Smoothed by 1 % of 9, {1, 3} and {10} do not overlap: the divergence is log 2, the largest.
 TEST_F(BlocksAnalyzerTest, DistanceOfSpectraThatDoNotOverlapIsTheLargest) {
   const double largest = std::sqrt(std::numbers::ln2);

@@ -111,5 +111,26 @@ TEST_F(SmoothnessOfAQuadratic, HasNoRatioToACurvatureOfZero) {
             Status::kUndefinedZeroDenominator);
 }
 
+// The second parameter's gradient is rounding beside the first's: no line is fitted over that.
+TEST_F(SmoothnessOfAQuadratic, OfACoordinateThatIsRoundingHasNoLine) {
+  const test::QuadraticObjective objective({Eigen::MatrixXd(Eigen::Vector2d(3, 1).asDiagonal())});
+  const AnalyzerKind& entry = find_analyzer_kind("smoothness");
+  const auto analyzer = entry.create(Settings::checked({}, entry.options, "a test"));
+  std::vector<VectorXd> points;
+  for (int k = 1; k <= 5; ++k) points.push_back(Eigen::Vector2d(k, 1e-17 * k));
+  const auto path = std::make_shared<Trajectory>(points);
+  std::vector<Group> answers;
+  for (std::size_t k = 0; k < points.size(); ++k) {
+    PointAnalysis point(objective, points[k]);
+    point.set_trajectory(path, k);
+    answers.push_back(analyzer->analyze(point));
+  }
+  const Group run = analyzer->summarize(answers, 0);
+  for (const std::string name : {"L0_coordinate", "L1_coordinate"}) {
+    EXPECT_TRUE(std::isfinite(run[name].reals()[0])) << name;
+    EXPECT_TRUE(std::isnan(run[name].reals()[1])) << name;
+  }
+}
+
 }  // namespace
 }  // namespace hesscope

@@ -16,6 +16,7 @@
 #include <hesscope/core/internal/norms.h>
 #include <hesscope/spectra/decade_distance.h>
 #include <hesscope/spectra/distribution_distance.h>
+#include <hesscope/spectra/internal/scaled_matrix.h>
 #include <hesscope/spectra/spectral_measure.h>
 
 namespace hesscope {
@@ -39,6 +40,18 @@ double block_distance(const SpectralMeasure& a, const SpectralMeasure& b, double
   if (!(points < 1e6)) return kNaN;
   return jensen_shannon_distance(
       a, b, {.sigma = sigma, .num_points = std::max<Eigen::Index>(2000, std::lrint(points) + 1)});
+}
+
+// What is rounding of H, of n rows, is so of a block, however small that is.
+void raise_bands(std::span<BandedEigenvalues> spectra, Eigen::Index n) {
+  double largest = 0;
+  for (const BandedEigenvalues& spectrum : spectra) {
+    largest = std::max(largest, spectrum.eigenvalues.cwiseAbs().maxCoeff());
+  }
+  const double band = detail::rounding_band(n, largest);
+  for (BandedEigenvalues& spectrum : spectra) {
+    spectrum.zero_band = std::max(spectrum.zero_band, band);
+  }
 }
 
 class BlocksAnalyzer final : public Analyzer {
@@ -120,6 +133,7 @@ class BlocksAnalyzer final : public Analyzer {
       traces[b] = detail::sum(h.diagonal().segment(rows.offset, rows.size));
       spectra.push_back({spectrum.eigenvalues, spectrum.rounding_band});
     }
+    raise_bands(spectra, h.rows());
     answer[frobenius_norm_].set_symmetric(block_norms(h, blocks));
     if (status != Status::kOk) {
       answer.set_rest_missing(status);
@@ -138,7 +152,9 @@ class BlocksAnalyzer final : public Analyzer {
     const auto count = static_cast<Eigen::Index>(spectra.size());
     std::vector<SpectralMeasure> measures;
     for (const BandedEigenvalues& spectrum : spectra) {
-      measures.push_back(exact_measure(spectrum.eigenvalues));
+      const bool is_zero = spectrum.eigenvalues.cwiseAbs().maxCoeff() <= spectrum.zero_band;
+      measures.push_back(exact_measure(is_zero ? Eigen::VectorXd::Zero(spectrum.eigenvalues.size())
+                                               : spectrum.eigenvalues));
     }
     Eigen::MatrixXd distances = Eigen::MatrixXd::Zero(count, count);
     for (Eigen::Index b = 0; b < count; ++b) {
@@ -234,7 +250,8 @@ class BlocksAnalyzer final : public Analyzer {
        .long_name = "Jensen-Shannon distance of the spectra of two diagonal blocks",
        .definition = "square root of the Jensen-Shannon divergence (natural logarithm) of their "
                      "densities, smoothed by a Gaussian of the width js-sigma or, by default, 1 "
-                     "% of the spectral width of the two",
+                     "% of the spectral width of the two; a block whose eigenvalues are all zero "
+                     "within rounding, as for js_distance_decades, has zeros only",
        .references = {papers::kEndres, papers::kZhangY}});
   VariableId mean_js_distance_ =
       declare({.name = "mean_js_distance",
@@ -249,7 +266,8 @@ class BlocksAnalyzer final : public Analyzer {
        .long_name = "Jensen-Shannon distance of the spectra of two diagonal blocks by decades",
        .definition = "square root of the Jensen-Shannon divergence (natural logarithm) of the "
                      "shares of their eigenvalues in the classes: zero within the rounding band "
-                     "of the block; of either sign, 10^-(k+1) M < |lambda| <= 10^-k M, k = 0, 1, "
+                     "of the block or (n + 10) eps M, rounding of H; of either sign, 10^-(k+1) M < "
+                     "|lambda| <= 10^-k M, k = 0, 1, "
                      "..., M being the largest magnitude of an eigenvalue of any block. 0 for "
                      "equal shares, sqrt(log 2) where no class is common",
        .references = {papers::kEndres, papers::kZhangY}});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 
 #include <fmt/format.h>
@@ -8,6 +9,7 @@
 #include <hesscope/analyzers/internal/papers.h>
 #include <hesscope/analyzers/internal/smoothness_run.h>
 #include <hesscope/analyzers/smoothness_fit.h>
+#include <hesscope/core/internal/norms.h>
 
 namespace hesscope::detail {
 namespace {
@@ -117,7 +119,8 @@ SmoothnessRun::SmoothnessRun(Group& group, const Sources& sources) : sources_(so
          .dimensions = {"parameter"},
          .long_name = name + " of coordinate-wise (L0, L1)-smoothness",
          .definition = name + " of the least-squares line of |H_jj| over |g_j| of parameter j, "
-                              "L0 and L1 >= 0; NaN where |g_j| is the same at all checkpoints",
+                              "L0 and L1 >= 0, |g_j| at most 16 eps |g| being 0; NaN where |g_j| "
+                              "is the same at all checkpoints",
          .references = {papers::kCrawshaw},
          .undefined = {Status::kUndefinedTooFewPoints,
                        Status::kUndefinedNoOrder,
@@ -153,9 +156,15 @@ void SmoothnessRun::set_coordinates(
   Status status = Status::kOk;
   std::vector<double> x(gradients.size());
   std::vector<double> y(gradients.size());
+  std::vector<double> rounding;  // of each gradient
+  for (const std::vector<double>* gradient : gradients) {
+    constexpr double kRounding = 16 * std::numeric_limits<double>::epsilon();
+    rounding.push_back(kRounding * norm(Eigen::Map<const Eigen::VectorXd>(gradient->data(), n)));
+  }
   for (Eigen::Index j = 0; j < n; ++j) {
     for (std::size_t i = 0; i < x.size(); ++i) {
       x[i] = std::abs((*gradients[i])[static_cast<std::size_t>(j)]);
+      if (x[i] <= rounding[i]) x[i] = 0;
       y[i] = std::abs((*diagonals[i])[static_cast<std::size_t>(j)]);
     }
     const SmoothnessLine line = nonnegative_line(x, y);
