@@ -140,5 +140,22 @@ TEST_F(NormSharpnessTest, OfWeightsThatAreNaNIsMissing) {
   }
 }
 
+// A tensor, or an entry, whose gradient is rounding beside the whole has no direction.
+TEST_F(NormSharpnessTest, LeavesOutOfSteepestDescentWhatIsRounding) {
+  VectorXd b = b_;
+  b.tail(4).setConstant(1e-17);
+  const test::QuadraticObjective almost{{h_}, b, 0, blocks_};
+  b.tail(4).setZero();
+  const test::QuadraticObjective without{{h_}, b, 0, blocks_};
+  const auto steepest = [&](const Objective& objective, const std::string& name) {
+    PointAnalysis point(objective, zero_, {.method = SpectrumMethod::kDense});
+    const auto analyzer = kind_.create(Settings::checked({}, kind_.options, "test"));
+    return analyzer->analyze(point)[name + "_steepest_curvature"].number();
+  };
+  for (const std::string name : {"linf", "block", "spectral"}) {
+    EXPECT_EQ(steepest(almost, name), steepest(without, name)) << name;
+  }
+}
+
 }  // namespace
 }  // namespace hesscope

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <memory>
@@ -12,6 +13,7 @@
 #include <hesscope/analyzers/internal/papers.h>
 #include <hesscope/analyzers/norm_sharpness.h>
 #include <hesscope/core/internal/norms.h>
+#include <hesscope/noise/gradient_covariance.h>
 #include <hesscope/objective/gradient_blocks.h>
 #include <hesscope/spectra/ball_maximum.h>
 
@@ -106,7 +108,9 @@ class NormSharpnessAnalyzer final : public Analyzer {
       answer.set_rest_missing(Status::kNonFinite);
       return answer;
     }
-    const VectorXd gradient = point.is_gradient_zero()
+    const GradientCovariance covariance =
+        gradient_covariance(point.objective(), point.theta(), {.with_matrix = false});
+    const VectorXd gradient = point.is_gradient_zero(covariance)
                                   ? VectorXd(VectorXd::Zero(point.theta().size()))
                                   : point.gradient();
     set_interaction(point, gradient, gradient_, answer);
@@ -118,9 +122,22 @@ class NormSharpnessAnalyzer final : public Analyzer {
       }
     }
     const auto blocks = point.objective().parameter_blocks();
-    set_steepest(point, steepest_on_cube(gradient), linf_, answer);
-    set_steepest(point, steepest_on_block_balls(gradient, blocks), block_, answer);
-    set_steepest(point, steepest_on_spectral_balls(gradient, blocks), spectral_, answer);
+    // What a norm brings to the same size must not be rounding.
+    const VectorXd& by_parameters = point.gradient_by_rounded_parameters();
+    const double by_samples = rounding_of_gradients(covariance);
+    VectorXd entries = gradient;
+    for (Index i = 0; i < entries.size(); ++i) {
+      if (std::abs(entries[i]) <= std::max(by_samples, by_parameters[i])) entries[i] = 0;
+    }
+    VectorXd tensors = gradient;
+    for (const ParameterBlock& block : blocks) {
+      auto part = tensors.segment(block.offset, block.size);
+      const double of_block = detail::norm(by_parameters.segment(block.offset, block.size));
+      if (detail::norm(part) <= std::max(by_samples, of_block)) part.setZero();
+    }
+    set_steepest(point, steepest_on_cube(entries), linf_, answer);
+    set_steepest(point, steepest_on_block_balls(tensors, blocks), block_, answer);
+    set_steepest(point, steepest_on_spectral_balls(tensors, blocks), spectral_, answer);
     if (const MatrixXd* h = point.hessian()) describe(point, *h, answer);
     answer.set_rest_missing(Status::kNotComputed);
     return answer;
@@ -182,10 +199,12 @@ class NormSharpnessAnalyzer final : public Analyzer {
         {.name = name + "_steepest_curvature",
          .long_name = fmt::format("curvature along steepest descent {}", norm.long_name),
          .definition = fmt::format(
-             "d^T H d with d = {}, the d with the largest g . d over {}; undefined where g is zero "
-             "within rounding",
+             "d^T H d with d = {}, the d with the largest g . d over {}; 0 for {} whose g is at "
+             "most 16 eps sqrt(tr S + |g|^2), S the covariance of samples' gradients, or 16 eps "
+             "||its rows of H diag(theta)||_F, which is rounding; undefined where all of g is",
              norm.steepest,
-             norm.ball),
+             norm.ball,
+             norm.name == std::string(kLinf.name) ? "an entry" : "a tensor"),
          .references = references,
          .undefined = {Status::kUndefinedZeroDenominator}});
     return section;
