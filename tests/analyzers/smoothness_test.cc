@@ -111,6 +111,17 @@ TEST_F(SmoothnessOfAQuadratic, HasNoRatioToACurvatureOfZero) {
             Status::kUndefinedZeroDenominator);
 }
 
+// A step of some last bits has no points between its ends.
+TEST_F(SmoothnessOfAQuadratic, OfAStepThatIsRoundingHasNoSecant) {
+  const Vector3d x(1, 2, 3);
+  for (const double size : {2e-16, 4e-16, 1e-15}) {
+    const Group record = analyze({x, x + Vector3d(size, 0, 0)}, Vector3d(-5, 1, 2));
+    EXPECT_EQ(real(record, "secant_smoothness").status(), Status::kUndefinedZeroDenominator);
+  }
+  const Group record = analyze({x, x + Vector3d(1e-8, 0, 0)}, Vector3d(-5, 1, 2));
+  EXPECT_NEAR(number(record, "secant_smoothness"), 5, 1e-6);
+}
+
 // The second parameter's gradient is rounding beside the first's: no line is fitted over that.
 TEST_F(SmoothnessOfAQuadratic, OfACoordinateThatIsRoundingHasNoLine) {
   const test::QuadraticObjective objective({Eigen::MatrixXd(Eigen::Vector2d(3, 1).asDiagonal())});

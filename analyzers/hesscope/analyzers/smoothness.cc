@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -124,11 +125,14 @@ class SmoothnessAnalyzer final : public Analyzer {
   void set_secant(PointAnalysis& point, const Eigen::VectorXd& next, Group& answer) const {
     Variable& secant_smoothness = answer[secant_smoothness_];
     double largest = kNaN;
+    // An average is rounded to within eps of the larger end, and 2 eps by norms.
+    const double rounding = 2 * std::numeric_limits<double>::epsilon() *
+                            std::max(point.theta().stableNorm(), next.stableNorm());
     for (Eigen::Index j = 1; j <= num_secant_points_; ++j) {
       const double a = static_cast<double>(j) / static_cast<double>(num_secant_points_ + 1);
       const Eigen::VectorXd x = a * point.theta() + (1 - a) * next;
       const double distance = (x - point.theta()).stableNorm();
-      if (distance == 0) continue;  // a step of some last bits
+      if (distance <= rounding) continue;  // a step of some last bits
       const Eigen::VectorXd change = point.objective().gradient(x) - point.gradient();
       const double secant = change.stableNorm() / distance;
       if (!std::isfinite(secant)) return secant_smoothness.set_missing(Status::kNonFinite);
@@ -205,15 +209,19 @@ class SmoothnessAnalyzer final : public Analyzer {
                .definition = "v^T H v, v = s / |s|; " + kStepInWords,
                .undefined = {Status::kUndefinedZeroDenominator, Status::kUndefinedNoOrder},
                .headline = 3});
-  VariableId secant_smoothness_ = declare(
-      {.name = "secant_smoothness",
-       .long_name = "change of the gradient along the step to the next checkpoint",
-       .definition = "largest |g(x_a) - g(x)| / |x_a - x| for x_a = a x + (1 - a) x_next, a = j "
-                     "/ (K + 1), j = 1 .. K, K = " +
-                     std::to_string(num_secant_points_) + kBuffersInWords,
-       .references = {papers::kZhangJ},
-       .undefined = {Status::kUndefinedZeroDenominator, Status::kUndefinedNoOrder},
-       .headline = 4});
+  VariableId secant_smoothness_ =
+      declare({.name = "secant_smoothness",
+               .long_name = "change of the gradient along the step to the next checkpoint",
+               .definition =
+                   "largest |g(x_a) - g(x)| / |x_a - x| for x_a = a x + (1 - a) x_next, a = j "
+                   "/ (K + 1), j = 1 .. K, K = " +
+                   std::to_string(num_secant_points_) +
+                   "; without those that are x within rounding, |x_a - x| at most 2 eps times the "
+                   "larger of |x| and |x_next|" +
+                   kBuffersInWords,
+               .references = {papers::kZhangJ},
+               .undefined = {Status::kUndefinedZeroDenominator, Status::kUndefinedNoOrder},
+               .headline = 4});
   VariableId step_norm_ = declare({.name = "step_norm",
                                    .long_name = "length of the step to the next checkpoint",
                                    .definition = "|s|; " + kStepInWords,
