@@ -133,6 +133,32 @@ TEST(FlipSection, ForetellsTheOrbitOfGradientDescent) {
   }
 }
 
+// Of parameters 2^k times as large all follows by powers of two, though f'''' may be no double.
+TEST(FlipSection, HasTheCoefficientOfLossesOnAnyScale) {
+  const auto on_scale = [](int k) {
+    const double unit = std::ldexp(1.0, -k);
+    ModelBuilder builder("line");
+    const Var x = builder.parameter("x", {1});
+    builder.array("none", {});
+    const Var t = unit * x;
+    const GraphObjective objective(
+        builder.finish(square(t) + 0.5 * power(t, 3) - 0.3 * power(t, 4)), SampleTable::Zero(1, 1));
+    return on_lines(objective, Eigen::VectorXd::Constant(1, 0.125 / unit), 3 / unit / unit);
+  };
+  const Analysis ordinary = on_scale(0);
+  for (const int k : {330, -150}) {
+    const Analysis scaled = on_scale(k);
+    const auto expect = [&](const char* name, int power) {
+      EXPECT_EQ(scaled[0].number("sharpening", name),
+                std::ldexp(ordinary[0].number("sharpening", name), power * k))
+          << name << " " << k;
+    };
+    expect("third_derivative", -3);
+    expect("flip_coefficient", -2);
+    expect("period_two_half_width", 1);
+  }
+}
+
 TEST(FlipSection, WithoutTheMatrixSaysThatNothingIsProved) {
   const Model model = mlp({.widths = {4, 20, 12, 2},
                            .activation = Activation::kTanh,

@@ -212,6 +212,17 @@ TEST(OscillationSection, TheVarianceDoesNotPassThroughSquares) {
   EXPECT_EQ(variance(std::ldexp(1.0, -600)), variance(1));
 }
 
+// With parameters 2^272 times as large squares of the sharpness are no doubles.
+TEST(OscillationSection, PredictsSquaredGradientsOfAnySize) {
+  const auto predicted = [](double unit) {
+    const Valley valley{.s = 4 * unit * unit, .a = 0.03 * unit, .b = 2 * unit * unit * unit};
+    return number(oscillation(valley.objective(), Vector2d(1e-6, 0) / unit),
+                  "predicted_squared_gradient");
+  };
+  const double small = std::ldexp(1.0, -272);
+  EXPECT_EQ(predicted(small), predicted(1) * small * small);
+}
+
 TEST(OscillationSection, SaysWhyThereIsNone) {
   // A valley that widens, a learning rate of zero, and none.
   const Valley widening{.a = -0.03};

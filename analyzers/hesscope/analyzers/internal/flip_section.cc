@@ -6,6 +6,7 @@
 #include <hesscope/analyzers/internal/flip_section.h>
 #include <hesscope/analyzers/internal/pair_numbers.h>
 #include <hesscope/analyzers/internal/papers.h>
+#include <hesscope/core/internal/norms.h>
 
 namespace hesscope::detail {
 namespace {
@@ -14,6 +15,14 @@ using Eigen::Index;
 
 // Its eigenvector, and so the line, is unique.
 bool is_alone(const EigenvalueCluster& cluster) { return cluster.is_whole && cluster.size == 1; }
+
+// By which power of two to make a direction longer for the second derivative along it to be near 1: 0
+// where squares of derivatives are doubles.
+int exponent_for(double second) {
+  const double size = std::abs(second);
+  const bool is_ordinary = size > 0x1p-200 && size < 0x1p200;
+  return is_ordinary || !(size > 0) || !std::isfinite(size) ? 0 : -exponent_of(size) / 2;
+}
 
 }  // namespace
 
@@ -89,25 +98,35 @@ void FlipSection::set(PointAnalysis& point,
   for (std::size_t k = 0; k < alone.size(); ++k) {
     const EigenvalueCluster& cluster = *alone[k];
     const Eigen::VectorXd line = lines.col(static_cast<Index>(k));
-    first.set(cluster, std::copysign(1.0, line(3)) * line(1));
-    third.set(cluster, std::abs(line(3)));
-    fourth.set(cluster, line(4));
-    const CriticalLine f{.second = line(2), .third = line(3), .fourth = line(4)};
-    if (f.second <= end.rounding_band) {
+    // Along a direction 2^exponent times as long no derivative is lost that is no double by itself.
+    const int exponent = exponent_for(line(2));
+    const Eigen::VectorXd longer =
+        exponent == 0 ? line
+                      : point.objective()
+                            .line_derivatives(
+                                point.theta(),
+                                std::ldexp(1.0, exponent) * directions.col(static_cast<Index>(k)))
+                            .col(0);
+    first.set(cluster, std::copysign(1.0, longer(3)) * line(1));
+    third.set(cluster, std::ldexp(std::abs(longer(3)), -3 * exponent));
+    fourth.set(cluster, std::ldexp(longer(4), -4 * exponent));
+    const CriticalLine f{.second = longer(2), .third = longer(3), .fourth = longer(4)};
+    if (line(2) <= end.rounding_band) {
       coefficient.set(cluster, kNaN, Status::kUndefinedNotPositiveDefinite);
       half_width.set(cluster, kNaN, Status::kUndefinedNotPositiveDefinite);
       continue;
     }
     const double c = flip_coefficient(f);
-    coefficient.set(cluster, c);
+    coefficient.set(cluster, std::ldexp(c, -2 * exponent));
     if (rate.status != Status::kOk) {
       half_width.set(cluster, kNaN, rate.status);
-    } else if (rate.value * f.second <= 2) {
+    } else if (rate.value * line(2) <= 2) {
       half_width.set(cluster, 0);
     } else if (c <= 0) {
       half_width.set(cluster, kNaN, Status::kUndefinedNotPositiveDefinite);
     } else {
-      half_width.set(cluster, period_two_half_width(f, rate.value));
+      const double longer_rate = std::ldexp(rate.value, -2 * exponent);
+      half_width.set(cluster, std::ldexp(period_two_half_width(f, longer_rate), exponent));
     }
   }
   first.store(answer[first_]);

@@ -5,6 +5,7 @@
 #include <hesscope/analyzers/internal/oscillation_section.h>
 #include <hesscope/analyzers/internal/papers.h>
 #include <hesscope/analyzers/internal/self_stabilization.h>
+#include <hesscope/core/internal/norms.h>
 
 namespace hesscope::detail {
 
@@ -152,8 +153,8 @@ OscillationSection::Outcomes OscillationSection::oscillation(PointAnalysis& poin
   const double variance = std::max(-2 * (slope / norm).dot(centre.gradient / norm), 0.0);
   found[kVariance] = {variance, stands};
   found[kPredictedLossExcess] = {lambda * variance / 2, stands};
-  found[kPredictedSquaredGradient] = {centre.gradient.squaredNorm() + lambda * lambda * variance,
-                                      stands};
+  const Wide squared = sum_of_squares(centre.gradient) + Wide(lambda) * lambda * variance;
+  found[kPredictedSquaredGradient] = {squared.value(), stands};
 
   Status known = rate.status;
   if (known == Status::kOk && rate.value == 0) known = Status::kUndefinedZeroDenominator;
