@@ -188,17 +188,19 @@ class PopulationAnalyzer final : public Analyzer {
                .type = VariableType::kInt64,
                .long_name = "parameter whose single curvatures are looked at",
                .definition = "i of the largest H_ii over the first block of the first samples"});
-  VariableId tail_index_ =
-      declare({.name = "tail_index",
-               .long_name = "tail index of single samples' curvature",
-               .definition = fmt::format(
-                   "Hill's estimate from the floor(sqrt(m)) largest H_ii of m single samples, i "
-                   "tail_parameter, m all samples or {}: below 2 their variance, and with it every "
-                   "interval here, does not exist; below 1 their mean",
-                   kMostSingleSamples),
-               .references = {papers::kHill},
-               .undefined = {Status::kUndefinedZeroDenominator},
-               .headline = 1});
+  VariableId tail_index_ = declare(
+      {.name = "tail_index",
+       .long_name = "tail index of single samples' curvature",
+       .definition = fmt::format(
+           "Hill's estimate from the floor(sqrt(m)) largest H_ii of m single samples, i "
+           "tail_parameter, m all samples or {}: of a Pareto tail below 2 their variance, "
+           "and with it every interval here, does not exist, below 1 their mean; of others, "
+           "polynomials of normal numbers say, which have all moments, the estimate may be too "
+           "small by more than its standard error tells",
+           kMostSingleSamples),
+       .references = {papers::kHill},
+       .undefined = {Status::kUndefinedZeroDenominator},
+       .headline = 1});
   VariableId tail_index_error_ = declare({.name = "tail_index_standard_error",
                                           .long_name = "standard error of tail_index",
                                           .definition = "tail_index / sqrt(floor(sqrt(m)))",
