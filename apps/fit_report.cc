@@ -60,6 +60,9 @@ std::string fit_text(const CheckpointFit& fit, const std::string& problem) {
   } else {
     text += fmt::format("it cannot be built for this checkpoint: {}\n", fit.obstacle);
   }
+  if (!fit.doubt.empty()) {
+    text += fmt::format("no map is suggested, since {}\n", fit.doubt);
+  }
   if (has_suggestion(fit)) {
     text += fmt::format("\nThese tensors might be meant; a file for --map that says so:\n\n{}",
                         resolved_toml(fit.suggestion));
@@ -74,6 +77,7 @@ Json fit_json(const CheckpointFit& fit, const std::string& problem) {
   document["fits"] = fit.fits();
   document["wrapper"] = fit.wrapper.empty() ? Json() : Json(fit.wrapper);
   document["obstacle"] = fit.obstacle.empty() ? Json() : Json(fit.obstacle);
+  document["doubt"] = fit.doubt.empty() ? Json() : Json(fit.doubt);
   document["parameters"] = Json::list();
   for (const ParameterFit& parameter : fit.parameters) {
     const bool is_missing = parameter.state == ParameterFit::State::kMissing;

@@ -197,6 +197,16 @@ class InspectCommand final : public Command {
       throw InputError(fmt::format(
           "{}: fits {} as it is and needs no map; none was written", file.where(), problem_));
     }
+    if (!fit.doubt.empty()) {
+      throw InputError(fmt::format(
+          "{}: which of its tensors are the parameters of {} cannot be inferred: {}; no map was "
+          "written. Write it by hand and compare the loss by hesscope analyze --map {} "
+          "--expect-loss NUMBER",
+          file.where(),
+          problem_,
+          fit.doubt,
+          write_map_));
+    }
     if (!has_suggestion(fit)) {
       throw InputError(
           fmt::format("{}: which of its tensors are the parameters of {} cannot be inferred from "

@@ -412,6 +412,32 @@ class Fit(Case):
         self.assertIn("written to map.toml; with it the checkpoint fits", text)
         self.fit(DONE, "parts.npz", "--map", "map.toml")
 
+    def test_takes_no_order_of_equal_layers_from_a_sorted_file(self):
+        shapes = {"embed": (8, 3), "ffn": (8, 8), "hidden": (8, 8), "out": (2, 8)}
+        tensors = {}
+        for name, shape in shapes.items():
+            tensors[f"{name}.weight"], tensors[f"{name}.bias"] = np.zeros(shape), np.zeros(shape[0])
+        self.write_checkpoint("sorted.npz", tensors)
+        np.savez(self.folder / "d.npz", inputs=np.zeros((5, 3)), target=np.arange(5) % 2)
+        (self.folder / "p.toml").write_text(
+            '[model]\nkind = "mlp"\nactivation = "tanh"\nloss = "cross-entropy"\n[data]\nfile = "d.npz"\n')
+        inspect = ("inspect", "sorted.npz", "--problem", "p.toml", "--write-map", "map.toml")
+        done = self.run_program(*inspect)
+        self.assertEqual(done.returncode, BAD_INPUT)
+        self.assertIn("'ffn.weight' and 'hidden.weight' could be either way round; no map was written", done.stderr)
+        self.assertIn("--expect-loss", done.stderr)
+        self.assertIn("no map is suggested, since 'ffn.weight'", done.stdout)
+        self.assertNotIn("map.toml", self.files())
+        document = json.loads(self.run_program(*inspect[:4], "--json").stdout)["fit"]
+        self.assertEqual((document["map"], document["doubt"]),
+                         (None, "'ffn.weight' and 'hidden.weight' could be either way round"))
+        # Of the layers as a whole the data say more.
+        np.savez(self.folder / "d.npz", inputs=np.zeros((5, 4)), target=np.arange(5) % 2)
+        done = self.run_program(*inspect)
+        self.assertEqual(done.returncode, BAD_INPUT)
+        self.assertIn("are layers that the data do not go with", done.stderr)
+        self.assertIn("expected shape (samples, 3), found (5, 4)", done.stderr)
+
     def test_writes_no_map_where_none_helps(self):
         def refused(code, *arguments, words):
             done = self.run_program("inspect", *arguments)

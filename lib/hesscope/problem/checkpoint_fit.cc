@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <cctype>
 #include <iterator>
 #include <map>
 #include <optional>
 #include <set>
 #include <string_view>
-#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -20,6 +18,7 @@
 #include <hesscope/problem/internal/data_file.h>
 #include <hesscope/problem/internal/fit_advice.h>
 #include <hesscope/problem/internal/graph_names.h>
+#include <hesscope/problem/internal/layer_order.h>
 #include <hesscope/problem/problem.h>
 #include <hesscope/sampling/sampler_registry.h>
 #include <hesscope/tensors/wrapped_names.h>
@@ -122,59 +121,6 @@ std::vector<io::TensorRule> suggestions(const CheckpointFit& fit) {
   return rules;
 }
 
-/// Whether words and numbers come in order: net.2 before net.10, and dense/w before dense_1/w.
-bool in_natural_order(const io::TensorInfo& a, const io::TensorInfo& b) {
-  const auto rank = [](std::string_view token) {
-    const bool is_number = token.find_first_not_of("0123456789") == std::string_view::npos;
-    return std::tuple(is_number, is_number ? token.size() : 0, token);
-  };
-  return std::ranges::lexicographical_compare(tokens(a.name), tokens(b.name), {}, rank, rank);
-}
-
-/// Rules that make these tensors, in their order, the layers of a perceptron: as many matrices as
-/// vectors, each layer taking what the one before gives. Matrices of all layers are (out, in), or
-/// all of them (in, out). Empty if that does not go, or goes both ways.
-std::vector<io::TensorRule> as_perceptron(const std::vector<io::TensorInfo>& tensors) {
-  std::vector<const io::TensorInfo*> weights;
-  std::vector<const io::TensorInfo*> biases;
-  for (const io::TensorInfo& tensor : tensors) {
-    if (tensor.shape.empty() || tensor.shape.size() > 2) return {};
-    (tensor.shape.size() == 2 ? weights : biases).push_back(&tensor);
-  }
-  if (weights.empty() || weights.size() != biases.size()) return {};
-  const auto is_chain = [&](bool transpose) {
-    const std::size_t out = transpose ? 1 : 0;
-    for (std::size_t i = 0; i < weights.size(); ++i) {
-      if (biases[i]->shape[0] != weights[i]->shape[out]) return false;
-      if (i > 0 && biases[i - 1]->shape[0] != weights[i]->shape[1 - out]) return false;
-    }
-    return true;
-  };
-  const bool transpose = is_chain(true);
-  if (transpose == is_chain(false)) return {};
-  std::vector<io::TensorRule> rules;
-  for (std::size_t i = 0; i < weights.size(); ++i) {
-    rules.push_back({.name = fmt::format("layers.{}.weight", i),
-                     .source = weights[i]->name,
-                     .transpose = transpose});
-    rules.push_back({.name = fmt::format("layers.{}.bias", i), .source = biases[i]->name});
-  }
-  return rules;
-}
-
-/// The same of a checkpoint, in the file's order or in that of the names.
-std::vector<io::TensorRule> as_perceptron(const io::TensorFile& checkpoint,
-                                          const TensorShapes& parameters) {
-  std::vector<io::TensorInfo> tensors;
-  for (const io::TensorInfo& tensor : checkpoint.tensors()) {
-    if (parameters.shapes.contains(tensor.name)) tensors.push_back(tensor);
-  }
-  std::vector<io::TensorRule> rules = as_perceptron(tensors);
-  if (!rules.empty()) return rules;
-  std::ranges::stable_sort(tensors, in_natural_order);
-  return as_perceptron(tensors);
-}
-
 /// Whether the suggestion has a tensor for every parameter.
 bool is_complete(const CheckpointFit& fit) {
   return fit.obstacle.empty() && !fit.parameters.empty() &&
@@ -227,6 +173,64 @@ std::optional<Model> build_by_value(const ProblemFile& problem,
   }
 }
 
+/// The shapes that the checkpoint has by the names of these rules.
+TensorShapes renamed(const TensorShapes& there, const std::vector<io::TensorRule>& rules) {
+  TensorShapes shapes;
+  shapes.source = there.source;
+  for (const io::TensorRule& rule : rules) {
+    Shape shape = there.shapes.at(rule.source);
+    if (rule.transpose) std::swap(shape[0], shape[1]);
+    shapes.shapes[rule.name] = std::move(shape);
+  }
+  return shapes;
+}
+
+/// The model of a checkpoint whose tensors are the layers of a perceptron by other names: what `fit`
+/// says of it, and why there is none where it is not certain which layer is which.
+std::optional<Model> build_by_layers(const ProblemFile& problem,
+                                     const TensorShapes& data,
+                                     const io::TensorFile& checkpoint,
+                                     CheckpointFit& fit) {
+  const TensorShapes there = parameter_shapes_of(checkpoint);
+  std::vector<io::TensorInfo> tensors;
+  for (const io::TensorInfo& tensor : checkpoint.tensors()) {
+    if (there.shapes.contains(tensor.name)) tensors.push_back(tensor);
+  }
+  std::string contradiction;
+  const auto fits = [&](const std::vector<io::TensorRule>& rules) {
+    std::string ignored;
+    const std::optional<Model> model = build(problem, renamed(there, rules), data, ignored);
+    if (!model) return false;
+    const auto is_there = [&](const DataArray& array) { return data.has(array.name); };
+    if (!std::ranges::all_of(model->arrays, is_there)) return true;  // which they are is not known
+    try {
+      require_arrays(*model, data);
+      return true;
+    } catch (const InputError& error) {
+      contradiction = fmt::format(
+          "by their shapes, its tensors are layers that the data do not go with: {}", error.what());
+      return false;
+    }
+  };
+  detail::LayerOrder order =
+      detail::layers_by_shapes(tensors, detail::keeps_order_of_layers(checkpoint), fits);
+  fit.doubt = std::move(order.doubt);
+  if (order.rules.empty() && fit.doubt.empty()) fit.doubt = contradiction;
+  if (order.rules.empty()) return std::nullopt;
+  std::string ignored;
+  const TensorShapes shapes = renamed(there, order.rules);
+  std::optional<Model> model = build(problem, shapes, data, ignored);
+  if (!model) return std::nullopt;
+  fit.obstacle.clear();
+  for (io::TensorRule& rule : order.rules) {
+    const auto block = std::ranges::find(model->parameters, rule.name, &ParameterBlock::name);
+    if (block != model->parameters.end() && block->shape == shapes.shapes.at(rule.name)) {
+      fit.suggestion.rules.push_back(std::move(rule));
+    }
+  }
+  return model;
+}
+
 CheckpointFit fit_part(const ProblemFile& problem,
                        const TensorShapes& data,
                        const io::TensorFile& wrapped) {
@@ -238,27 +242,8 @@ CheckpointFit fit_part(const ProblemFile& problem,
     model = build_by_value(problem, data, checkpoint, fit.suggestion.rules);
     if (model) fit.obstacle.clear();
   }
-  if (!model && problem.model_kind != "onnx") {
-    const std::vector<io::TensorRule> rules = as_perceptron(checkpoint, there);
-    TensorShapes renamed;
-    renamed.source = there.source;
-    for (const io::TensorRule& rule : rules) {
-      Shape shape = there.shapes.at(rule.source);
-      if (rule.transpose) std::swap(shape[0], shape[1]);
-      renamed.shapes[rule.name] = std::move(shape);
-    }
-    std::string ignored;
-    if (!rules.empty()) model = build(problem, renamed, data, ignored);
-    if (model) {
-      fit.obstacle.clear();
-      for (const io::TensorRule& rule : rules) {
-        const auto block = std::ranges::find(model->parameters, rule.name, &ParameterBlock::name);
-        if (block != model->parameters.end() && block->shape == renamed.shapes.at(rule.name)) {
-          fit.suggestion.rules.push_back(rule);
-        }
-      }
-    }
-  }
+  if (!model && problem.model_kind != "onnx")
+    model = build_by_layers(problem, data, checkpoint, fit);
   std::set<std::string> used;
   if (model) {
     for (const ParameterBlock& block : model->parameters) {
@@ -302,22 +287,30 @@ bool has_more_than(const io::TensorFile& checkpoint, const std::string& key) {
 // For each part of the checkpoint that has all parameters, under any names, the map that says so; of
 // parts within each other the outermost. A part that is renamed, beside others, and leaves the graph
 // constants to wonder about is none: that is a layer whose model has lost the other layers' names.
+// `doubt` becomes that of the first part that has one.
 std::vector<io::TensorMap> maps_of_parts(const ProblemFile& problem,
                                          const TensorShapes& data,
-                                         const io::TensorFile& checkpoint) {
+                                         const io::TensorFile& checkpoint,
+                                         std::string& doubt) {
   std::vector<io::TensorMap> maps;
+  std::vector<std::string> outer;  // keys of maps, and of parts of which there is a doubt
   for (const std::string& key : detail::keys_in(checkpoint)) {
-    const bool is_inner = std::ranges::any_of(maps, [&](const io::TensorMap& map) {
-      return key.starts_with(map.key + '.') || key.starts_with(map.key + '/');
+    const bool is_inner = std::ranges::any_of(outer, [&](const std::string& other) {
+      return key.starts_with(other + '.') || key.starts_with(other + '/');
     });
     if (is_inner) continue;
     try {
       const CheckpointFit part = fit_part(problem, data, checkpoint.part(key));
+      if (!part.doubt.empty()) {
+        if (doubt.empty()) doubt = fmt::format("under '{}', {}", key, part.doubt);
+        outer.push_back(key);
+      }
       if (!is_complete(part)) continue;
       if (!part.suggestion.rules.empty() && !part.remarks.empty() && has_more_than(checkpoint, key))
         continue;
       maps.push_back(part.suggestion);
       maps.back().key = key;
+      outer.push_back(key);
     } catch (const InputError&) {  // what is not readable is no part that fits
     }
   }
@@ -330,17 +323,21 @@ CheckpointFit fit_checkpoint(const ProblemFile& problem, const io::TensorFile& c
   const TensorShapes data = data_shapes(problem);
   CheckpointFit fit = fit_part(problem, data, checkpoint);
   if (fit.fits()) return fit;
-  const std::vector<io::TensorMap> all = maps_of_parts(problem, data, checkpoint);
+  std::string doubt;
+  const std::vector<io::TensorMap> all = maps_of_parts(problem, data, checkpoint, doubt);
   std::vector<io::TensorMap> as_they_are;
   std::ranges::copy_if(
       all, std::back_inserter(as_they_are), [](const auto& map) { return map.rules.empty(); });
   if (as_they_are.size() == 1) {
     fit.suggestion = as_they_are.front();
+    fit.doubt.clear();
     if (!fit.obstacle.empty() && fit.suggestion.ignored.empty()) {
       fit.obstacle = detail::only_parts_fit(problem, checkpoint, {fit.suggestion.key});
     }
-  } else if (all.size() == 1 && !is_complete(fit)) {
+  } else if (all.size() == 1 && !is_complete(fit) && fit.doubt.empty() && doubt.empty()) {
     fit.suggestion = all.front();
+  } else if (fit.doubt.empty() && !is_complete(fit)) {
+    fit.doubt = doubt;
   }
   return fit;
 }

@@ -33,12 +33,15 @@ struct CheckpointFit {
   std::vector<std::string> remarks = {};  ///< the model's
   /// Why the model's sizes cannot be inferred from this checkpoint; `parameters` is empty then.
   std::string obstacle = {};
+  /// Why it is not certain which tensor is which, where there are several ways or the data say
+  /// otherwise: "'a.weight' and 'b.weight' could be either way round". Nothing is suggested then.
+  std::string doubt = {};
   /// Rules for missing parameters that only one unused tensor can be: by its shape, or by the end
   /// of its name among several of the shape. The transposed shape counts where no other is there. A
-  /// perceptron's layers are known by their chain of shapes, whatever their names; the tensors of
-  /// an exported graph by their values, as detail::rules_by_value() has it. Where they are
-  /// complete, what is unused is to be ignored. Where one part of the checkpoint alone fits as it
-  /// is, or one alone has all parameters, the map is of that part (TensorMap::key).
+  /// perceptron's layers are known as detail::layers_by_shapes() has it, whatever their names; the
+  /// tensors of an exported graph by their values, as detail::rules_by_value() has it. Where they
+  /// are complete, what is unused is to be ignored. Where one part of the checkpoint alone fits as
+  /// it is, or one alone has all parameters, the map is of that part (TensorMap::key).
   io::TensorMap suggestion = {};
 
   /// Whether Problem would take the checkpoint.

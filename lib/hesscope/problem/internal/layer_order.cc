@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cctype>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <hesscope/problem/internal/layer_order.h>
+
+namespace hesscope::detail {
+namespace {
+
+constexpr std::size_t kMaxLayers = 500;
+constexpr std::size_t kMaxSteps = 5'000'000;  // of one search
+
+// The words and numbers of a name: "net0.weight" is net, 0, weight.
+std::vector<std::string_view> words_of(std::string_view name) {
+  const auto kind_of = [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return std::isdigit(byte) != 0 ? 2 : std::isalpha(byte) != 0 ? 1 : 0;
+  };
+  std::vector<std::string_view> all;
+  for (std::size_t i = 0; i < name.size();) {
+    std::size_t end = i + 1;
+    while (end < name.size() && kind_of(name[end]) == kind_of(name[i])) ++end;
+    if (kind_of(name[i]) != 0) all.push_back(name.substr(i, end - i));
+    i = end;
+  }
+  return all;
+}
+
+bool is_number(std::string_view word) { return word.front() >= '0' && word.front() <= '9'; }
+
+bool is_less(std::string_view a, std::string_view b) {
+  a.remove_prefix(std::min(a.find_first_not_of('0'), a.size()));
+  b.remove_prefix(std::min(b.find_first_not_of('0'), b.size()));
+  return a.size() != b.size() ? a.size() < b.size() : a < b;
+}
+
+// A tensor's name in words.
+struct Named {
+  const io::TensorInfo* tensor;
+  std::vector<std::string_view> words;
+};
+
+// Whether the names differ in numbers alone, and the first that differs is smaller in `a`. No number
+// is before any: dense, dense_1.
+bool comes_before(const Named& a, const Named& b) {
+  const std::size_t common = std::min(a.words.size(), b.words.size());
+  std::size_t i = 0;
+  while (i < common && a.words[i] == b.words[i]) ++i;
+  if (a.words.size() + 1 == b.words.size()) {
+    return is_number(b.words[i]) && std::equal(a.words.begin() + static_cast<std::ptrdiff_t>(i),
+                                               a.words.end(),
+                                               b.words.begin() + static_cast<std::ptrdiff_t>(i) + 1,
+                                               b.words.end());
+  }
+  if (a.words.size() != b.words.size() || i == common) return false;
+  for (std::size_t k = i; k < common; ++k) {
+    const bool are_numbers = is_number(a.words[k]) && is_number(b.words[k]);
+    if (a.words[k] != b.words[k] && !are_numbers) return false;
+  }
+  return is_less(a.words[i], b.words[i]);
+}
+
+bool differ_in_one_word(const Named& a, const Named& b) {
+  if (a.words.size() != b.words.size()) return false;
+  std::size_t count = 0;
+  for (std::size_t k = 0; k < a.words.size(); ++k) count += a.words[k] != b.words[k] ? 1 : 0;
+  return count == 1;
+}
+
+// What comes next to a layer: numbers of a matrix and of a vector.
+struct Layer {
+  std::size_t weight;
+  std::size_t bias;
+  bool operator==(const Layer&) const = default;
+};
+
+struct Chain {
+  bool transpose = false;  // matrices are (in, out)
+  std::vector<Layer> layers = {};
+};
+
+class Layers {
+ public:
+  explicit Layers(std::span<const io::TensorInfo> tensors) {
+    for (const io::TensorInfo& tensor : tensors) {
+      (tensor.shape.size() == 2 ? weights_ : biases_).push_back({&tensor, words_of(tensor.name)});
+    }
+    is_taken_.resize(biases_.size());
+    for (const Named& weight : weights_) {
+      partners_.push_back(partner_of(weight));
+      if (partners_.back()) is_taken_[*partners_.back()] = true;
+    }
+  }
+
+  std::int64_t size_of(std::size_t weight, bool transpose, bool is_output) const {
+    return weights_[weight].tensor->shape[is_output == transpose ? 1 : 0];
+  }
+
+  // Widths that a first layer may take.
+  std::set<std::int64_t> inputs(bool transpose) const {
+    std::set<std::int64_t> all;
+    for (std::size_t i = 0; i < weights_.size(); ++i) all.insert(size_of(i, transpose, false));
+    return all;
+  }
+
+  // Whether the layer may take `width` numbers.
+  bool is_layer(const Layer& layer, bool transpose, std::int64_t width) const {
+    const std::optional<std::size_t> partner = partners_[layer.weight];
+    const bool may_go = partner ? *partner == layer.bias : !is_taken_[layer.bias];
+    return may_go && size_of(layer.weight, transpose, false) == width &&
+           size_of(layer.weight, transpose, true) == biases_[layer.bias].tensor->shape[0];
+  }
+
+  // All of them as they come, if they go so.
+  std::optional<Chain> as_they_come(bool transpose) const {
+    Chain chain{.transpose = transpose};
+    std::int64_t width = size_of(0, transpose, false);
+    for (std::size_t i = 0; i < weights_.size(); ++i) {
+      if (!is_layer({i, i}, transpose, width)) return std::nullopt;
+      width = size_of(i, transpose, true);
+      chain.layers.push_back({i, i});
+    }
+    return chain;
+  }
+
+  // Whether no layer stands before one that comes before it by its name.
+  bool is_numbered_so(const Chain& chain) const {
+    for (std::size_t i = 0; i < chain.layers.size(); ++i) {
+      for (std::size_t k = 0; k < i; ++k) {
+        if (comes_before(weights_[chain.layers[i].weight], weights_[chain.layers[k].weight]) ||
+            comes_before(biases_[chain.layers[i].bias], biases_[chain.layers[k].bias])) {
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+
+  std::vector<io::TensorRule> rules(const Chain& chain) const {
+    std::vector<io::TensorRule> all;
+    for (std::size_t i = 0; i < chain.layers.size(); ++i) {
+      all.push_back({.name = fmt::format("layers.{}.weight", i),
+                     .source = weights_[chain.layers[i].weight].tensor->name,
+                     .transpose = chain.transpose});
+      all.push_back({.name = fmt::format("layers.{}.bias", i),
+                     .source = biases_[chain.layers[i].bias].tensor->name});
+    }
+    return all;
+  }
+
+  // What is not certain of two chains that differ.
+  std::string doubt(const Chain& a, const Chain& b) const {
+    if (a.transpose != b.transpose) {
+      return "its matrices could all be (out, in), or all (in, out)";
+    }
+    const auto text = [](const Named& one, const Named& other) {
+      return fmt::format(
+          "'{}' and '{}' could be either way round", one.tensor->name, other.tensor->name);
+    };
+    std::size_t i = 0;
+    while (a.layers[i] == b.layers[i]) ++i;
+    return a.layers[i].weight != b.layers[i].weight
+               ? text(weights_[a.layers[i].weight], weights_[b.layers[i].weight])
+               : text(biases_[a.layers[i].bias], biases_[b.layers[i].bias]);
+  }
+
+  const std::vector<Named>& weights() const { return weights_; }
+
+  const std::vector<Named>& biases() const { return biases_; }
+
+ private:
+  // The one vector whose name differs in one word, if the matrix is the one of that vector.
+  std::optional<std::size_t> partner_of(const Named& weight) const {
+    const auto one_of = [](const Named& name,
+                           const std::vector<Named>& all) -> std::optional<std::size_t> {
+      std::optional<std::size_t> found;
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        if (!differ_in_one_word(name, all[i])) continue;
+        if (found) return std::nullopt;
+        found = i;
+      }
+      return found;
+    };
+    const std::optional<std::size_t> there = one_of(weight, biases_);
+    return there && one_of(biases_[*there], weights_) ? there : std::nullopt;
+  }
+
+  std::vector<Named> weights_;
+  std::vector<Named> biases_;
+  std::vector<std::optional<std::size_t>> partners_;  // of the matrices
+  std::vector<bool> is_taken_;                        // vectors that are a partner
+};
+
+// Up to two chains, by trying what may come next.
+class Search {
+ public:
+  Search(const Layers& layers, bool by_number) : layers_(layers) {
+    const auto prepare = [&](const std::vector<Named>& names, Order& order) {
+      order.followers.resize(names.size());
+      order.num_before.resize(names.size());
+      for (std::size_t i = 0; by_number && i < names.size(); ++i) {
+        for (std::size_t k = 0; k < names.size(); ++k) {
+          if (!comes_before(names[i], names[k])) continue;
+          order.followers[i].push_back(k);
+          ++order.num_before[k];
+        }
+      }
+    };
+    prepare(layers.weights(), weights_);
+    prepare(layers.biases(), biases_);
+  }
+
+  // With this many inputs.
+  std::vector<Chain> find(bool transpose, std::int64_t inputs) {
+    found_.clear();
+    chain_ = {.transpose = transpose};
+    num_steps_ = 0;
+    extend(inputs);
+    return std::exchange(found_, {});
+  }
+
+  // Whether the search was given up before it had found all or two.
+  bool was_cut() const { return was_cut_; }
+
+ private:
+  struct Order {
+    std::vector<std::vector<std::size_t>> followers;
+    std::vector<std::size_t> num_before;  // that are not placed; what is placed itself counts
+
+    bool is_free(std::size_t i) const { return num_before[i] == 0; }
+
+    void place(std::size_t i) {
+      ++num_before[i];
+      for (const std::size_t k : followers[i]) --num_before[k];
+    }
+
+    void take_back(std::size_t i) {
+      --num_before[i];
+      for (const std::size_t k : followers[i]) ++num_before[k];
+    }
+  };
+
+  void extend(std::int64_t width) {  // NOLINT(misc-no-recursion): kMaxLayers deep
+    const std::size_t num_layers = layers_.weights().size();
+    if (chain_.layers.size() == num_layers) return found_.push_back(chain_);
+    for (Layer layer{}; layer.weight < num_layers; ++layer.weight) {
+      const bool takes_it = layers_.size_of(layer.weight, chain_.transpose, false) == width;
+      if (!takes_it || !weights_.is_free(layer.weight)) continue;
+      for (layer.bias = 0; layer.bias < num_layers; ++layer.bias) {
+        was_cut_ = was_cut_ || ++num_steps_ > kMaxSteps;
+        if (was_cut_ || found_.size() > 1) return;
+        if (!biases_.is_free(layer.bias) || !layers_.is_layer(layer, chain_.transpose, width)) {
+          continue;
+        }
+        weights_.place(layer.weight);
+        biases_.place(layer.bias);
+        chain_.layers.push_back(layer);
+        extend(layers_.size_of(layer.weight, chain_.transpose, true));
+        chain_.layers.pop_back();
+        weights_.take_back(layer.weight);
+        biases_.take_back(layer.bias);
+      }
+    }
+  }
+
+  const Layers& layers_;
+  Order weights_;
+  Order biases_;
+  Chain chain_;
+  std::vector<Chain> found_;
+  std::size_t num_steps_ = 0;
+  bool was_cut_ = false;
+};
+
+// As layers_by_shapes().
+class Choice {
+ public:
+  Choice(const Layers& layers, const std::function<bool(const std::vector<io::TensorRule>&)>& fits)
+      : layers_(layers), fits_(fits) {}
+
+  LayerOrder choose(bool is_in_order) {
+    std::vector<Chain> chains = find(true);
+    const bool is_numbered = !chains.empty();
+    if (!is_numbered && !was_cut_) chains = find(false);  // the numbers mean something else
+    if (was_cut_) return {.doubt = "there are too many orders in which its layers could be"};
+    if (chains.empty()) return {};
+    if (is_in_order && find(false).size() > 1) {
+      std::vector<Chain> in_order = as_they_come();
+      if (is_numbered && in_order.size() == 1 && !layers_.is_numbered_so(in_order.front())) {
+        in_order.insert(in_order.begin(), chains.front());
+      }
+      if (!in_order.empty()) chains = std::move(in_order);
+    }
+    if (chains.size() == 1) return {.rules = layers_.rules(chains.front())};
+    return {.doubt = layers_.doubt(chains[0], chains[1])};
+  }
+
+ private:
+  // Two at least, if there are more than one. Where they start tells where they end, since each goes
+  // over all: of those with as many inputs all or none go with the data.
+  std::vector<Chain> find(bool by_number) {
+    Search search(layers_, by_number);
+    std::vector<Chain> all;
+    for (const bool transpose : {false, true}) {
+      for (const std::int64_t inputs : layers_.inputs(transpose)) {
+        const std::vector<Chain> chains = search.find(transpose, inputs);
+        if (chains.empty() || !fits_(layers_.rules(chains.front()))) continue;
+        all.insert(all.end(), chains.begin(), chains.end());
+      }
+    }
+    was_cut_ = was_cut_ || search.was_cut();
+    return all;
+  }
+
+  std::vector<Chain> as_they_come() {
+    std::vector<Chain> all;
+    for (const bool transpose : {false, true}) {
+      std::optional<Chain> chain = layers_.as_they_come(transpose);
+      if (chain && fits_(layers_.rules(*chain))) all.push_back(*std::move(chain));
+    }
+    return all;
+  }
+
+  const Layers& layers_;
+  const std::function<bool(const std::vector<io::TensorRule>&)>& fits_;
+  bool was_cut_ = false;
+};
+
+}  // namespace
+
+LayerOrder layers_by_shapes(std::span<const io::TensorInfo> tensors,
+                            bool is_in_order,
+                            const std::function<bool(const std::vector<io::TensorRule>&)>& fits) {
+  const auto has_rank = [&](std::size_t rank) {
+    return std::ranges::count_if(
+        tensors, [&](const io::TensorInfo& tensor) { return tensor.shape.size() == rank; });
+  };
+  const auto num_layers = static_cast<std::size_t>(has_rank(2));
+  const bool are_layers = num_layers > 0 && tensors.size() == 2 * num_layers &&
+                          static_cast<std::size_t>(has_rank(1)) == num_layers;
+  if (!are_layers) return {};
+  if (num_layers > kMaxLayers) {
+    return {.doubt = fmt::format("it has {} layers; of more than {} the order is not looked for",
+                                 num_layers,
+                                 kMaxLayers)};
+  }
+  const Layers layers(tensors);
+  return Choice(layers, fits).choose(is_in_order);
+}
+
+bool keeps_order_of_layers(const io::TensorFile& checkpoint) { return checkpoint.format() == "pt"; }
+
+}  // namespace hesscope::detail
