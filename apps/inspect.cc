@@ -193,9 +193,13 @@ class InspectCommand final : public Command {
 
   // Whether the checkpoint fits by the names that were written.
   bool write_map(const io::TensorFile& file, const CheckpointFit& fit) const {
-    if (fit.fits()) {
-      throw InputError(fmt::format(
-          "{}: fits {} as it is and needs no map; none was written", file.where(), problem_));
+    if (fit.fits()) {  // an empty map says so to what is given it next
+      io::write_whole(write_map_, resolved_toml({}), force_);
+      if (!json_ && !quiet_) {
+        print_text("\nwritten to {}, with no name in it: the checkpoint fits as it is\n",
+                   write_map_);
+      }
+      return true;
     }
     if (!fit.doubt.empty()) {
       throw InputError(fmt::format(

@@ -412,6 +412,16 @@ class Fit(Case):
         self.assertIn("written to map.toml; with it the checkpoint fits", text)
         self.fit(DONE, "parts.npz", "--map", "map.toml")
 
+    def test_writes_an_empty_map_of_a_checkpoint_that_fits(self):
+        problem = ("--problem", DATA / "problem.toml")
+        done = self.run_program("inspect", checkpoint(0), *problem, "--write-map", "map.toml")
+        self.assertEqual((done.returncode, done.stderr), (DONE, ""))
+        self.assertIn("written to map.toml, with no name in it: the checkpoint fits as it is", done.stdout)
+        done = self.run_program("inspect", checkpoint(0), *problem, "--map", "map.toml")
+        self.assertEqual((done.returncode, done.stderr), (DONE, ""))
+        done = self.run_program("analyze", checkpoint(0), *problem, "--map", "map.toml", "-o", "out.h5", "--only", "condition")
+        self.assertEqual(done.returncode, DONE, done.stderr)
+
     def test_takes_no_order_of_equal_layers_from_a_sorted_file(self):
         shapes = {"embed": (8, 3), "ffn": (8, 8), "hidden": (8, 8), "out": (2, 8)}
         tensors = {}
@@ -446,7 +456,6 @@ class Fit(Case):
             self.assertNotIn("map.toml", self.files())
 
         problem = ("--problem", DATA / "problem.toml")
-        refused(BAD_INPUT, checkpoint(0), *problem, "--write-map", "map.toml", words="needs no map")
         self.write_checkpoint("bad.npz", {"w": np.zeros(2)})
         refused(BAD_INPUT, "bad.npz", *problem, "--write-map", "map.toml", words="no map was written")
         refused(USAGE, checkpoint(0), "--write-map", "map.toml", words="--write-map goes with --problem alone")
