@@ -3,8 +3,10 @@
 // Numbers, truth values and texts in the graph of a pickle.
 #include <algorithm>
 #include <utility>
+#include <variant>
 
 #include <hesscope/core/printable.h>
+#include <hesscope/tensors/internal/torch/numpy_scalars.h>
 #include <hesscope/tensors/internal/torch/pickle_children.h>
 #include <hesscope/tensors/internal/torch/torch_tensors.h>
 
@@ -78,6 +80,9 @@ class ValueFinder {
         return add(std::move(name), std::string(text));
       }
       default:
+        if (const auto number = numpy_scalar(document_, child.node)) {
+          return std::visit([&](auto value) { add(std::move(name), value); }, *number);
+        }
         enter(child.node, std::move(name));
     }
   }
@@ -120,6 +125,9 @@ std::optional<double> find_number(const PickleDocument& document, std::string_vi
       if (kind == PickleKind::kReal) return document.real(child.node);
       if (kind == PickleKind::kInteger || kind == PickleKind::kBool) {
         return static_cast<double>(document.integer(child.node));
+      }
+      if (const auto number = numpy_scalar(document, child.node)) {
+        return std::visit([](auto value) { return static_cast<double>(value); }, *number);
       }
     }
   }
