@@ -5,7 +5,7 @@ import numpy as np
 
 import program
 from optimizer_test import NAMES, NOT_STORED, PERCEPTRON
-from program import DONE, statuses
+from program import BAD_INPUT, DONE, statuses
 
 
 class Unknown(program.Case):
@@ -30,6 +30,29 @@ class Unknown(program.Case):
         self.assertIn("nothing says which parameter is in which of the groups", done.stderr)
         done = self.analyze(path, *options, "--learning-rate", "0.3", problem="problem.toml")
         self.assertIn("learning-rate 0.3 is taken as given; the checkpoint has 0.1, 0.2 ('optimizer.')", done.stderr)
+
+    def test_steps_that_are_not_stored(self):
+        """Without them, averages are not corrected for their start: a warning says so."""
+        shapes = ((3, 2), (3,), (2, 3), (2,))
+        arrays = {n: np.full(s, 0.1) for n, s in zip(NAMES, shapes)}
+        arrays.update({f"optimizer.state.{i}.exp_avg_sq": np.full(s, 0.25) for i, s in enumerate(shapes)})
+        settings = {"lr": 0.1, "betas.0": 0.9, "betas.1": 0.99, "eps": 1e-8, "amsgrad": 0.0}
+        for key, value in {**settings, **{f"params.{i}": i for i in range(4)}}.items():
+            arrays[f"optimizer.param_groups.0.{key}"] = np.array(value)
+        steps = {f"optimizer.state.{i}.step": np.array(5.0) for i in range(4)}
+        options = ("--only", "stability", "--preconditioner", "adam", "--force")
+        sharpness = {}
+        for name, more in (("with", steps), ("without", {})):
+            done = self.analyze(self.write_checkpoint(f"{name}.npz", {**arrays, **more}), *options, problem="problem.toml")
+            self.assertEqual("how many steps it has made is not known" in done.stderr, name == "without", done.stderr)
+            with h5py.File(self.folder / "out.h5") as file:
+                sharpness[name] = file["stability/lambda_max_preconditioned"][0]
+                self.assertEqual("no 'step' is stored" in str(file.attrs.get("warnings", "")), name == "without")
+        self.assertAlmostEqual(sharpness["without"] / sharpness["with"], (1 - 0.9**5) / (1 - 0.99**5) ** 0.5, places=6)
+        del steps["optimizer.state.2.step"]
+        done = self.analyze(self.write_checkpoint("some.npz", {**arrays, **steps}), *options, problem="problem.toml",
+                            expect=BAD_INPUT)
+        self.assertIn("the 'step' of '2' is missing, and others have one", done.stderr)
 
     def test_own_checkpoints_of_rules_without_a_diagonal(self):
         for rule in ("muon", "adafactor", "sign", "lion", "normalized"):

@@ -83,6 +83,11 @@ class Finder {
       }
     }
     for (const io::TensorInfo& tensor : file_.tensors()) add_tensor(tensor);
+    for (const io::UnreadableTensor& tensor : file_.unreadable()) {
+      if (const auto [entry, field] = entry_at(split(tensor.name)); entry != nullptr) {
+        add_odd(*entry, field, tensor.reason);
+      }
+    }
     std::vector<StoredOptimizer> found;
     for (auto& [prefix, draft] : drafts_) {
       if (!is_optimizer(draft)) continue;
@@ -107,9 +112,9 @@ class Finder {
   // Parameters, or the settings of parameters, that the names of nothing else look like.
   static bool is_optimizer(const Draft& draft) {
     const auto has_moments = [](const auto& entry) {
-      return std::ranges::any_of(entry.second.tensors, [](const auto& tensor) {
-        return detail::is_moment_field(tensor.first);
-      });
+      const auto is_moment = [](const auto& field) { return detail::is_moment_field(field.first); };
+      return std::ranges::any_of(entry.second.tensors, is_moment) ||
+             std::ranges::any_of(entry.second.odd, is_moment);
     };
     const auto has_rate = [](const auto& group) { return group.second.numbers.contains("lr"); };
     return std::ranges::any_of(draft.entries, has_moments) ||
@@ -161,6 +166,24 @@ class Finder {
     return {&drafts_[prefix_of(std::span(parts).first(*at))].entries[name], field};
   }
 
+  // A step that is none is refused where it is used.
+  static void add_odd(StoredOptimizer::Entry& entry,
+                      const std::string& field,
+                      const std::string& reason) {
+    if (field == "step" || field == "mu_product") entry.numbers[field] = kNaN;
+    entry.odd[field] = reason;
+  }
+
+  // PREFIX.state.N.FIELD.MORE: a value within what should be a tensor or a number.
+  void add_within(const Parts& parts) {
+    const std::optional<std::size_t> at = last_of(parts, "state");
+    if (!at || *at + 3 >= parts.size() || !index_of(parts[*at + 1])) return;
+    const std::string field(parts[*at + 2]);
+    if (field != "step" && !detail::is_moment_field(field)) return;
+    const auto [entry, name] = entry_at({parts.begin(), parts.begin() + *at + 3});
+    if (entry != nullptr) add_odd(*entry, field, "it is neither a tensor nor a number");
+  }
+
   void add_number(const std::string& name, double value) {
     const Parts parts = split(name);
     if (const auto [group, key] = group_at(parts); group != nullptr) {
@@ -174,12 +197,19 @@ class Finder {
       }
     } else if (const auto [entry, field] = entry_at(parts); entry != nullptr) {
       entry->numbers[field] = value;
+    } else {
+      add_within(parts);
     }
   }
 
   void add_text(const std::string& name, const std::string& text) {
-    const auto [group, key] = group_at(split(name));
-    if (group == nullptr) return;
+    const Parts parts = split(name);
+    const auto [group, key] = group_at(parts);
+    if (group == nullptr) {
+      const auto [entry, field] = entry_at(parts);
+      if (entry == nullptr) return add_within(parts);
+      return add_odd(*entry, field, "it is a text");
+    }
     const Parts key_parts = split(key);
     const auto index = index_of(key_parts.back());
     if (key_parts.size() != 2 || !index) return;

@@ -19,6 +19,7 @@ struct StoredOptimizer {
   struct Entry {
     std::map<std::string, std::string> tensors = {};  ///< their names in the file
     std::map<std::string, double> numbers = {};       ///< single numbers, tensors or not
+    std::map<std::string, std::string> odd = {};      ///< what is neither, and what it is
   };
 
   /// Parameters with settings in common.

@@ -89,7 +89,17 @@ void compare(const OptimizerState& state,
 void remark_on_averages(const OptimizerState& state, const GivenSettings& given, Remarks& remarks) {
   const bool has_steps =
       std::ranges::any_of(state.blocks, [](const auto& block) { return block.step.has_value(); });
-  if (!state.has_second_moments() || !has_steps || !is_of_adams_family(state.kind)) return;
+  if (!state.has_second_moments() || !is_of_adams_family(state.kind)) return;
+  if (!has_steps) {
+    return remarks.add(
+        state.file,
+        fmt::format(
+            "how many steps it has made is not known, since no 'step' is stored under '{}': "
+            "averages are taken as they are, without the corrections for their start, which "
+            "are 1 late in training alone; early in it, the optimiser's sharpness hangs on "
+            "them",
+            state.prefix));
+  }
   const auto is_unknown = [&](const std::optional<double>& value, Field field) {
     return !value &&
            std::ranges::any_of(state.groups, [&](const auto& group) { return !(group.*field); });

@@ -84,6 +84,7 @@ class Reading {
 
   // @throws UnusableState.
   void take_state() {
+    require_readable_moments();
     if (!stored_.obstacle.empty()) throw UnusableState{stored_.obstacle};
     if (keeps_moments()) {
       assign();
@@ -93,6 +94,16 @@ class Reading {
       state_.blocks.assign(model_.parameters.size(), {.group = 0});
     } else {
       assign_groups();
+    }
+  }
+
+  void require_readable_moments() const {
+    for (const auto& [key, entry] : stored_.entries) {
+      for (const auto& [field, reason] : entry.odd) {
+        if (is_moment_field(field)) {
+          throw UnusableState{fmt::format("'{}' of '{}' cannot be read: {}", field, key, reason)};
+        }
+      }
     }
   }
 
@@ -208,7 +219,21 @@ class Reading {
       const auto product = entry->second.numbers.find("mu_product");
       if (product != entry->second.numbers.end()) block.momentum_product = product->second;
     }
+    require_steps_of_all();
     forget_what_was_never_updated();
+  }
+
+  // Without a step, what is kept is not corrected for its start.
+  void require_steps_of_all() const {
+    const auto has_step = [](const auto& block) { return block.step.has_value(); };
+    if (stored_.kind == OptimizerKind::kRmsprop || !std::ranges::any_of(state_.blocks, has_step)) {
+      return;
+    }
+    for (std::size_t i = 0; i < keys_.size(); ++i) {
+      if (keys_[i] == nullptr || has_step(state_.blocks[i])) continue;
+      throw UnusableState{
+          fmt::format("the 'step' of '{}' is missing, and others have one", *keys_[i])};
+    }
   }
 
   static UnusableState missing(const CheckpointParameter& of, const std::string& field) {
