@@ -17,6 +17,7 @@
 
 #include "support/files.h"
 #include "support/refusal.h"
+#include "tensors/pickle_bytes.h"
 #include "tensors/reader_fixtures.h"
 
 namespace hesscope::io {
@@ -158,6 +159,23 @@ TEST(Conversion, SaysWhatIsLeftOut) {
               ElementsAre(HasSubstr("left out, as the output holds tensors alone: epoch, ")));
   EXPECT_THAT(convert_tensors(file.part("model_state_dict"), scratch / "model.npz").notes,
               ElementsAre());
+}
+
+TEST(Conversion, SaysThatTiesAreLost) {
+  const ScratchFolder scratch;
+  const std::string shared = test::two_doubles();
+  test::write_torch(
+      scratch / "tied.pt",
+      test::pickle(test::dict({{"in", shared},
+                               {"out", shared},
+                               {"again", shared},
+                               {"own", test::tensor(test::storage("0", 2), {1}, {1})}})));
+  const TensorFile file = open_tensor_file(scratch / "tied.pt");
+  EXPECT_THAT(
+      convert_tensors(file, scratch / "a.npz").notes,
+      ElementsAre(HasSubstr("'in' and 'out' (and 1 more) are one tensor in the input (tied)")));
+  const TensorFile converted = open_tensor_file(scratch / "a.npz");
+  EXPECT_THAT(convert_tensors(converted, scratch / "b.npz").notes, ElementsAre());
 }
 
 TEST(Conversion, WidensBfloat16WhereAFormatDoesNotKnowItAndSaysSo) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <utility>
@@ -87,6 +88,29 @@ std::string note_on_values(const TensorFile& input) {
                      names.size() > shown ? fmt::format(" and {} more", names.size() - shown) : "");
 }
 
+// That tensors of several names, one in the input, are several in the output; empty where none is.
+std::string note_on_ties(const TensorFile& input) {
+  std::map<std::size_t, std::string> firsts;  // by their tie
+  std::string shown;
+  std::size_t num_others = 0;
+  for (const TensorInfo& tensor : input.tensors()) {
+    if (!tensor.tie) continue;
+    const auto [first, is_new] = firsts.emplace(*tensor.tie, tensor.name);
+    if (is_new) continue;
+    if (shown.empty()) {
+      shown = fmt::format("'{}' and '{}'", first->second, tensor.name);
+    } else {
+      ++num_others;
+    }
+  }
+  if (shown.empty()) return {};
+  return fmt::format(
+      "{}{} are one tensor in the input (tied); in the output they are separate ones of the same "
+      "numbers, and nothing says that they are tied",
+      shown,
+      num_others > 0 ? fmt::format(" (and {} more)", num_others) : "");
+}
+
 }  // namespace
 
 Conversion convert_tensors(const TensorFile& input,
@@ -132,8 +156,8 @@ Conversion convert_tensors(const TensorFile& input,
                     output.stem().string()));
   }
   lost.note(conversion.notes);
-  if (std::string note = note_on_values(input); !note.empty()) {
-    conversion.notes.push_back(std::move(note));
+  for (std::string note : {note_on_ties(input), note_on_values(input)}) {
+    if (!note.empty()) conversion.notes.push_back(std::move(note));
   }
   return conversion;
 }
