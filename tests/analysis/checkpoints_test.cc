@@ -92,6 +92,26 @@ TEST_F(ExpandCheckpoints, LeavesOutBackupsAndTellsWhatIsNotNumbered) {
                                     "step-99999999999999999999.npz, step-latest.pt")));
 }
 
+TEST_F(ExpandCheckpoints, NamesOtherNumberedFilesBesideThoseNamedStepN) {
+  for (const char* name : {"step-0.npz",
+                           "Step_2.npz",
+                           "epoch_1.npz",
+                           "epoch_2.npz",
+                           "epoch_3.pt",
+                           "best.npz",
+                           "epoch_4.npz~",
+                           "notes_5.txt",
+                           "big-00001-of-00002.safetensors"}) {
+    touch(name);
+  }
+  EXPECT_THAT(names_of(expand()), ElementsAre("step-0.npz"));
+  EXPECT_THAT(checkpoints_in_folder(folder_.path()).remarks,
+              ElementsAre(HasSubstr("left out, since not named like step-0.npz: Step_2.npz, "
+                                    "epoch_1.npz, epoch_2.npz, epoch_3.pt")));
+  EXPECT_THAT(checkpoints_in_folder(folder_.path(), "npz").remarks,
+              ElementsAre(HasSubstr("step-0.npz: Step_2.npz, epoch_1.npz, epoch_2.npz")));
+}
+
 TEST_F(ExpandCheckpoints, TakesFilesNamedAlikeWhereNoneIsNamedStepN) {
   for (const char* name : {"epoch_5.pt", "epoch_10.pt", "epoch_0.pt"}) touch(name);
   EXPECT_THAT(names_of(expand()), ElementsAre("epoch_0.pt", "epoch_5.pt", "epoch_10.pt"));

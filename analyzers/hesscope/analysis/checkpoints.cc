@@ -101,18 +101,33 @@ void refuse_repeated_steps(const fs::path& folder,
   }
 }
 
+void remark_on_other_names(const fs::path& folder,
+                           const std::vector<fs::path>& left_out,
+                           CheckpointFolder& content) {
+  if (left_out.empty()) return;
+  content.remarks.push_back(fmt::format("{}: left out, since not named like {}: {}",
+                                        folder.string(),
+                                        content.files.front().path.filename().string(),
+                                        names_text(left_out)));
+}
+
 // The files named step-N.*; nothing without one.
 CheckpointFolder by_convention(const fs::path& folder,
                                const std::vector<fs::path>& files,
                                const io::FormatKind* format) {
   CheckpointFolder content;
   std::vector<fs::path> unnumbered;
+  std::vector<fs::path> otherwise_numbered;
   for (const fs::path& file : files) {
     if (is_of_convention(file)) {
       if (format != nullptr && format_by_ending(file) != format) continue;
       content.files.push_back({file, step_of_convention(file)});
     } else if (file.filename().string().starts_with("step-") && has_checkpoint_ending(file)) {
       unnumbered.push_back(file);
+    } else if (has_checkpoint_ending(file) &&
+               (format == nullptr || format_by_ending(file) == format)) {
+      const NumberedName name = detail::numbered_name(file);
+      if (!name.is_of_folder && !name.numbers.empty()) otherwise_numbered.push_back(file);
     }
   }
   if (content.files.empty()) return {};
@@ -124,6 +139,7 @@ CheckpointFolder by_convention(const fs::path& folder,
                     folder.string(),
                     names_text(unnumbered)));
   }
+  remark_on_other_names(folder, otherwise_numbered, content);
   return content;
 }
 
@@ -186,13 +202,8 @@ CheckpointFolder by_pattern(const fs::path& folder,
       refuse_two(folder, before, file, true);
     }
   }
-  if (!left_out.empty()) {
-    std::sort(left_out.begin(), left_out.end());
-    content.remarks.push_back(fmt::format("{}: left out, since not named like {}: {}",
-                                          folder.string(),
-                                          content.files.front().path.filename().string(),
-                                          names_text(left_out)));
-  }
+  std::sort(left_out.begin(), left_out.end());
+  remark_on_other_names(folder, left_out, content);
   return content;
 }
 
