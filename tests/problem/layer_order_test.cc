@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -19,8 +20,8 @@ bool anything(const Rules& rules) { return !rules.empty(); }
 
 /// A layer (out, in) with its vector.
 void add(Tensors& tensors, const std::string& name, std::int64_t out, std::int64_t in) {
-  tensors.push_back({.name = name + ".bias", .shape = {out}});
   tensors.push_back({.name = name + ".weight", .shape = {out, in}});
+  tensors.push_back({.name = name + ".bias", .shape = {out}});
 }
 
 Tensors chain_of(const std::vector<std::string>& names) {  // 3, 8, ..., 8, 4
@@ -47,6 +48,9 @@ TEST(LayersByShapes, TakesNoOrderOfEqualShapesFromASortedFile) {
   EXPECT_EQ(kept.doubt, "");
   EXPECT_THAT(weights(kept),
               ElementsAre("embed.weight", "ffn.weight", "hidden.weight", "out.weight"));
+  Tensors by_name = tensors;
+  std::ranges::sort(by_name, {}, &io::TensorInfo::name);
+  EXPECT_EQ(layers_by_shapes(by_name, true, anything).doubt, sorted.doubt);
   // A file whose order is none of layers says nothing of those of one shape either.
   std::swap(tensors[0], tensors[6]);
   std::swap(tensors[1], tensors[7]);

@@ -46,8 +46,8 @@ struct Named {
   std::vector<std::string_view> words;
 };
 
-// Whether the names differ in numbers alone, and the first that differs is smaller in `a`. No number
-// is before any: dense, dense_1.
+// Whether the names differ in numbers alone, and the first that differs is smaller in `a`. No
+// number is before any: dense, dense_1.
 bool comes_before(const Named& a, const Named& b) {
   const std::size_t common = std::min(a.words.size(), b.words.size());
   std::size_t i = 0;
@@ -302,8 +302,8 @@ class Choice {
   }
 
  private:
-  // Two at least, if there are more than one. Where they start tells where they end, since each goes
-  // over all: of those with as many inputs all or none go with the data.
+  // Two at least, if there are more than one. Where they start tells where they end, since each
+  // goes over all: of those with as many inputs all or none go with the data.
   std::vector<Chain> find(bool by_number) {
     Search search(layers_, by_number);
     std::vector<Chain> all;
@@ -351,7 +351,9 @@ LayerOrder layers_by_shapes(std::span<const io::TensorInfo> tensors,
                                  kMaxLayers)};
   }
   const Layers layers(tensors);
-  return Choice(layers, fits).choose(is_in_order);
+  // PyTorch has a matrix before its vector, "weight" before "bias": what is sorted was sorted.
+  const bool is_sorted = std::ranges::is_sorted(tensors, {}, &io::TensorInfo::name);
+  return Choice(layers, fits).choose(is_in_order && !is_sorted);
 }
 
 bool keeps_order_of_layers(const io::TensorFile& checkpoint) { return checkpoint.format() == "pt"; }

@@ -25,15 +25,16 @@ struct LayerOrder {
 /// of all layers are (out, in), or all of them (in, out). Of several orders that go so, numbers in
 /// names that differ in numbers alone decide (net.2 before net.10, dense before dense_1), then
 /// `is_in_order`; a matrix and a vector whose names differ in one word go together.
-/// @param is_in_order  whether the format keeps the order in which a model has its layers.
+/// @param is_in_order  whether the format keeps the order in which a model has its layers; tensors
+///                     that are sorted by name do not count as in order.
 /// @param fits         whether a model of these rules goes with the data.
 LayerOrder layers_by_shapes(std::span<const io::TensorInfo> tensors,
                             bool is_in_order,
                             const std::function<bool(const std::vector<io::TensorRule>&)>& fits);
 
-/// Whether the format keeps the order in which a checkpoint was put together, and what writes it has
-/// that order from the model. Of PyTorch's own alone: safetensors are sorted by name, and so are
-/// groups of HDF5 and what JAX makes of nested dicts, in whatever they are saved.
+/// Whether the format keeps the order in which a checkpoint was put together, and what writes it
+/// has that order from the model. Of PyTorch's own alone: safetensors are sorted by name, and so
+/// are groups of HDF5 and what JAX makes of nested dicts, in whatever they are saved.
 bool keeps_order_of_layers(const io::TensorFile& checkpoint);
 
 }  // namespace hesscope::detail
