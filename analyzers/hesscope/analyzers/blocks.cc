@@ -267,9 +267,9 @@ class BlocksAnalyzer final : public Analyzer {
        .definition = "square root of the Jensen-Shannon divergence (natural logarithm) of the "
                      "shares of their eigenvalues in the classes: zero within the rounding band "
                      "of the block or (n + 10) eps M, rounding of H; of either sign, 10^-(k+1) M < "
-                     "|lambda| <= 10^-k M, k = 0, 1, "
-                     "..., M being the largest magnitude of an eigenvalue of any block. 0 for "
-                     "equal shares, sqrt(log 2) where no class is common",
+                     "|lambda| <= 10^-k M, k = 0, 1, ..., M being the largest magnitude of an "
+                     "eigenvalue of any block. 0 for equal shares, sqrt(log 2) where no class is "
+                     "common",
        .references = {papers::kEndres, papers::kZhangY}});
   VariableId mean_js_distance_decades_ =
       declare({.name = "mean_js_distance_decades",

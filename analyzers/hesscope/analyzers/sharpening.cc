@@ -258,9 +258,8 @@ class SharpeningAnalyzer final : public Analyzer {
              .definition = "|P d lambda / d theta|^2, P removing the eigenvectors of its cluster: "
                            "an oscillation of amplitude x along its eigenvector lowers the "
                            "eigenvalue at the rate x^2 / 2 times this; 0 where P d lambda / d "
-                           "theta is d lambda / d "
-                           "theta's rounding, or at most twice that norm times the angle by which "
-                           "its eigenvectors may be off",
+                           "theta is rounding of d lambda / d theta, or at most twice the norm of "
+                           "that times the angle by which its eigenvectors may be off",
              .references = {papers::kDamian},
              .headline = is_headline ? 3 : 0}),
         .change =

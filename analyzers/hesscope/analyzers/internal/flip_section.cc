@@ -52,8 +52,7 @@ FlipSection::FlipSection(Group& declaring)
                "goes over to a stable orbit of period two as the learning rate passes 2 / f'', "
                "negative where it leaves; -1/6 of the step's Schwarzian derivative there. It holds "
                "for the loss on this line alone, near a critical point (first_derivative = 0); "
-               "undefined where "
-               "f'' is at most the rounding band of the spectrum",
+               "undefined where f'' is at most the rounding band of the spectrum",
            .references = {papers::kChenBruna, papers::kKuznetsov},
            .undefined = {Status::kUndefinedNotPositiveDefinite}})),
       half_width_(declaring.add(

@@ -27,10 +27,9 @@ NoiseDistribution::NoiseDistribution(Group& declaring)
            .definition =
                "Euclidean norm of the gradient over a minibatch minus that over all samples; "
                "of fresh minibatches minus that over noise-reference further ones; 0 up to the "
-               "larger "
-               "of 16 eps sqrt(tr S + |g|^2) and 16 eps ||H diag(theta)||_F, which is rounding, "
-               "and "
-               "where none is further than that from another, all are their lower median",
+               "larger of 16 eps sqrt(tr S + |g|^2) and 16 eps ||H diag(theta)||_F, which is "
+               "rounding, and where none is further than that from another, all are their lower "
+               "median",
            .references = {papers::kKunstner, papers::kAhn}})),
       batch_size_(
           declaring.add({.name = "batch_size",
