@@ -166,7 +166,7 @@ class StandardStreams(program.Case):
                               stderr=subprocess.STDOUT)
         self.assertEqual(done.returncode, DONE, done.stdout)
         self.assertEqual(done.stdout.splitlines(),
-                         ["1 tensors written to float32.npz",
+                         ["1 tensor written to float32.npz",
                           "hesscope convert: note: 1 number became 0, as float32 has none so small; the first is in 'a'"])
 
     def test_closed_ones_are_not_taken_for_files_of_the_run(self):
