@@ -163,7 +163,8 @@ CriticalPoint find_critical_point(const Objective& given,
   }
   if (!is_done()) return end(CriticalPointOutcome::kOutOfIterations);
   const double size = std::max(here.theta.stableNorm(), theta.stableNorm());
-  const bool is_far = here.norm > kNear * size * curvature || slow_step > kNear * size;
+  const double near = std::max(kNear * size, kRounding);
+  const bool is_far = here.norm > near * curvature || slow_step > near;
   return end(is_far ? CriticalPointOutcome::kVanishing : CriticalPointOutcome::kConverged);
 }
 

@@ -48,8 +48,9 @@ struct CriticalPoint {
 /// the distance still to go makes small eigenvalues of zeros, which mu = 0 would divide by.
 ///
 /// Where |g| / ||H||, which no Newton step is shorter than, is then still above 1e-6 of |theta|, here or
-/// at the start, or where the last of these steps is and it or one before left more than a tenth of |g|,
-/// the gradient vanishes with the curvature, as that of a separable cross-entropy does towards infinity,
+/// at the start, and above eps, as rounding beside a critical point at 0 is not, or where the last of
+/// these steps is and it or one before left more than a tenth of |g|, the gradient vanishes with the
+/// curvature, as that of a separable cross-entropy does towards infinity,
 /// and no critical point is near.
 ///
 /// It descends |g|, not the loss, so that saddles attract it like minima; a saddle it leads to is one
