@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -12,6 +11,7 @@
 #include <hesscope/core/error.h>
 #include <hesscope/core/internal/norms.h>
 #include <hesscope/linalg/singular_values.h>
+#include <hesscope/noise/internal/gradient_rounding.h>
 
 namespace hesscope {
 namespace {
@@ -73,8 +73,7 @@ class AttentionTermsAnalyzer final : public Analyzer {
     const Eigen::MatrixXd j = objective.prediction_jacobian(point.theta(), objective.all_samples());
     const auto num_samples = static_cast<double>(objective.num_samples());
     const double loss = point.loss();
-    constexpr double kRounding = 16 * std::numeric_limits<double>::epsilon();
-    const double error = kRounding * detail::norm(j * point.theta().asDiagonal());
+    const double error = detail::kGradientRounding * detail::norm(j * point.theta().asDiagonal());
     const bool is_fitted = !(detail::Wide(loss) > detail::Wide(error) * error / num_samples);
     answer[rate_].set(
         is_fitted ? kNaN

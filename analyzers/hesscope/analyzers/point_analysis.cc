@@ -10,6 +10,7 @@
 #include <hesscope/core/internal/norms.h>
 #include <hesscope/core/stopwatch.h>
 #include <hesscope/noise/gradient_covariance.h>
+#include <hesscope/noise/internal/gradient_rounding.h>
 #include <hesscope/sampling/random_stream.h>
 #include <hesscope/spectra/counted_spectrum.h>
 
@@ -82,11 +83,10 @@ bool PointAnalysis::is_gradient_zero(const GradientCovariance& covariance) {
 
 const Eigen::VectorXd& PointAnalysis::gradient_by_rounded_parameters() {
   if (gradient_by_rounded_parameters_) return *gradient_by_rounded_parameters_;
-  constexpr double kRounding = 16 * std::numeric_limits<double>::epsilon();
   Eigen::VectorXd rows = Eigen::VectorXd::Zero(theta_.size());
   if (const Eigen::MatrixXd* h = hessian()) {
     for (Eigen::Index i = 0; i < theta_.size(); ++i) {
-      rows[i] = kRounding * detail::norm(h->col(i).cwiseProduct(theta_));
+      rows[i] = detail::kGradientRounding * detail::norm(h->col(i).cwiseProduct(theta_));
     }
   } else if (hessian_status() != Status::kNonFinite) {
     // Over vectors z of random signs the mean square of an entry of H D z is that of its row's norm.
@@ -96,7 +96,8 @@ const Eigen::VectorXd& PointAnalysis::gradient_by_rounded_parameters() {
     for (double& entry : probes.reshaped()) entry = random.uniform() < 0.5 ? -1 : 1;
     const Eigen::MatrixXd products = hessian_operator().apply(theta_.asDiagonal() * probes);
     for (Eigen::Index i = 0; i < theta_.size(); ++i) {
-      rows[i] = kRounding * detail::norm(products.row(i)) / std::sqrt(static_cast<double>(kProbes));
+      rows[i] = detail::kGradientRounding * detail::norm(products.row(i)) /
+                std::sqrt(static_cast<double>(kProbes));
     }
   }
   gradient_by_rounded_parameters_ = std::move(rows);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
 #include <hesscope/core/internal/norms.h>
 #include <hesscope/noise/batch_sharpness.h>
+#include <hesscope/noise/internal/gradient_rounding.h>
 #include <hesscope/objective/gradient_blocks.h>
 
 namespace hesscope {
@@ -96,10 +96,9 @@ Statistic batch_sharpness(const BatchMoments& moments, Index batch_size, double 
   const double third =
       moments.num_samples == 2 ? 0.0 : second * (count - 2.0 * size) / (size * (count - 2.0));
   const double square = moments.gradient_square + second * moments.variance;
-  constexpr double kMachineEpsilon = std::numeric_limits<double>::epsilon();
-  const double band = 256.0 * kMachineEpsilon * kMachineEpsilon;
+  constexpr double kBand = detail::kGradientRounding * detail::kGradientRounding;
   const double scaled_rounding = std::ldexp(rounding, -moments.exponent);
-  if (!(square > band * (moments.gradient_square + moments.variance)) ||
+  if (!(square > kBand * (moments.gradient_square + moments.variance)) ||
       !(square > scaled_rounding * scaled_rounding)) {
     return missing_statistic(Status::kUndefinedZeroDenominator);
   }

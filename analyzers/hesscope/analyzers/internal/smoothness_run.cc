@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <string>
 
 #include <fmt/format.h>
@@ -10,6 +9,7 @@
 #include <hesscope/analyzers/internal/smoothness_run.h>
 #include <hesscope/analyzers/smoothness_fit.h>
 #include <hesscope/core/internal/norms.h>
+#include <hesscope/noise/internal/gradient_rounding.h>
 
 namespace hesscope::detail {
 namespace {
@@ -158,8 +158,8 @@ void SmoothnessRun::set_coordinates(
   std::vector<double> y(gradients.size());
   std::vector<double> rounding;  // of each gradient
   for (const std::vector<double>* gradient : gradients) {
-    constexpr double kRounding = 16 * std::numeric_limits<double>::epsilon();
-    rounding.push_back(kRounding * norm(Eigen::Map<const Eigen::VectorXd>(gradient->data(), n)));
+    rounding.push_back(kGradientRounding *
+                       norm(Eigen::Map<const Eigen::VectorXd>(gradient->data(), n)));
   }
   for (Eigen::Index j = 0; j < n; ++j) {
     for (std::size_t i = 0; i < x.size(); ++i) {
