@@ -26,7 +26,7 @@ def fields(package):
 
 def files(package):
     """Path -> mode of what a .deb holds, folders left out."""
-    return {path.removeprefix("."): mode for mode, path in
+    return {path.removeprefix(".").partition(" -> ")[0]: mode for mode, path in
             re.findall(r"(?m)^(\S{10}) .*? (\./\S.*)$", run("dpkg-deb", "--contents", package)) if mode[0] != "d"}
 
 
@@ -89,7 +89,11 @@ def main(cmake, cpack, binary, source, version):
             check_legal(root, name, version, source)
             for path, mode in files(package).items():
                 assert path.startswith("/usr/") and "hesscope" in path, path
-                assert mode == ("-rwxr-xr-x" if path.startswith("/usr/bin/") else "-rw-r--r--"), (mode, path)
+                if mode[0] == "l":
+                    unpacked = root / path[1:]
+                    assert unpacked.exists() and not os.readlink(unpacked).startswith("/"), path
+                else:
+                    assert mode == ("-rwxr-xr-x" if path.startswith("/usr/bin/") else "-rw-r--r--"), (mode, path)
             needed = ["libc6 (>=", "libhdf5-103", "libopenblas0", "libtbb12"] if name == "hesscope" else [
                 "libeigen3-dev (>= 3.4)", "libhdf5-dev"]
             for need in needed:
@@ -100,7 +104,8 @@ def main(cmake, cpack, binary, source, version):
         # Together they are what is installed without them, so that nothing belongs to no package.
         run(cmake, "--install", binary, "--prefix", scratch / "installed")
         installed = {f"/usr/{path.relative_to(scratch / 'installed')}"
-                     for path in (scratch / "installed").rglob("*") if path.is_file()}
+                     for path in (scratch / "installed").rglob("*")
+                     if path.is_file() or path.is_symlink()}
         packaged = {path for package in made.values() for path in files(package)}
         assert {path for path in packaged if "/doc/libhesscope-dev/" not in path} == installed, packaged ^ installed
         assert any(path.endswith("/hesscopeConfig.cmake") for path in files(made["libhesscope-dev"]))
