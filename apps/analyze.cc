@@ -229,10 +229,7 @@ class AnalyzeCommand final : public RunCommand {
     document["analyzers"] = plan.analyzers;
     document["hessian_directions"] = plan.hessian_directions;
     document["hessian_multiply_adds"] = plan.hessian_multiply_adds;
-    document["peak_memory_bytes"] = plan.peak_memory_bytes;
-    document["seconds"] = plan.seconds;
-    document["done_already"] = plan.is_done_already;
-    document["warnings"] = with_flags(plan.warnings);
+    add_foreseen(document, plan);
     std::string text =
         facts_text({{"model", plan.model_kind},
                     {"checkpoints", fmt::to_string(plan.num_checkpoints)},
@@ -244,7 +241,7 @@ class AnalyzeCommand final : public RunCommand {
                                  bytes_text(plan.peak_memory_bytes),
                                  plan.num_ranks > 0 ? " a rank" : "")},
                     {"time", "about " + duration_text(plan.seconds)},
-                    {"output", output_text(plan.is_done_already)}});
+                    {"output", output_text(plan)}});
     if (plan.num_ranks > 0) {
       document["ranks"] = plan.num_ranks;
       document["grid"] = plan.grid;

@@ -160,10 +160,7 @@ class LandscapeCommand final : public RunCommand {
     document["samples"] = plan.num_samples;
     document["points"] = plan.num_points;
     document["span"] = span_json(plan.grid);
-    document["peak_memory_bytes"] = plan.peak_memory_bytes;
-    document["seconds"] = plan.seconds;
-    document["done_already"] = plan.is_done_already;
-    document["warnings"] = with_flags(plan.warnings);
+    add_foreseen(document, plan);
     std::string text = facts_text({{"model", plan.model_kind},
                                    {"checkpoints", fmt::to_string(plan.num_checkpoints)},
                                    {"centre", plan.centre.string()},
@@ -173,7 +170,7 @@ class LandscapeCommand final : public RunCommand {
                                    {"span", span_text(plan.grid)},
                                    {"memory", "about " + bytes_text(plan.peak_memory_bytes)},
                                    {"time", "about " + duration_text(plan.seconds)},
-                                   {"output", output_text(plan.is_done_already)}});
+                                   {"output", output_text(plan)}});
     for (const std::string& direction : plan.directions) {
       text += facts_text({{"direction", direction}});
     }

@@ -112,10 +112,7 @@ class PathCommand final : public RunCommand {
     document["parameters"] = plan.num_parameters;
     document["samples"] = plan.num_samples;
     document["images"] = plan.num_images;
-    document["peak_memory_bytes"] = plan.peak_memory_bytes;
-    document["seconds"] = plan.seconds;
-    document["done_already"] = plan.is_done_already;
-    document["warnings"] = with_flags(plan.warnings);
+    add_foreseen(document, plan);
     const std::string text = facts_text({{"model", plan.model_kind},
                                          {"parameters", fmt::to_string(plan.num_parameters)},
                                          {"samples", fmt::to_string(plan.num_samples)},
@@ -125,7 +122,7 @@ class PathCommand final : public RunCommand {
                                           fmt::format("at most {}{}",
                                                       duration_text(plan.seconds),
                                                       is_unaligned_ ? "" : ", and the alignment")},
-                                         {"output", output_text(plan.is_done_already)}});
+                                         {"output", output_text(plan)}});
     return {.document = document, .text = text, .warnings = plan.warnings};
   }
 

@@ -153,7 +153,7 @@ std::string RunCommand::facts_text(const std::vector<std::pair<std::string, std:
   return text;
 }
 
-std::string RunCommand::output_text(bool is_done) const {
+std::string RunCommand::output_text(bool is_done, const std::string& refusal) const {
   const auto with = [this](std::string_view state) {
     return fmt::format("{} ({})", output_, state);
   };
@@ -162,13 +162,10 @@ std::string RunCommand::output_text(bool is_done) const {
     return with("its folder does not exist: a run would fail");
   }
   if (is_done) return with("done already: a run would change nothing");
+  if (!refusal.empty()) return with(with_flags(refusal));
   if (io::has_units(part_.place(output_))) return with("begun: a run would continue it");
   if (!io::parts_at(output_).empty())
     return with("begun in parts: a run would find what they kept");
-  const bool may_overwrite = force_.overwrite() != io::Overwrite::kNothing;
-  if (!may_overwrite && std::filesystem::exists(std::filesystem::symlink_status(output_))) {
-    return with("exists: a run would need --force");
-  }
   return with("not written: dry run");
 }
 

@@ -79,9 +79,22 @@ class RunCommand : public Command {
   /// "LABEL  VALUE" in lines; the values begin in one column.
   static std::string facts_text(const std::vector<std::pair<std::string, std::string>>& facts);
 
+  /// What the plan of every run foresees.
+  template <typename Plan>
+  void add_foreseen(Json& document, const Plan& plan) const {
+    document["peak_memory_bytes"] = plan.peak_memory_bytes;
+    document["seconds"] = plan.seconds;
+    document["done_already"] = plan.is_done_already;
+    document["output_refusal"] =
+        plan.output_refusal.empty() ? Json() : Json(with_flags(plan.output_refusal));
+    document["warnings"] = with_flags(plan.warnings);
+  }
+
   /// What a run would find at the output's place, in brackets after that.
-  /// @param is_done  whether that is the complete result of the same command.
-  std::string output_text(bool is_done) const;
+  template <typename Plan>
+  std::string output_text(const Plan& plan) const {
+    return output_text(plan.is_done_already, plan.output_refusal);
+  }
 
   /// The last line of a summary: what became of the output.
   std::string ending_text(bool is_done_already, double seconds) const;
@@ -92,6 +105,8 @@ class RunCommand : public Command {
   bool dry_run_ = false;
 
  private:
+  std::string output_text(bool is_done, const std::string& refusal) const;
+
   template <typename Request>
   static constexpr bool takes_team() {
     return requires(Request & request) { request.team; };

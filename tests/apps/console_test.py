@@ -248,6 +248,23 @@ class DryRun(program.Case):
         self.assertIn("--force", self.run_program(*ANALYZE_ADAM, "--dry-run").stdout)
         self.assertEqual((self.folder / "out.h5").read_text(), "precious")
 
+    def test_says_what_a_run_would_refuse(self):
+        (self.folder / "out.h5").write_text("precious")
+        for force, place in (((), "exists already"), (("--force",), "is there")):
+            with self.subTest(force=force):
+                reason = f"{place} and is not a result of hesscope analysis; choose another output, or replace it by " \
+                         "--force --force"
+                plan = self.run_program(*ANALYZE_ADAM, *force, "--dry-run")
+                self.assertEqual(plan.returncode, DONE)
+                self.assertIn(f"out.h5 ({reason})", plan.stdout)
+                document = json.loads(self.run_program(*ANALYZE_ADAM, *force, "--dry-run", "--json").stdout)
+                self.assertEqual(document["output_refusal"], reason)
+                run = self.run_program(*ANALYZE_ADAM, *force)
+                self.assertEqual(run.returncode, FAILED)
+                self.assertIn(reason, run.stderr)
+        plan = json.loads(self.run_program(*ANALYZE_ADAM, "--force", "--force", "--dry-run", "--json").stdout)
+        self.assertIsNone(plan["output_refusal"])
+
 
 class Progress(program.Case):
     def on_terminal(self, *options):

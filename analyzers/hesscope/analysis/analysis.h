@@ -130,11 +130,13 @@ struct AnalysisPlan {
   double peak_memory_bytes = 0;  ///< of each rank, where there are several
   double seconds = 0;            ///< measured on a part of the work and extrapolated
   bool is_done_already = false;  ///< whether the output is there, complete and of this request
-  int num_ranks = 0;             ///< by the method kDistributed; 0 by others
-  int grid = 0;                  ///< of them, rows and columns
-  int threads = 0;               ///< of each
-  int ranks_here = 0;            ///< how many of them this machine has the memory for
-  int least_ranks = 0;           ///< that would do, one to a machine like this; 0 = none would
+  /// Why a run would refuse its output, and what would allow it; empty where it would not.
+  std::string output_refusal;
+  int num_ranks = 0;    ///< by the method kDistributed; 0 by others
+  int grid = 0;         ///< of them, rows and columns
+  int threads = 0;      ///< of each
+  int ranks_here = 0;   ///< how many of them this machine has the memory for
+  int least_ranks = 0;  ///< that would do, one to a machine like this; 0 = none would
 };
 
 /// Told where a run, or a part of one, stands: checkpoint `index` of `count`, in the order taken, is done by `fraction`. Returning false

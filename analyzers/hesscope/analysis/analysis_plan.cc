@@ -3,13 +3,14 @@
 // What a run will need.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include <hesscope/analysis/analysis.h>
 #include <hesscope/analysis/internal/analysis_costs.h>
 #include <hesscope/analysis/internal/analysis_inputs.h>
-#include <hesscope/analysis/internal/result_reading.h>
+#include <hesscope/analysis/internal/unit_run.h>
 #include <hesscope/core/memory.h>
 #include <hesscope/core/stopwatch.h>
 #include <hesscope/spectra/distributed_cost.h>
@@ -72,8 +73,10 @@ AnalysisPlan plan_analysis(const AnalysisRequest& request) {
     plan.hessian_multiply_adds =
         hessian->multiply_adds() * static_cast<double>(objective.num_samples());
   }
-  plan.is_done_already = request.overwrite == io::Overwrite::kNothing &&
-                         detail::is_result_of(request.output, inputs.configuration(request));
+  detail::OutputState output = detail::output_state(
+      request.output, "analysis", request.overwrite, inputs.configuration(request));
+  plan.is_done_already = output.is_done;
+  plan.output_refusal = std::move(output.refusal);
   for (const detail::ChosenAnalyzer& chosen : inputs.analyzers) {
     chosen.analyzer->dimensions(objective);  // refuses what a run would
     plan.analyzers.push_back(chosen.name);

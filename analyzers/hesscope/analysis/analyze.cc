@@ -14,6 +14,7 @@
 #include <hesscope/analysis/internal/chosen_analyzers.h>
 #include <hesscope/analysis/internal/named_points.h>
 #include <hesscope/analysis/internal/point_sequence.h>
+#include <hesscope/analysis/internal/result_reading.h>
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/suggest.h>

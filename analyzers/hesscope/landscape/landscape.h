@@ -101,6 +101,7 @@ struct LandscapePlan {
   double peak_memory_bytes = 0;
   double seconds = 0;            ///< measured on a part of the work and extrapolated
   bool is_done_already = false;  ///< as of AnalysisPlan
+  std::string output_refusal;    ///< as of AnalysisPlan
 };
 
 /// Computes a landscape and writes the result file.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <hesscope/analysis/internal/result_reading.h>
+#include <utility>
+
+#include <hesscope/analysis/internal/unit_run.h>
 #include <hesscope/core/stopwatch.h>
 #include <hesscope/landscape/internal/landscape_inputs.h>
 #include <hesscope/landscape/landscape.h>
@@ -36,8 +38,10 @@ LandscapePlan plan_landscape(const LandscapeRequest& request) {
   plan.num_points = request.grid.num_points();
   plan.grid = foreseen_grid(request, view);
   plan.warnings = inputs.files().warnings;
-  plan.is_done_already = request.overwrite == io::Overwrite::kNothing &&
-                         detail::is_result_of(request.output, inputs.configuration());
+  detail::OutputState output =
+      detail::output_state(request.output, "landscape", request.overwrite, inputs.configuration());
+  plan.is_done_already = output.is_done;
+  plan.output_refusal = std::move(output.refusal);
   const auto points = static_cast<double>(plan.num_points);
   const auto n = static_cast<double>(plan.num_parameters);
   if (request.curvature) {

@@ -81,6 +81,7 @@ struct PathPlan {
   /// For all steps of the band, by one gradient and one Hessian; without the alignment.
   double seconds = 0;
   bool is_done_already = false;  ///< as of AnalysisPlan
+  std::string output_refusal;    ///< as of AnalysisPlan
 };
 
 /// Finds a path and writes the result file.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <hesscope/analysis/internal/result_reading.h>
+#include <utility>
+
+#include <hesscope/analysis/internal/unit_run.h>
 #include <hesscope/analyzers/point_analysis.h>
 #include <hesscope/core/stopwatch.h>
 #include <hesscope/objective/hessian_cost.h>
@@ -18,8 +20,10 @@ PathPlan plan_path(const PathRequest& request) {
   plan.num_samples = objective.num_samples();
   plan.num_images = request.num_images;
   plan.warnings = inputs.files().warnings;
-  plan.is_done_already = request.overwrite == io::Overwrite::kNothing &&
-                         detail::is_result_of(request.output, inputs.configuration(request));
+  detail::OutputState output = detail::output_state(
+      request.output, "path", request.overwrite, inputs.configuration(request));
+  plan.is_done_already = output.is_done;
+  plan.output_refusal = std::move(output.refusal);
   constexpr double kEnough = 0.02;  // seconds
   double seconds = 0;
   double count = 0;

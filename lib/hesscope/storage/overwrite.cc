@@ -10,32 +10,34 @@
 
 namespace hesscope::io {
 
+std::string refusal_to_replace(const std::filesystem::path& output,
+                               Overwrite overwrite,
+                               const std::string& kind,
+                               const std::function<bool()>& is_of_kind) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (fs::is_directory(output, error)) return "is a folder; name a file, in it or elsewhere";
+  if (overwrite == Overwrite::kAnything || !fs::exists(fs::symlink_status(output, error)))
+    return {};
+  const bool is_empty = fs::is_regular_file(output, error) && fs::file_size(output, error) == 0;
+  const bool is_fine = is_empty || is_of_kind();
+  if (overwrite == Overwrite::kOwnKind && is_fine) return {};
+  const char* const place = overwrite == Overwrite::kNothing ? "exists already" : "is there";
+  return is_fine ? fmt::format("{}; choose another output, or replace it by `Overwrite::kOwnKind`",
+                               place)
+                 : fmt::format(
+                       "{} and is not {}; choose another output, or replace it by "
+                       "`Overwrite::kAnything`",
+                       place,
+                       kind);
+}
+
 void require_replaceable(const std::filesystem::path& output,
                          Overwrite overwrite,
                          const std::string& kind,
                          const std::function<bool()>& is_of_kind) {
-  namespace fs = std::filesystem;
-  std::error_code error;
-  if (fs::is_directory(output, error)) {
-    throw OutputError(
-        fmt::format("{}: is a folder; name a file, in it or elsewhere", output.string()));
-  }
-  if (overwrite == Overwrite::kAnything || !fs::exists(fs::symlink_status(output, error))) return;
-  const bool is_empty = fs::is_regular_file(output, error) && fs::file_size(output, error) == 0;
-  const bool is_fine = is_empty || is_of_kind();
-  if (overwrite == Overwrite::kOwnKind && is_fine) return;
-  const char* const place = overwrite == Overwrite::kNothing ? "exists already" : "is there";
-  if (is_fine) {
-    throw OutputError(
-        fmt::format("{}: {}; choose another output, or replace it by `Overwrite::kOwnKind`",
-                    output.string(),
-                    place));
-  }
-  throw OutputError(fmt::format(
-      "{}: {} and is not {}; choose another output, or replace it by `Overwrite::kAnything`",
-      output.string(),
-      place,
-      kind));
+  const std::string refusal = refusal_to_replace(output, overwrite, kind, is_of_kind);
+  if (!refusal.empty()) throw OutputError(fmt::format("{}: {}", output.string(), refusal));
 }
 
 bool begins_with(const std::filesystem::path& path, const std::vector<std::string>& beginnings) {

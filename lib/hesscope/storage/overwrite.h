@@ -15,6 +15,13 @@ enum class Overwrite {
   kAnything,  ///< any file
 };
 
+/// Why a file that is there may not be replaced, and what would allow it: as require_replaceable()
+/// says it, behind the file's name. Empty where it may be, or where there is none.
+std::string refusal_to_replace(const std::filesystem::path& output,
+                               Overwrite overwrite,
+                               const std::string& kind,
+                               const std::function<bool()>& is_of_kind);
+
 /// To be called before the work, so that nobody loses a file that this program never made.
 /// @param kind        of what is written, as in "an SVG figure".
 /// @param is_of_kind  whether the file that is there is one; called where that matters.

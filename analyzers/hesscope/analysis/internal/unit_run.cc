@@ -11,6 +11,26 @@
 
 namespace hesscope::detail {
 
+OutputState output_state(const std::filesystem::path& output,
+                         const std::string& subject,
+                         io::Overwrite overwrite,
+                         const io::RunConfiguration& configuration) {
+  const bool may_overwrite = overwrite != io::Overwrite::kNothing;
+  OutputState state{.is_done = !may_overwrite && is_result_of(output, configuration),
+                    .refusal = {}};
+  if (state.is_done) return state;
+  const auto is_of_kind = [&] { return is_result_about(output, subject); };
+  state.refusal =
+      !may_overwrite && is_of_kind()
+          ? fmt::format(
+                "exists already, of a run that differs in {}; choose another "
+                "output, or replace it by `Overwrite::kOwnKind`",
+                difference_of(output, configuration))
+          : io::refusal_to_replace(
+                output, overwrite, fmt::format("a result of hesscope {}", subject), is_of_kind);
+  return state;
+}
+
 UnitRun::UnitRun(const std::filesystem::path& output,
                  const std::string& subject,
                  io::Overwrite overwrite,
@@ -28,26 +48,19 @@ UnitRun::UnitRun(const std::filesystem::path& output,
   } else {
     take_parts();
   }
-  const bool may_overwrite = overwrite != io::Overwrite::kNothing;
-  is_done_ = !may_overwrite && is_result_of(output, configuration);
+  const OutputState state = output_state(output, subject, overwrite, configuration);
+  is_done_ = state.is_done;
   if (is_done_) {
     // Of a run that was killed between the last two of its acts, and of parts that came late.
     io::remove_units(place, configuration);
     remove_parts();
     return;
   }
-  const auto is_of_kind = [&] { return is_result_about(output, subject); };
-  if (!may_overwrite && is_of_kind()) {
-    throw OutputError(
-        fmt::format("{}: exists already, of a run that differs in {}; choose another output, or "
-                    "replace it by `Overwrite::kOwnKind`",
-                    output.string(),
-                    difference_of(output, configuration)));
+  if (!state.refusal.empty()) {
+    throw OutputError(fmt::format("{}: {}", output.string(), state.refusal));
   }
-  io::require_replaceable(
-      output, overwrite, fmt::format("a result of hesscope {}", subject), is_of_kind);
-  const auto others =
-      may_overwrite ? io::UnitFolder::Others::kDiscard : io::UnitFolder::Others::kRefuse;
+  const auto others = overwrite == io::Overwrite::kNothing ? io::UnitFolder::Others::kRefuse
+                                                           : io::UnitFolder::Others::kDiscard;
   for (std::size_t k = 0; k < part_locks_.size(); ++k) {
     io::admit_units(io::place_of(output, parts_[k]), configuration, others);
   }

@@ -21,6 +21,18 @@
 
 namespace hesscope::detail {
 
+/// What a run finds at its output.
+struct OutputState {
+  bool is_done = false;  ///< it is there, of this configuration, and not to be replaced
+  std::string refusal;   ///< why it may not be written, behind its name; empty where it may
+};
+
+/// @param subject  of the result, as Provenance has it.
+OutputState output_state(const std::filesystem::path& output,
+                         const std::string& subject,
+                         io::Overwrite overwrite,
+                         const io::RunConfiguration& configuration);
+
 /// A run whose answers are Records, kept unit by unit until its output is in place; or a part of
 /// one, which keeps them beside those of the others.
 class UnitRun {
