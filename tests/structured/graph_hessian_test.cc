@@ -422,5 +422,19 @@ TEST(GraphHessian, LooksUpRowsOfATableMadeOfParameters) {
   EXPECT_TRUE((actual - expected).norm() <= kSiteTolerance * expected.norm());
 }
 
+TEST(GraphHessian, LeavesLookupsOfVeryManyRowsToTheTape) {
+  struct Size {
+    Index positions;
+    Index rows;
+  };
+
+  for (const auto& [positions, rows] : {Size{600, 2000}, Size{150'000, 15'000}}) {
+    auto graph = std::make_shared<Graph>();
+    const Var table = graph->parameter(0, rows, 1);
+    graph->set_output(squared_norm(lookup(table, graph->input(0, positions, 1))));
+    EXPECT_EQ(graph_hessian(graph, best_instruction_set()), nullptr) << positions;
+  }
+}
+
 }  // namespace
 }  // namespace hesscope

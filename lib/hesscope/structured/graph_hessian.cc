@@ -232,9 +232,14 @@ bool SiteHessian::mean(std::span<const double> theta,
   return fill_triangles(executor, triangle_, 1.0 / static_cast<double>(records.count), h);
 }
 
-// Null where a lookup's table is computed from parameters.
+// Null where a lookup's table is computed from parameters, or there are more entries than numbers for
+// them.
 std::shared_ptr<const GraphHessian> site_hessian(std::shared_ptr<const Graph> graph,
                                                  InstructionSet set) {
+  constexpr double kMostEntries = 1 << 30;
+  double num_entries = 0;
+  for (const Graph::Node& node : graph->nodes()) num_entries += static_cast<double>(node.size());
+  if (num_entries > kMostEntries) return nullptr;
   EntryNumbers entries(*graph);
   ParameterUses uses = find_parameter_uses(*graph, entries);
   if (!uses.is_supported) return nullptr;

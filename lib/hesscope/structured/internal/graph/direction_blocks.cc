@@ -68,6 +68,7 @@ void DirectionPlanner::find_fed() {
   is_fed_.assign(uses_.uses.size() * groups_.size(), 0);
   for (const DirectionBlock& block : blocks_) {
     for (std::size_t u = 0; u < uses_.uses.size(); ++u) {
+      if (!uses_.uses[u].x_varies) continue;
       char& is_fed = is_fed_[u * groups_.size() + at(block.group)];
       if (is_fed) continue;
       const auto& x = uses_.uses[u].x;
@@ -282,6 +283,7 @@ double DirectionPlanner::row_work(int g,
           const int num_x = use.is_per_unit ? use.units : use.inputs;
           terms +=
               is_any_in(block, std::span(use.z).subspan(at(t * use.units), at(use.units)), true);
+          if (!use.x_varies) continue;
           terms += is_any_in(block, std::span(use.x).subspan(at(t * num_x), at(num_x)), false);
         }
         work += size * terms * block.count;
@@ -300,10 +302,11 @@ double DirectionPlanner::num_rows(int g,
   const ParameterUse& use = uses_.uses[at(u)];
   const double size = static_cast<double>(use.units) * use.inputs;
   if (group_of(u) != g) return size;
-  const bool is_fed = std::ranges::any_of(blocks, [&](const DirectionBlock& block) {
-    return std::ranges::any_of(use.x,
-                               [&](int x) { return x != kUnitInput && is_in(block, x, false); });
-  });
+  const bool is_fed = use.x_varies && std::ranges::any_of(blocks, [&](const DirectionBlock& block) {
+                        return std::ranges::any_of(use.x, [&](int x) {
+                          return x != kUnitInput && is_in(block, x, false);
+                        });
+                      });
   const bool is_quarter = !by_parameters && is_symmetric_in_inputs(use, groups_[at(g)], is_fed);
   return size * (is_quarter ? 0.25 * (1.0 + 1.0 / use.units) * (1.0 + 1.0 / use.inputs) : 0.5);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -14,6 +15,10 @@
 
 namespace hesscope::detail {
 namespace {
+
+// Entries of one-hot rows: each is a number of every sample at hand. A model with more of them is none
+// whose structure helps.
+constexpr std::int64_t kMostOneHots = 1 << 20;
 
 class UseFinder {
  public:
@@ -36,6 +41,12 @@ class UseFinder {
     for (ParameterUse& use : found_.uses) move_down(use);
     found_.uses = merged(std::move(found_.uses));
     mark_varying();
+    for (ParameterUse& use : found_.uses) {
+      use.x_varies = std::ranges::any_of(use.x, [&](int x) {
+        const int from = x == kUnitInput ? -1 : entries_.node_of(x);
+        return from >= 0 && found_.varies[at(from)];
+      });
+    }
     return std::move(found_);
   }
 
@@ -138,6 +149,8 @@ class UseFinder {
         const auto table_rows = static_cast<int>(node(n.a).rows);
         const auto units = static_cast<int>(n.cols);
         const auto positions = static_cast<int>(n.rows);
+        const std::int64_t num_one_hots = found_.num_entries - entries_.size();
+        if (num_one_hots + std::int64_t{positions} * table_rows > kMostOneHots) return false;
         const OneHotRows rows{n.choice, positions, table_rows, found_.num_entries};
         ParameterUse use{
             .positions = positions, .units = units, .inputs = table_rows, .factor = view.factor};

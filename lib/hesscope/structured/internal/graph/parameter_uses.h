@@ -25,6 +25,7 @@ struct ParameterUse {
   int inputs = 1;
   double factor = 1;            ///< of x
   bool is_per_unit = false;     ///< x is x[t,i] instead of x[t,j], and inputs 1
+  bool x_varies = true;         ///< whether any x depends on parameters
   std::vector<int> z = {};      ///< entry of z[t,i] at t * units + i
   std::vector<int> x = {};      ///< entry of x[t,j] at t * inputs + j; or of x[t,i]; or kUnitInput
   std::vector<int> theta = {};  ///< parameter (i, j) at i * inputs + j; -1 for none
@@ -56,7 +57,7 @@ struct ParameterUses {
   std::vector<char> is_needed;
   /// Of each node: whether it depends on what the uses add to, as its adjoint then does.
   std::vector<char> varies;
-  /// False where a lookup's table is computed from parameters.
+  /// False where a lookup's table is computed from parameters, or lookups have too many one-hot rows.
   bool is_supported = true;
 };
 
