@@ -163,6 +163,10 @@ TEST(FindCriticalPoint, WhereThereIsNoneSaysSo) {
   const CriticalPoint there = find_critical_point(well, Vector2d(0, 0), {.max_iterations = 0});
   EXPECT_EQ(there.outcome, Outcome::kConverged);
   EXPECT_EQ(there.num_iterations, 0);
+  // Of what is nearly one, only a Hessian tells whether it is near.
+  const CriticalPoint beside = find_critical_point(well, Vector2d(5e-13, 0), {.max_iterations = 0});
+  EXPECT_LE(beside.gradient_norm, CriticalPointOptions().gradient_tolerance);
+  EXPECT_EQ(beside.outcome, Outcome::kOutOfIterations);
 }
 
 TEST(FindCriticalPoint, RefusesWhatDoesNotFit) {

@@ -179,6 +179,19 @@ TEST(Extremes, SayWhenTheyDidNotConverge) {
   EXPECT_LE(found.num_columns, 70);
 }
 
+TEST(Extremes, SayThatFewerColumnsThanPairsFindNothing) {
+  const MatrixXd h = VectorXd::LinSpaced(400, -1.0, 1.0).asDiagonal();
+  for (const Eigen::Index num_smallest : {0, 4}) {
+    for (const std::int64_t max_columns : {1, 3}) {
+      ExtremesOptions options = matrix_free(num_smallest, 4);
+      options.max_columns = max_columns;
+      const Extremes found = extreme_eigenpairs(MatrixOperator(h), options);
+      if (num_smallest > 0) expect_nothing(found.smallest, Status::kFailed);
+      expect_nothing(found.largest, Status::kFailed);
+    }
+  }
+}
+
 // H for so many products, and then with a NaN.
 class TurnsBad final : public SymmetricOperator {
  public:

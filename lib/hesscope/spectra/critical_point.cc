@@ -123,7 +123,7 @@ CriticalPoint find_critical_point(const Objective& given,
         dense_eigensystem(objective.hessian(here.theta), {.num_threads = options.num_threads});
     if (system.status == Status::kOk) curvature = system.eigenvalues.cwiseAbs().maxCoeff();
     if (system.status != Status::kOk) {
-      if (is_done()) break;
+      if (is_done() && !std::isnan(curvature)) break;
       return end(system.status == Status::kNonFinite ? CriticalPointOutcome::kNonFinite
                                                      : CriticalPointOutcome::kFailed);
     }
@@ -161,7 +161,9 @@ CriticalPoint find_critical_point(const Objective& given,
       break;
     }
   }
-  if (!is_done()) return end(CriticalPointOutcome::kOutOfIterations);
+  // Without a curvature nothing tells what vanishes from a critical point, but that nothing is left.
+  const bool is_known = here.norm == 0 || !std::isnan(curvature);
+  if (!is_done() || !is_known) return end(CriticalPointOutcome::kOutOfIterations);
   const double size = std::max(here.theta.stableNorm(), theta.stableNorm());
   const double near = std::max(kNear * size, kRounding);
   const bool is_far = here.norm > near * curvature || slow_step > near;

@@ -131,7 +131,8 @@ void take_ritz_pairs(const RitzPairs& ritz,
   result.vectors = basis.leftCols(ritz.values.size()) * ritz.s(Eigen::all, columns);
 }
 
-// Until the ends are done with or the basis has kLargestSpace vectors.
+// Until the ends are done with or the basis has kLargestSpace vectors. Nothing is found where there may be
+// fewer columns than pairs are wanted.
 void grow(const Shifted& b,
           const LanczosOptions& options,
           LanczosResult& result,
@@ -140,6 +141,7 @@ void grow(const Shifted& b,
   const Index num_wanted = options.num_per_end * (options.ends == Ends::kBoth ? 2 : 1);
   const Index largest = std::min(
       {n, std::max(kLargestSpace, 4 * num_wanted), static_cast<Index>(options.max_columns)});
+  if (largest < num_wanted) return;
   Factorization factorization(ShiftedInLanczos(b, Spectra::IdentityBOp()), largest);
   Index num_products = 0;
   Eigen::Map<const VectorXd> start(options.start.data(), n);
@@ -191,7 +193,7 @@ LanczosResult lanczos(const SymmetricOperator& h, const LanczosOptions& options)
   const Shifted b(h, options, fraction);
   try {
     grow(b, options, result, fraction);
-    if (result.status != Status::kOk) restart(b, options, result);
+    if (result.status != Status::kOk && result.values.size() > 0) restart(b, options, result);
   } catch (const NonFiniteProduct&) {
     result.status = Status::kNonFinite;
   }
