@@ -71,18 +71,24 @@ Var negative(const OperatorCall&, Var x) { return -x; }
 
 Var logarithm(const OperatorCall&, Var x) { return log(x); }
 
-// x where x > alpha, 0 elsewhere
+Var less_or_equal(Var a, Var b) { return less(a, b) + equal(a, b); }
+
+Var zeros_like(Var x) { return less(x, x); }
+
+// x where x > alpha, 0 elsewhere; NaN of NaN
 Var thresholded_relu(const OperatorCall& call, Var x) {
-  return hadamard(x, less(call.constant(call.number("alpha", 1)), x));
+  const Var is_low = less_or_equal(x, call.constant(call.number("alpha", 1)));
+  return select(is_low, zeros_like(x), x);
 }
 
-// x + bias where x < -lambd, x - bias where x > lambd, 0 between.
+// x + bias where x < -lambd, x - bias where x > lambd, 0 between; NaN of NaN.
 Var shrink(const OperatorCall& call, Var x) {
   const double bias = call.number("bias", 0);
   const double threshold = call.number("lambd", 0.5);
   const Var is_low = less(x, call.constant(-threshold));
-  const Var is_high = less(call.constant(threshold), x);
-  return hadamard(is_low, shifted(call, x, bias)) + hadamard(is_high, shifted(call, x, -bias));
+  const Var is_not_high = less_or_equal(x, call.constant(threshold));
+  return select(
+      is_low, shifted(call, x, bias), select(is_not_high, zeros_like(x), shifted(call, x, -bias)));
 }
 
 // x Phi(x), or with approximate = "tanh" x (1 + tanh(u)) / 2 = x sigmoid(2 u), u = sqrt(2 / pi) (x +
