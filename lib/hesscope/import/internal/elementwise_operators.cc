@@ -224,31 +224,35 @@ Values lower_extreme(const OperatorCall& call) {
   return {kIsMaximum ? best : opposite(call, best)};
 }
 
-// max(lowest, min(highest, x)), where either may be left out.
+// min(max(x, lowest), highest), where either may be left out: all is `highest` where that is below
+// `lowest`, and NaN where a bound is.
 Values lower_clip(const OperatorCall& call) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  const auto bound =
-      [&](const char* attribute, std::size_t i, double none) -> std::optional<double> {
-    if (call.has_attribute(attribute)) return call.number(attribute, none);
-    if (!call.has(i) || call.input(i).size() == 0) return none;
-    return call.single_number(call.input(i));
+  const auto bound = [&](const char* attribute, std::size_t i) -> std::optional<Value> {
+    if (call.has_attribute(attribute)) {
+      return call.result(call.constant(call.number(attribute, 0)), {});
+    }
+    if (!call.has(i) || call.input(i).size() == 0) return std::nullopt;
+    return call.input(i);
   };
-  const auto lowest = bound("min", 1, -kInfinity);
-  const auto highest = bound("max", 2, kInfinity);
+  const std::optional<Value> lowest = bound("min", 1);
+  const std::optional<Value> highest = bound("max", 2);
   const Value& x = call.input(0);
   if (x.is_known()) {
     Value clipped = x;
-    if (call.has(1)) clipped = of_integers(call, clipped, call.input(1), IntegerFunction::kMaximum);
-    if (call.has(2)) clipped = of_integers(call, clipped, call.input(2), IntegerFunction::kMinimum);
+    if (lowest) clipped = of_integers(call, clipped, *lowest, IntegerFunction::kMaximum);
+    if (highest) clipped = of_integers(call, clipped, *highest, IntegerFunction::kMinimum);
     return {clipped};
   }
-  if (lowest && highest && *lowest <= *highest) {
-    return {call.result(elementary(Elementary::kClip, *x.var, *lowest, *highest), x.axes)};
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const auto low = lowest ? call.single_number(*lowest) : -kInfinity;
+  const auto high = highest ? call.single_number(*highest) : kInfinity;
+  if (low && high && *low <= *high) {
+    return {call.result(elementary(Elementary::kClip, *x.var, *low, *high), x.axes)};
   }
   Value clipped = x;
-  if (call.has(1)) clipped = larger(call, clipped, call.input(1));
-  if (call.has(2)) {
-    clipped = opposite(call, larger(call, opposite(call, clipped), opposite(call, call.input(2))));
+  if (lowest) clipped = larger(call, clipped, *lowest);
+  if (highest) {
+    clipped = opposite(call, larger(call, opposite(call, clipped), opposite(call, *highest)));
   }
   return {clipped};
 }
