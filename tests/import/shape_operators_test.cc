@@ -65,6 +65,19 @@ TEST(KnownIntegers, AreNotMixedWithRealNumbers) {
   expect_refused(op, "integers of shapes or indices and real numbers at once");
 }
 
+// As of the shape of a scalar, the last first.
+TEST(Slice, OfAnEmptyListIsEmpty) {
+  for (const std::int64_t step : {1, -1, 2, -3}) {
+    OperatorFixture op("Slice");
+    op.integers({0}, {}).integers({1}, {step > 0 ? 0 : -1});
+    op.integers({1}, {step > 0 ? kMost : kLeast}).integers({1}, {0}).integers({1}, {step});
+    const onnx::Value y = op.result();
+    ASSERT_TRUE(y.is_known());
+    EXPECT_EQ(text(y.axes), "(0,)");
+    EXPECT_TRUE(y.integers->base.empty());
+  }
+}
+
 TEST(Split, RefusesPartsWhoseSumOverflows) {
   OperatorFixture op("Split");
   op.outputs({"a", "b", "c", "d"}).parameter({4});

@@ -172,6 +172,7 @@ Range range_of(const OperatorCall& call,
                std::int64_t end,
                std::int64_t step) {
   if (step == 0) call.refuse("has a step of 0");
+  if (size == 0) return {0, step, 0};
   const auto from_front = [&](std::int64_t place) { return place < 0 ? place + size : place; };
   const std::int64_t lowest = step > 0 ? 0 : -1;
   const std::int64_t highest = step > 0 ? size : size - 1;
