@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -89,6 +90,17 @@ TEST(Split, RefusesPartsWhoseSumOverflows) {
   OperatorFixture fewer("Split");
   fewer.outputs({"a", "b"}).parameter({4}).integers({2}, {2, 1});
   expect_refused(fewer, "do not make up axis 0 of (4,)");
+}
+
+TEST(Split, RefusesPartsThatStayEmpty) {
+  OperatorFixture op("Split", 18);
+  op.outputs({"a", "b", "c"}).with("num_outputs", 3).parameter({4});
+  expect_refused(op, "the 4 entries of axis 0 of (4,) do not fill 3 parts of 2");
+  OperatorFixture last_is_smaller("Split", 18);
+  last_is_smaller.outputs({"a", "b", "c"}).with("num_outputs", 3).parameter({5});
+  std::vector<std::string> parts;
+  for (const onnx::Value& part : last_is_smaller.results()) parts.push_back(text(part.axes));
+  EXPECT_EQ(parts, (std::vector<std::string>{"(2,)", "(2,)", "(1,)"}));
 }
 
 TEST(Hardmax, PicksTheFirstOfTheLargest) {

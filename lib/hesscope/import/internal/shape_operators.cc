@@ -264,6 +264,14 @@ Values lower_split(const OperatorCall& call) {
     const std::int64_t each = (size + parts - 1) / parts;
     for (std::int64_t done = 0; done < size; done += each)
       sizes.push_back(std::min(each, size - done));
+    if (static_cast<std::int64_t>(sizes.size()) != parts) {
+      call.refuse("the {} entries of axis {} of {} do not fill {} parts of {}",
+                  size,
+                  axis,
+                  text(x.axes),
+                  parts,
+                  each);
+    }
   }
   // Taken away one by one: a sum of what the file says might be beyond 64 bits.
   std::int64_t left = size;
