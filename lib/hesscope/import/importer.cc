@@ -78,9 +78,9 @@ void require_known(const OnnxFile& file, const std::vector<std::size_t>& needed)
   if (unknown.empty()) return;
   for (std::string& name : unknown) name = printable(name);
   throw InputError(fmt::format(
-      "{}: its output needs operators that are not known: {}; {} are, which `hesscope "
-      "inspect --operators` lists (random numbers, loops, results whose shape depends on "
-      "data, and operators of other domains are not among them)",
+      "{}: its output needs operators that are not known: {}; {} are, which "
+      "`known_operators()` lists (random numbers, loops, results whose shape depends on data, "
+      "and operators of other domains are not among them)",
       file.path.string(),
       fmt::join(unknown, ", "),
       operator_names().size()));
