@@ -150,16 +150,37 @@ Var whole_part(Var x) {
   return hadamard(elementary(Elementary::kSign, x), elementary(Elementary::kFloor, abs(x)));
 }
 
+// a / b of integers, towards 0: floor((|a| + 1/2) / |b|) with its sign. The half keeps the quotient
+// away from jumps, so that rounding it, also by way of 1 / b (simplified()), does not matter where
+// |a| < 2^50.
+Var whole_quotient(const OperatorCall& call, Var a, Var b) {
+  const Var size = elementary(Elementary::kFloor, shifted(call, abs(a), 0.5) / abs(b));
+  const Var sign = hadamard(elementary(Elementary::kSign, a), elementary(Elementary::kSign, b));
+  return hadamard(sign, size);
+}
+
+// function(call, a, b) of two tensors that are spread to one shape.
+Value with_operands(const OperatorCall& call,
+                    const Value& a,
+                    const Value& b,
+                    Var (*function)(const OperatorCall&, Var, Var)) {
+  const Value x = call.real(a);
+  const Value y = call.real(b);
+  Axes axes = broadcast_axes(call, x.axes, y.axes);
+  const Operands o = elementwise_operands(call, x, y, axes);
+  return call.result(function(call, o.a, o.b), std::move(axes));
+}
+
 template <Combination kCombine, IntegerFunction kOfIntegers>
 Values lower_binary(const OperatorCall& call) {
   if (call.input(0).is_known() && call.input(1).is_known()) {
     return {of_integers(call, call.input(0), call.input(1), kOfIntegers)};
   }
-  Value value = combined(call, call.input(0), second_operand(call), kCombine);
-  // Quotients of integers below 2^53 are rounded to no integer that they are not.
-  const bool is_whole = call.input(0).kind == ElementKind::kInteger;
-  if (is_whole && kOfIntegers == IntegerFunction::kDivide) value.var = whole_part(*value.var);
-  return {value};
+  // Of integers an integer, whatever is rounded on the way.
+  if (kOfIntegers == IntegerFunction::kDivide && call.input(0).kind == ElementKind::kInteger) {
+    return {with_operands(call, call.input(0), second_operand(call), whole_quotient)};
+  }
+  return {combined(call, call.input(0), second_operand(call), kCombine)};
 }
 
 template <Combination kCombine>
