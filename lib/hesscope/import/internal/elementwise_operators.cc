@@ -295,22 +295,61 @@ Values lower_prelu(const OperatorCall& call) {
 
 // --- of numbers and integers ---
 
-// Remainders have the slope of a sawtooth; only known integers are taken.
+// a - trunc(a / b) b to the last bit, as std::fmod: long division by digits of 25 bits. Their products
+// with each half of |b| are exact, and so are the differences; at the end one |b| is added or taken
+// away where a quotient was rounded across an integer. NaN where |a / b| is 2^100 or more, and where it
+// is 1 or more for |b| beyond 1e300.
+Var real_remainder(const OperatorCall& call, Var a, Var b) {
+  constexpr int kBits = 25;
+  constexpr int kDigits = 4;
+  const Var divisor = abs(b);
+  const Var wide = 0x8000001p0 * divisor;  // Veltkamp: 2^27 + 1 parts 53 bits into halves
+  const Var high = wide - (wide - divisor);
+  const Var low = divisor - high;
+  const Var size = abs(a);
+  Var rest = size;
+  for (int digit = kDigits; digit-- > 0;) {
+    const double unit = std::ldexp(1.0, kBits * digit);
+    const Var times = unit * whole_part((1 / unit) * (rest / divisor));
+    rest = rest - hadamard(times, high) - hadamard(times, low);
+  }
+  const Var missing = less(rest, call.constant(0.0)) - less_or_equal(divisor, rest);
+  rest = rest + hadamard(missing, divisor);
+  const Var is_known = less(size / divisor, call.constant(std::ldexp(1.0, kBits * kDigits)));
+  rest = rest + call.constant(0.0) / is_known;
+  return select(less(size, divisor), a, hadamard(elementary(Elementary::kSign, a), rest));
+}
+
+Var integer_remainder(const OperatorCall& call, Var a, Var b) {
+  return a - hadamard(whole_quotient(call, a, b), b);
+}
+
+// The remainder with the sign of the divisor, of that with the dividend's.
+Var modulus_of(const OperatorCall& call, Var remainder, Var b) {
+  const Var signs =
+      hadamard(elementary(Elementary::kSign, remainder), elementary(Elementary::kSign, b));
+  return select(less(signs, call.constant(0.0)), remainder + b, remainder);
+}
+
+// Remainders have the slope of a sawtooth.
 Values lower_mod(const OperatorCall& call) {
   const bool is_c = call.integer("fmod", 0) != 0;
-  if (!call.input(0).is_known() || !call.input(1).is_known()) {
-    const Value x = call.real(0);
-    const Value y = call.real(1);
-    const Axes axes = broadcast_axes(call, x.axes, y.axes);
-    const Operands o = elementwise_operands(call, x, y, axes);
-    const Var quotient = o.a / o.b;
-    const Var whole = is_c ? whole_part(quotient) : elementary(Elementary::kFloor, quotient);
-    return {call.result(o.a - hadamard(whole, o.b), axes)};
+  const Value& dividend = call.input(0);
+  const Value& divisor = call.input(1);
+  if (dividend.is_known() && divisor.is_known()) {
+    return {of_integers(
+        call, dividend, divisor, is_c ? IntegerFunction::kRemainder : IntegerFunction::kModulus)};
   }
-  return {of_integers(call,
-                      call.input(0),
-                      call.input(1),
-                      is_c ? IntegerFunction::kRemainder : IntegerFunction::kModulus)};
+  const Value x = call.real(dividend);
+  const Value y = call.real(divisor);
+  Axes axes = broadcast_axes(call, x.axes, y.axes);
+  const std::int64_t size = call.checked_size(axes);
+  const Var a = matrix(expanded(call, x, axes), size, 1);
+  const Var b = matrix(expanded(call, y, axes), size, 1);
+  const bool is_whole =
+      dividend.kind == ElementKind::kInteger && divisor.kind == ElementKind::kInteger;
+  const Var remainder = is_whole ? integer_remainder(call, a, b) : real_remainder(call, a, b);
+  return {call.result(is_c ? remainder : modulus_of(call, remainder, b), std::move(axes))};
 }
 
 template <Elementary kFunction, IntegerFunction kOfIntegers>
