@@ -64,6 +64,9 @@ TEST(KnownIntegers, AreNotMixedWithRealNumbers) {
   OperatorFixture op("Clip");
   op.integers({2}, {1, 2}).parameter({});
   expect_refused(op, "integers of shapes or indices and real numbers at once");
+  OperatorFixture attribute("Clip", 6);
+  attribute.with("min", 1.5).integers({2}, {1, 2});
+  expect_refused(attribute, "integers of shapes or indices and real numbers at once");
 }
 
 // As of the shape of a scalar, the last first.
