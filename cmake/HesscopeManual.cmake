@@ -2,8 +2,6 @@
 # Manual pages and completion for bash, zsh and fish, which the program writes from the declarations of its
 # options: nothing but the program is needed to make them. Where it cannot be run, as it was compiled for
 # another machine, they are left out.
-install(FILES CITATION.cff DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR}) # beside the pages that print them
 if(NOT TARGET hesscope_cli)
   return()
 endif()
