@@ -76,6 +76,24 @@ std::shared_ptr<Graph> checked(const Graph& graph) {
 
 Var number(Graph& g, double value) { return g.constant(Eigen::MatrixXd::Constant(1, 1, value)); }
 
+// x / c in front of a jump is no product with 1 / c, which need not be the same.
+TEST(Simplified, KeepsQuotientsThatAStepTakes) {
+  Graph g;
+  const Var quotient = g.input(0, 1, 1) / number(g, 49);
+  g.set_output(sum(elementary(Elementary::kFloor, g.parameter(0, 1, 1) + quotient)));
+  const std::shared_ptr<Graph> simple = simplified(g);
+  EXPECT_EQ(count_of(*simple, Graph::Op::kDivide), 1);
+  for (const double whole : {1.0, 2.0, 3.0, 100.0}) {
+    const SampleTable samples = SampleTable::Constant(1, 1, 49 * whole);
+    const test::Derivatives found =
+        test::from_sweep(*simple, Eigen::VectorXd::Zero(1), samples, 1, Curvature::kHessian);
+    EXPECT_EQ(found.value, whole);
+  }
+  Graph smooth;
+  smooth.set_output(sum(square(smooth.parameter(0, 1, 1) / number(smooth, 49))));
+  EXPECT_EQ(count_of(*simplified(smooth), Graph::Op::kDivide), 0);
+}
+
 Var mean_of_rows(Var x) { return (1.0 / static_cast<double>(x.cols())) * sum_rows(x); }
 
 struct Spelling {

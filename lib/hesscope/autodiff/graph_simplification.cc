@@ -79,11 +79,26 @@ class Simplification {
     return num_takers;
   }
 
+  // Whether each node is taken by a step, itself or by way of others.
+  std::vector<char> find_before_steps() const {
+    std::vector<char> is_before_step(nodes_.size());
+    for (std::size_t i = nodes_.size(); i-- > 0;) {
+      if (is_needed_[i] == 0 || !(is_before_step[i] || nodes_[i].is_step())) continue;
+      for (const std::int32_t operand : nodes_[i].operands()) {
+        if (operand >= 0) is_before_step[at(operand)] = 1;
+      }
+    }
+    return is_before_step;
+  }
+
   // Products that a number alone takes become products of a smaller factor that is scaled, if none of
-  // the two is parameters: of these the products are what sweeps look for.
+  // the two is parameters: of these the products are what sweeps look for. Quotients in front of a step
+  // stay what they are: 49 (1 / 49) is below 1, and its floor 0.
   void find_scaled(const detail::GraphPatterns& patterns) {
     const std::vector<int> num_takers = count_takers();
+    const std::vector<char> is_before_step = find_before_steps();
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      if (nodes_[i].op == Op::kDivide && is_before_step[i]) continue;
       const auto scaled = patterns.scaled(static_cast<std::int32_t>(i));
       const bool is_replaced = nodes_[i].op != graph_.nodes()[i].op;
       if (is_needed_[i] == 0 || is_replaced || !scaled) continue;
