@@ -24,7 +24,8 @@ namespace {
 
 constexpr std::size_t kMostRows = 12;
 
-// The most telling first: a narrow terminal loses the others. Those of no analyzer are of the checkpoint itself.
+// The most telling first: a narrow terminal loses the others. Those of no analyzer are of the
+// checkpoint itself.
 constexpr std::pair<const char*, const char*> kNumbers[] = {
     {"spectrum", "lambda_max"},
     {"", "loss"},

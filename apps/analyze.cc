@@ -308,8 +308,8 @@ class AnalyzeCommand final : public RunCommand {
     return document;
   }
 
-  // One table for each group of the result file, so that the lines stay short. On a terminal they are cut to its
-  // width, and what one looks at first comes once more at the end.
+  // One table for each group of the result file, so that the lines stay short. On a terminal they
+  // are cut to its width, and what one looks at first comes once more at the end.
   std::string summary_of(const AnalysisResult& result) const {
     const Terminal terminal = standard_output();
     std::size_t num_cut = 0;

@@ -12,8 +12,8 @@
 
 namespace hesscope::cli {
 
-/// What is common to commands that compute at checkpoints: these, how they are read, the problem and
-/// the seed.
+/// What is common to commands that compute at checkpoints: these, how they are read, the problem
+/// and the seed.
 class CheckpointOptions {
  public:
   /// CHECKPOINT and --problem. @param on_checkpoints  what CHECKPOINT is, for the help.

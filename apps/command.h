@@ -38,8 +38,8 @@ enum class ExitCode : int {
   kTerminated = 143,
 };
 
-/// What ranks have matrices by that none of them holds: of a grid of so many rows and columns, 0 = as
-/// many as there are ranks for. @throws ConfigError.
+/// What ranks have matrices by that none of them holds: of a grid of so many rows and columns,
+/// 0 = as many as there are ranks for. @throws ConfigError.
 using SolverMaker =
     std::function<std::shared_ptr<const DistributedSolver>(DistributedEngine engine, int grid)>;
 
@@ -62,8 +62,9 @@ class Command {
   virtual void declare(OptionTable& options) = 0;
   virtual ExitCode run() = 0;
 
-  /// From now on other processes do as this one does, the ranks of a team: what run() is on the first
-  /// one is serve() on the others. For a command that shares no work they need not do anything.
+  /// From now on other processes do as this one does, the ranks of a team: what run() is on the
+  /// first one is serve() on the others. For a command that shares no work they need not do
+  /// anything.
   void join(std::shared_ptr<Team> team, SolverMaker make_solver) {
     team_ = std::move(team);
     make_solver_ = std::move(make_solver);

@@ -12,8 +12,9 @@
 
 namespace hesscope::cli {
 
-/// @param group  the one to list, "/" or "/spectrum", with the whole text of its attributes; empty =
-///               all, and of long attributes the beginning. @throws ConfigError for an unknown one.
+/// @param group  the one to list, "/" or "/spectrum", with the whole text of its attributes;
+///               empty = all, and of long attributes the beginning. @throws ConfigError for an
+///               unknown one.
 std::string listing_text(const io::ResultReader& result, const std::string& group);
 
 /// The same, a list with an object for each group; nothing is cut, and the variables that hold a

@@ -22,9 +22,9 @@ ExitCode report_interrupt(const Command& command);
 /// From its making on SIGINT, SIGTERM and, unless it is ignored, SIGHUP are noted instead of ending
 /// the program; another one, of any of these, ends it at once, but for its echo in the first 0.3
 /// seconds. While it lives, the first one also requests a stop
-/// from what has the token. A run that does not heed that within Command::patience(), being in the middle
-/// of something that nobody can stop, is ended as a kill would end it, with the words and the exit
-/// code of one that did: what is finished is kept either way.
+/// from what has the token. A run that does not heed that within Command::patience(), being in the
+/// middle of something that nobody can stop, is ended as a kill would end it, with the words and
+/// the exit code of one that did: what is finished is kept either way.
 class InterruptibleRun {
  public:
   /// `command` must outlive it. One at a time.

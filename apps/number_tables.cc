@@ -18,7 +18,8 @@
 namespace hesscope::cli {
 namespace {
 
-// What stands in a table instead of a number, and what a line below it says of that; empty where others do.
+// What stands in a table instead of a number, and what a line below it says of that; empty where
+// others do.
 struct StatusText {
   Status status;
   std::string_view cell;

@@ -63,7 +63,8 @@ struct Option {
   /// The command cannot do without it.
   Option& required();
 
-  /// Given without this it would have no effect, and is refused. @param what  "--method distributed".
+  /// Given without this it would have no effect, and is refused. @param what "--method
+  /// distributed".
   Option& only_with(const std::string& what, std::function<bool()> is_there);
 
   /// Given with any other but those of how to print, these would have no effect, and are refused;
@@ -157,7 +158,8 @@ class OptionTable {
   std::string misfit() const;
 
   /// A message of the library, which calls settings and members of requests by `name`, in the words
-  /// of this command line: --name, where there is such an option; and functions as command_of() does.
+  /// of this command line: --name, where there is such an option; and functions as command_of()
+  /// does.
   std::string with_flags(const std::string& message) const;
 
  private:

@@ -16,8 +16,8 @@ class PartOption {
   void declare(OptionTable& options);
 
   /// What was given. Refuses to be one of several tasks that mpirun or srun have started, each of
-  /// which would do the same, unless they share the work. @throws ConfigError; also for both options
-  /// together.
+  /// which would do the same, unless they share the work. @throws ConfigError; also for both
+  /// options together.
   io::Share share(bool shares_tasks) const;
 
   /// OUTPUT, or where the part keeps what is finished.

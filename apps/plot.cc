@@ -40,8 +40,8 @@ std::optional<plot::ScaleKind> parse_scale(const std::string& name) {
   return std::nullopt;
 }
 
-// What a figure is drawn for: how large its letters and lines are, and its size in points where none is
-// asked for (0: the figure's own).
+// What a figure is drawn for: how large its letters and lines are, and its size in points where
+// none is asked for (0: the figure's own).
 struct Style {
   const char* name;
   double magnification;

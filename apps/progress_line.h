@@ -36,8 +36,8 @@ class ProgressLine {
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
-  /// Step `index` of `count` is done by `fraction`. What is left is foreseen from the time since the
-  /// first call and what was done since then: what was done before took no time of this run.
+  /// Step `index` of `count` is done by `fraction`. What is left is foreseen from the time since
+  /// the first call and what was done since then: what was done before took no time of this run.
   void show(const std::string& what, std::size_t index, std::size_t count, double fraction);
 
   /// Wipes the line, before anything else is printed.

@@ -17,8 +17,8 @@ std::string type_text(VariableType type);
 /// Each quantity by its path, with its definition.
 std::string quantities_text();
 
-/// The same with everything that is declared: names, dimensions, units, definitions, statuses that it
-/// can have, sources.
+/// The same with everything that is declared: names, dimensions, units, definitions, statuses that
+/// it can have, sources.
 Json quantities_json();
 
 }  // namespace hesscope::cli

@@ -263,7 +263,8 @@ class ReproduceCommand final : public RunCommand {
     return document;
   }
 
-  // "1 of 4", "1 of 4, 2 open": published values that disagree, and those that the spreads leave open.
+  // "1 of 4", "1 of 4, 2 open": published values that disagree, and those that the spreads leave
+  // open.
   static std::string disagreement_text(const ReproducedFigure& figure) {
     if (figure.num_compared == 0) return "-";
     const std::string text =

@@ -36,8 +36,8 @@ class RunCommand : public Command {
   std::string on_interrupt() const final;
 
  protected:
-  /// Declares --output, --force, --json, --quiet, --dry-run, --threads, --part and --merge-only, which
-  /// change no result.
+  /// Declares --output, --force, --json, --quiet, --dry-run, --threads, --part and --merge-only,
+  /// which change no result.
   /// @param output_name, on_output  the value of --output, and what it is, for the help.
   /// @param on_force, on_dry_run    what --force and --dry-run do.
   Option& declare_run(OptionTable& options,

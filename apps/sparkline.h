@@ -11,8 +11,8 @@
 
 namespace hesscope::cli {
 
-/// A character for each of `width` equal parts of the scale, as high as the root of how many of the values lie
-/// there; a blank where none does. Values without a place on the scale are left out.
+/// A character for each of `width` equal parts of the scale, as high as the root of how many of the
+/// values lie there; a blank where none does. Values without a place on the scale are left out.
 /// @param with_unicode  bars of eight heights; else .:-=+*#@
 std::string sparkline(const plot::Scale& scale,
                       std::span<const double> values,

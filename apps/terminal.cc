@@ -51,7 +51,8 @@ unsigned code_of(std::string_view text, std::size_t length) {
   return code;
 }
 
-// Blocks of characters that take two columns, or none, by Unicode's East_Asian_Width and general categories.
+// Blocks of characters that take two columns, or none, by Unicode's East_Asian_Width and general
+// categories.
 constexpr std::array<std::pair<unsigned, unsigned>, 9> kWide = {{{0x1100, 0x115f},
                                                                  {0x2e80, 0x303e},
                                                                  {0x3041, 0xa4cf},

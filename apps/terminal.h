@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Where standard output is shown. What is said to a person at a terminal fits its width; what goes to a pipe or a file
-// depends on nothing but the result.
+// Where standard output is shown. What is said to a person at a terminal fits its width; what goes
+// to a pipe or a file depends on nothing but the result.
 #pragma once
 
 #include <cstddef>

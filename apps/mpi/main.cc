@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// hesscope-mpi: hesscope as one of several processes that mpirun or srun have started. The first rank
-// is the program; what it asks of objectives the others compute with it.
+// hesscope-mpi: hesscope as one of several processes that mpirun or srun have started. The first
+// rank is the program; what it asks of objectives the others compute with it.
 #include <csignal>
 #include <cstdio>
 #include <memory>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A loss of one's own as a callable: its derivatives, its spectrum, its landscape, and result files.
+// A loss of one's own as a callable: its derivatives, its spectrum, its landscape, and result
+// files.
 #include <cmath>
 #include <iostream>
 

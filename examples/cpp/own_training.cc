@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A graph from ONNX on samples in memory, trained, and a checkpoint with other names. Takes hesscope's
-// folder data/digits.
+// A graph from ONNX on samples in memory, trained, and a checkpoint with other names. Takes
+// hesscope's folder data/digits.
 #include <filesystem>
 #include <iostream>
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Costs and progress of the work at a point, by processor time: other programs on the machine hardly
-// change it.
+// Costs and progress of the work at a point, by processor time: other programs on the machine
+// hardly change it.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>

@@ -79,7 +79,8 @@ TEST(CriticalAnalyzer, CountsWhatADecompositionThereHas) {
   EXPECT_GE(num_saddles, 2);
 }
 
-// Ten of 13 eigenvalues are zeros, however far the search still is from the manifold where it is done.
+// Ten of 13 eigenvalues are zeros, however far the search still is from the manifold where it is
+// done.
 TEST(CriticalAnalyzer, ZerosAreNotMadeEigenvaluesByTheDistanceStillToGo) {
   test::ManifoldOfMinima minima;
   for (const double size : {1e-5, 1e-7, 1e-9, 1e-11}) {
@@ -94,8 +95,8 @@ TEST(CriticalAnalyzer, ZerosAreNotMadeEigenvaluesByTheDistanceStillToGo) {
   }
 }
 
-// Mean of (x - a_i)^2 / 2 + s_i y, the s_i of which cancel: a valley along y that no symmetry explains
-// unless every s_i is 0.
+// Mean of (x - a_i)^2 / 2 + s_i y, the s_i of which cancel: a valley along y that no symmetry
+// explains unless every s_i is 0.
 TEST(CriticalAnalyzer, AParameterThatSamplesAreLinearInIsAnUnexplainedZero) {
   ModelBuilder builder("linear");
   const Var x = builder.parameter("x", {});

@@ -63,8 +63,8 @@ TEST_F(EdgeAnalyzerTest, OfHeavyBallAllowsMore) {
   EXPECT_NEAR(found["update_curvature"].number(), 4, 1e-14);
 }
 
-// P = (1 - beta1^t) (sqrt(v / (1 - beta2^t)) + epsilon) = (1/2) ((1, 8) + 1) after one step with beta1
-// = 1/2, beta2 = 3/4 and v = (1, 64) / 4: H / P = diag(4, 2/9).
+// P = (1 - beta1^t) (sqrt(v / (1 - beta2^t)) + epsilon) = (1/2) ((1, 8) + 1) after one step with
+// beta1 = 1/2, beta2 = 3/4 and v = (1, 64) / 4: H / P = diag(4, 2/9).
 TEST_F(EdgeAnalyzerTest, OfAdamIsThatOfThePreconditionedHessian) {
   const OptimizerState adam = adam_state(
       Vector2d(0.25, 16), 1, {.learning_rate = 0.25, .beta1 = 0.5, .beta2 = 0.75, .epsilon = 1});

@@ -43,9 +43,9 @@ TEST(EigenpairsAnalyzer, SaysWhereTheyLive) {
   expect("residuals_largest", one(0));
 }
 
-// f = (a b - 2)^2 / 2 and its minima: at (sqrt 2, sqrt 2) H = 2 [1, 1; 1, 1], whose eigenvector of 4
-// is (1, 1) / sqrt 2; at (1, 2) H = [4, 2; 2, 1], whose eigenvector of 5 is (2, 1) / sqrt 5. Their
-// product is 3 / sqrt 10.
+// f = (a b - 2)^2 / 2 and its minima: at (sqrt 2, sqrt 2) H = 2 [1, 1; 1, 1], whose eigenvector of
+// 4 is (1, 1) / sqrt 2; at (1, 2) H = [4, 2; 2, 1], whose eigenvector of 5 is (2, 1) / sqrt 5.
+// Their product is 3 / sqrt 10.
 TEST(EigenpairsAnalyzer, SaysHowFarTheyTurn) {
   const GraphObjective objective = test::product_of_two({2});
   const double root = std::sqrt(2.0);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// /sharpening on the lines along the largest eigenvalues' eigenvectors, by closed form and by descent.
+// /sharpening on the lines along the largest eigenvalues' eigenvectors, by closed form and by
+// descent.
 #include <cmath>
 #include <cstdint>
 #include <optional>

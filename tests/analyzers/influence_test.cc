@@ -65,8 +65,9 @@ SampleTable without(const SampleTable& table, Index row) {
   return rest;
 }
 
-// Of losses |x - y_i|^2 / 2 the minimum is the mean: without y_i it moves by (mean - y_i) / (N - 1),
-// to first order in 1/N by (mean - y_i) / N, and a Newton step has all of it.
+// Of losses |x - y_i|^2 / 2 the minimum is the mean: without y_i it moves by
+// (mean - y_i) / (N - 1), to first order in 1/N by (mean - y_i) / N, and a Newton step has all of
+// it.
 TEST(InfluenceAnalyzer, OfAMeanIsTheClosedForm) {
   ModelBuilder builder("mean");
   const Var x = builder.parameter("x", {2});
@@ -121,8 +122,9 @@ class Trained : public testing::Test {
   VectorXd theta_;
 };
 
-// Against the minimum of f - loss_i / N, and with M copies of the data against that of f - loss_i / (M N):
-// the change falls as 1 / M, and what both the first order and the Newton step leave of it as 1 / M^2.
+// Against the minimum of f - loss_i / N, and with M copies of the data against that of
+// f - loss_i / (M N): the change falls as 1 / M, and what both the first order and the Newton step
+// leave of it as 1 / M^2.
 TEST_F(Trained, ItIsWhatRetrainingWithoutASampleGives) {
   const auto changes = [&](Index copies) {
     SampleTable table = samples_.replicate(copies, 1);
@@ -200,8 +202,8 @@ TEST_F(Trained, SlopesAreThoseOfRetrainingWithOtherWeights) {
   }
 }
 
-// (a b - y_i)^2 / 2 has its minimum on a hyperbola; along it nothing is determined, across it a b moves
-// as a mean does.
+// (a b - y_i)^2 / 2 has its minimum on a hyperbola; along it nothing is determined, across it a b
+// moves as a mean does.
 TEST(InfluenceAnalyzer, OnAnOrbitOfMinimaGoesAcrossIt) {
   const GraphObjective objective = test::product_of_two({1, 2, 3});
   const Analysis analysis = influence(objective, Eigen::Vector2d(2, 1), 3);
@@ -257,9 +259,9 @@ TEST(InfluenceAnalyzer, NearAManifoldOfMinimaThereIsNoInverse) {
   }
 }
 
-// Samples (x - a_i)^2 / 2 + y^4 / 4: the curvature 3 y^2 along y is that of the distance from y = 0,
-// where it is zero, though at y = 1e-6 the gradient 1e-18 is far below rounding. With c y^2 / 2,
-// c = 1e-11, instead it is small and not zero.
+// Samples (x - a_i)^2 / 2 + y^4 / 4: the curvature 3 y^2 along y is that of the distance from
+// y = 0, where it is zero, though at y = 1e-6 the gradient 1e-18 is far below rounding. With c
+// y^2 / 2, c = 1e-11, instead it is small and not zero.
 TEST(InfluenceAnalyzer, WhatIsCurvedOnlyAsFarFromTheCriticalPointIsSingular) {
   SampleTable samples(4, 1);
   samples << 1, 2, 3, 6;
@@ -326,7 +328,8 @@ TEST(InfluenceAnalyzer, AlongALinearParameterThereIsNoInverse) {
   EXPECT_TRUE((dead[0].values("influence", "self_influence") - expected).norm() <= 1e-14);
 }
 
-// Without its only convex sample a saddle has another index, and no Newton step leads to one like it.
+// Without its only convex sample a saddle has another index, and no Newton step leads to one like
+// it.
 TEST(InfluenceAnalyzer, AStepToAPointOfAnotherIndexIsNone) {
   const auto diagonal = [](double a, double b) {
     return MatrixXd(Eigen::Vector2d(a, b).asDiagonal());

@@ -56,8 +56,8 @@ Status status(const Analysis& analysis, const char* name) {
 
 // A valley that narrows: L = (s + b y) x^2 / 2 + k x^4 / 24 - a y, with the gradient
 //   ((s + b y) x + k x^3 / 6, b x^2 / 2 - a).
-// At x = 0 its largest eigenvalue is s + b y, along x, with the gradient (0, b): alpha = a b, beta =
-// b^2, sigma^2 = 2 a / b.
+// At x = 0 its largest eigenvalue is s + b y, along x, with the gradient (0, b): alpha = a b,
+// beta = b^2, sigma^2 = 2 a / b.
 struct Valley {
   double s = 4;
   double a = 0.03;
@@ -130,7 +130,8 @@ TEST(OscillationSection, BesideTheCentreFindsItTheBetterTheNearer) {
   }
 }
 
-// A fourth derivative below zero damps the cycle: descent settles on x = +-sigma, whatever the start.
+// A fourth derivative below zero damps the cycle: descent settles on x = +-sigma, whatever the
+// start.
 TEST(OscillationSection, DescentHasThePredictedVariance) {
   const Valley valley{.a = 1e-4, .k = -40};
   constexpr double kRate = 0.5;

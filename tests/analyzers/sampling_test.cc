@@ -54,8 +54,8 @@ TEST_F(SamplingAnalyzerTest, IsTheStandardErrorOfAMean) {
   EXPECT_EQ(number("robust_diagonal_standard_error"), 0);
 }
 
-// Without the first or the last sample the median magnitude is above zero, over all it is zero.
-// Of 2 x 2 Hessians diag(c, 1 - c) with c = 0 and 1 in turns the mean is crowded, 1/2 twice: without
+// Without the first or the last sample the median magnitude is above zero, over all it is zero. Of
+// 2 x 2 Hessians diag(c, 1 - c) with c = 0 and 1 in turns the mean is crowded, 1/2 twice: without
 // any sample the largest eigenvalue grows, so that its bias is above its standard error. Of one
 // parameter there is no crowd.
 TEST_F(SamplingAnalyzerTest, ACrowdedEndIsFlagged) {

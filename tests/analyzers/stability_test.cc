@@ -53,8 +53,8 @@ TEST_F(StabilityAnalyzerTest, WithoutALearningRateHasNoThreshold) {
 }
 
 // Second moments of whole batches settle at g^2 = (16, 16): P = sqrt(v) + epsilon = 5 in both
-// entries, so that P^-1/2 H P^-1/2 = diag(4, 1) / 5. Adam's threshold is (2 + 2 b) / ((1 - b) rate) =
-// 24 for b = 1/2 and the rate 1/4.
+// entries, so that P^-1/2 H P^-1/2 = diag(4, 1) / 5. Adam's threshold is (2 + 2 b) / ((1 - b)
+// rate) = 24 for b = 1/2 and the rate 1/4.
 TEST_F(StabilityAnalyzerTest, SeesThroughAdamsPreconditioner) {
   const Analysis analysis = stability({{"preconditioner", "adam"},
                                        {"second-moments", "recomputed"},

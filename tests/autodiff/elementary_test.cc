@@ -71,7 +71,8 @@ std::vector<Case> cases() {
   with_zero.push_back(0);
   const std::vector<double> inside = {-0.99, -0.5, -1e-9, 0, 1e-3, 0.7, 0.999};
   const std::vector<double> positive = {0.01, 0.5, 1, 2, 30, 1e6};
-  // Where differences of width 1e-10 are good to all digits of a double, relative to what they are of.
+  // Where differences of width 1e-10 are good to all digits of a double, relative to what they are
+  // of.
   const std::vector<double> away_from_zero = {-30, -1, -0.1, 0.7, 8};
   return {
       {"Abs", Elementary::kAbs, [](const Real50& x) { return abs(x); }, both_sides},
@@ -314,7 +315,8 @@ Real50 periodic(const Real50& x, double (*nearest)(double), const Real50& exact)
 TEST(ElementaryFunctions, FunctionsOfRegistersAreCorrectToTheirLastDigits) {
   std::vector<double> points = {0, 5e-324, 709.7827, 709.7828, 745.13, 745.14, 1e300, kInfinity};
   for (double x = 1e-20; x < 800; x *= 1.0173) points.push_back(x);
-  // As near to zeros of sin and cos as numbers are, on both sides of where registers leave them to others.
+  // As near to zeros of sin and cos as numbers are, on both sides of where registers leave them to
+  // others.
   for (double k = 1; k < 1e6; k *= 1.37) points.push_back(std::round(k) * 1.5707963267948966);
   for (std::size_t i = points.size(); i-- > 0;) points.push_back(-points[i]);
   const auto count = static_cast<Eigen::Index>(points.size());

@@ -62,7 +62,8 @@ class ScalarOperation {
 };
 
 // Compares all the engine says about the graph with three oracles. `output(theta, record)` gives
-// the matrix of at most 36 entries that `record_output(graph)` records; their readouts are the loss.
+// the matrix of at most 36 entries that `record_output(graph)` records; their readouts are the
+// loss.
 void expect_derivatives(const std::function<Var(Graph&)>& record_output,
                         const ScalarOperation& output);
 

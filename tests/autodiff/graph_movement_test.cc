@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Operations that move entries, choose between them, or look them up, against scalar code; constants
-// that are folded, and nodes that are left out.
+// Operations that move entries, choose between them, or look them up, against scalar code;
+// constants that are folded, and nodes that are left out.
 #include <cmath>
 #include <limits>
 #include <vector>

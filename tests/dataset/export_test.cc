@@ -29,9 +29,10 @@ namespace fs = std::filesystem;
 
 class Export : public testing::Test {
  protected:
-  // Of 3 x 2 points, the loss at (alpha, beta) = (a, b) being 10 a + b; not finite in a corner, where
-  // there is no index either.
-  // With a trajectory, that of three checkpoints: the second has no place, the first no finite loss.
+  // Of 3 x 2 points, the loss at (alpha, beta) = (a, b) being 10 a + b; not finite in a corner,
+  // where there is no index either.
+  // With a trajectory, that of three checkpoints: the second has no place, the first no finite
+  // loss.
   fs::path landscape(std::size_t num_beta = 2, bool has_trajectory = false) const {
     const fs::path path = folder_ / "landscape.h5";
     ResultFile file(path, {.overwrite = true});

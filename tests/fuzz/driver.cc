@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // One executable for each target: libFuzzer's entry points. HESSCOPE_FUZZ_TARGET names the
-// function, HESSCOPE_FUZZ_MUTATOR how its inputs are changed where their bytes depend on each other.
+// function, HESSCOPE_FUZZ_MUTATOR how its inputs are changed where their bytes depend on each
+// other.
 #include <cstddef>
 #include <cstdint>
 #include <span>

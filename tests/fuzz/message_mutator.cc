@@ -40,8 +40,9 @@ std::string varint(std::uint64_t value) {
   return bytes + static_cast<char>(value);
 }
 
-/// Adds the fields of the message in bytes [begin, end), and of the messages in it; false, and none,
-/// where it is not made of fields. Whether bytes are a message nobody says: they are if they can be.
+/// Adds the fields of the message in bytes [begin, end), and of the messages in it; false, and
+/// none, where it is not made of fields. Whether bytes are a message nobody says: they are if they
+/// can be.
 bool add_fields(std::string_view bytes,
                 std::size_t begin,
                 std::size_t end,

@@ -7,9 +7,9 @@
 namespace hesscope::fuzz {
 
 /// libFuzzer's custom mutator for serialised protobuf messages, whose lengths random changes would
-/// hardly leave right. Most often one field, at any depth, changes, goes, comes twice, or takes what
-/// another field holds (so that names meet); all messages around it get the length that they then
-/// have. Sometimes the file is changed as bytes.
+/// hardly leave right. Most often one field, at any depth, changes, goes, comes twice, or takes
+/// what another field holds (so that names meet); all messages around it get the length that they
+/// then have. Sometimes the file is changed as bytes.
 /// @return the new size, at most `max_size`.
 std::size_t mutate_message(std::uint8_t* data,
                            std::size_t size,

@@ -20,8 +20,8 @@ using test::OperatorFixture;
 
 using Shapes = std::vector<std::vector<std::int64_t>>;
 
-// The place of an operand's entry for these values of the labels; -1 where an axis is of length one and
-// its label is not: it has one entry for all.
+// The place of an operand's entry for these values of the labels; -1 where an axis is of length one
+// and its label is not: it has one entry for all.
 std::int64_t place_of(const std::string& labels,
                       const std::vector<std::int64_t>& shape,
                       const std::map<char, std::int64_t>& values) {

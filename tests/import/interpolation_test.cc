@@ -143,8 +143,8 @@ TEST(InterpolationWeights, OfCubicsAreThoseOfPyTorch) {
   expect_close(resized(3, Coordinates::kPytorchHalfPixel), fewer, 1e-14, "fewer");
 }
 
-// ONNX's examples resize_downsample_scales_{linear,cubic}_antialias, of x = 1 + 4 i + j: their first
-// entries are 1 + 5 y of the one axis.
+// ONNX's examples resize_downsample_scales_{linear,cubic}_antialias, of x = 1 + 4 i + j: their
+// first entries are 1 + 5 y of the one axis.
 TEST(InterpolationWeights, AreStretchedAgainstAliases) {
   const ResizedAxis axis{.from = 4, .to = 2, .scale = 0.6};
   const Eigen::VectorXd line = Eigen::VectorXd::LinSpaced(4, 0, 3);

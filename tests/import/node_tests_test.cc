@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// ONNX's own tests of its operators: on constants, which are folded while the graph is imported, and on
-// parameters, which the recorded graph is evaluated on.
+// ONNX's own tests of its operators: on constants, which are folded while the graph is imported,
+// and on parameters, which the recorded graph is evaluated on.
 #include <algorithm>
 #include <cctype>
 #include <cmath>

@@ -17,7 +17,8 @@ using test::expect_computes;
 using test::expect_refused;
 using test::OperatorFixture;
 
-// Entries [first, first + count * step) of x less their mean, over sqrt(variance + epsilon) + beside.
+// Entries [first, first + count * step) of x less their mean, over
+// sqrt(variance + epsilon) + beside.
 template <typename T, typename X>
 std::vector<T> standardised(const X& x,
                             std::int64_t first,

@@ -124,7 +124,8 @@ TEST(Losses, BinaryCrossEntropyWeighsPositiveTargets) {
   EXPECT_THROW(loss_of(data, {.kind = kind, .pos_weight = {1, 2, 3, 4}}, {kOutputs}), ConfigError);
 }
 
-// One class of three for each of two positions, with all keys; (2, 3) has classes last, (3, 2) first.
+// One class of three for each of two positions, with all keys; (2, 3) has classes last, (3, 2)
+// first.
 TEST(Losses, CrossEntropyCountsSmoothsAndIgnoresAsPyTorch) {
   Data data;
   data.is_integer = true;

@@ -25,9 +25,9 @@ GraphObjective on_random_numbers(Model model) {
   return {std::move(model), std::move(samples)};
 }
 
-// sum tanh(W diag(scale) (x - mean(x)) + b) with W 4 x 3: a function of the matrix W diag(scale), of
-// which a number may be added to each row, and of b. Of 19 parameters 12 - 4 + 4 are seen. The shifts
-// of rows, W_ik += m_i / scale_k, are no affine maps of the parameters.
+// sum tanh(W diag(scale) (x - mean(x)) + b) with W 4 x 3: a function of the matrix W diag(scale),
+// of which a number may be added to each row, and of b. Of 19 parameters 12 - 4 + 4 are seen. The
+// shifts of rows, W_ik += m_i / scale_k, are no affine maps of the parameters.
 Model centred_layer() {
   ModelBuilder b("centred");
   const Var w = b.parameter("W", {4, 3});

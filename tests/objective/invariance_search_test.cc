@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the search finds spans what the built-in kinds know of themselves, keeps every sample's loss,
-// and is nothing where there is nothing.
+// What the search finds spans what the built-in kinds know of themselves, keeps every sample's
+// loss, and is nothing where there is nothing.
 #include <cmath>
 #include <memory>
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What ranks compute together is what one process computes, to the last bit. Numbers of ranks that are
-// no power of two tell: with two or four another order of sums may give the same by chance.
+// What ranks compute together is what one process computes, to the last bit. Numbers of ranks that
+// are no power of two tell: with two or four another order of sums may give the same by chance.
 #include <cmath>
 #include <functional>
 #include <memory>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The units that the search finds are those of the model, all of them and no others, and to exchange them
-// changes no sample's loss at points that it has not seen.
+// The units that the search finds are those of the model, all of them and no others, and to
+// exchange them changes no sample's loss at points that it has not seen.
 #include <cstddef>
 #include <numeric>
 #include <span>
@@ -66,8 +66,8 @@ void expect_unnoticed(const Objective& objective,
   }
 }
 
-// Two hidden layers of one width, which is also that of the input and of the output: only what is hidden
-// may change places, and the layers apart from each other.
+// Two hidden layers of one width, which is also that of the input and of the output: only what is
+// hidden may change places, and the layers apart from each other.
 TEST(UnitSearch, FindsTheHiddenUnitsOfAPerceptron) {
   const GraphObjective objective = random_objective(mlp({.widths = {4, 4, 4, 4}}));
   const std::vector<InterchangeableUnits> found = find_interchangeable_units(objective);
@@ -119,8 +119,8 @@ TEST(UnitSearch, FindsHeadsAndWhatIsWithinThem) {
   expect_unnoticed(objective, found);
 }
 
-// Self-attention as PyTorch keeps it: queries, keys and values of all heads in one tensor of 3 x heads x
-// width rows, and what comes out of the heads side by side in the columns of the next.
+// Self-attention as PyTorch keeps it: queries, keys and values of all heads in one tensor of 3 x
+// heads x width rows, and what comes out of the heads side by side in the columns of the next.
 struct FusedAttention {
   static constexpr Index kTokens = 3;
   static constexpr Index kHeads = 2;
@@ -234,8 +234,8 @@ TEST(UnitSearch, FindsUnitsOnBothAxesOfARecurrentTensor) {
   expect_unnoticed(objective, found);
 }
 
-// f_c = relu-like of channel c at two positions, which lie behind the channel in the weights of the next
-// layer, as those of a flattened image: channels are blocks of two entries.
+// f_c = relu-like of channel c at two positions, which lie behind the channel in the weights of the
+// next layer, as those of a flattened image: channels are blocks of two entries.
 struct Flattened {
   static constexpr Index kChannels = 3;
   static constexpr Index kPositions = 2;
@@ -269,8 +269,8 @@ TEST(UnitSearch, FindsTheChannelsOfAFlattenedImage) {
   expect_unnoticed(objective, found);
 }
 
-// Log-loss of two classes: where their weights are the same, as at points that an exchange of the classes
-// leaves as they are, no hidden unit has any effect.
+// Log-loss of two classes: where their weights are the same, as at points that an exchange of the
+// classes leaves as they are, no hidden unit has any effect.
 struct TwoClasses {
   MatrixXd inputs;  // samples x 3
 

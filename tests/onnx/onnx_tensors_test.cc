@@ -187,7 +187,7 @@ TEST(OnnxTensorIsRefused, WhenItsTypeDoesNotHaveAnElement) {
   expect_tensor_refused(kBool, {1}, raw_data("\x02"), "a truth value in it is 2");
 }
 
-// --- External data ------------------------------------------------------------------------------------
+// --- External data -------------------------------------------------------------------------------
 
 /// A model whose tensor W, of two floats, lies in a file.
 ModelText external_model(const std::string& elements) {

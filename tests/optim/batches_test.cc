@@ -219,7 +219,8 @@ TEST(InitialParameters, OfABiasHaveTheFanInOfItsWeight) {
   EXPECT_NEAR(theta.tail(200).squaredNorm() / 200, 0.25 * 0.25 / 3, 0.004);
 }
 
-// Kernels of a convolution with 3 channels, 2 x 4 each; what is a stack of matrices has their columns.
+// Kernels of a convolution with 3 channels, 2 x 4 each; what is a stack of matrices has their
+// columns.
 TEST(InitialParameters, OfAKernelHaveAllInputsOfAnOutput) {
   const std::vector<ParameterBlock> blocks = {{"c.weight", {20, 3, 2, 4}, 0, 480},
                                               {"c.bias", {200}, 480, 200},

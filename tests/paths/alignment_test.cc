@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Copies of one network, whatever was done to them that no sample notices, are brought back onto it.
+// Copies of one network, whatever was done to them that no sample notices, are brought back onto
+// it.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>

@@ -35,9 +35,9 @@ TEST(ElasticBand, ComesToRestOnTheArcBetweenTwoWells) {
   const ElasticBand band(objective, {.num_images = 41, .tolerance = 1e-8, .num_threads = 1});
   const BandState state = at_rest(band, test::well(0), test::well(1));
   ASSERT_EQ(state.outcome, BandOutcome::kConverged);
-  // Tangents point to the higher neighbour, half a piece away: the loss's slope along the arc, at most 3 h,
-  // pulls by the angle between them against 2 k (r - 1). So images are off by the first order of pieces,
-  // but for the pass.
+  // Tangents point to the higher neighbour, half a piece away: the loss's slope along the arc, at
+  // most 3 h, pulls by the angle between them against 2 k (r - 1). So images are off by the first
+  // order of pieces, but for the pass.
   const double piece = 2 * std::numbers::pi / 3 / 40;
   const double off =
       1.1 * 3 * test::ThreeWells::kHeight / (2 * test::ThreeWells::kStiffness) * piece / 2;
@@ -62,7 +62,8 @@ TEST(ElasticBand, ComesToRestOnTheArcBetweenTwoWells) {
     if (i == *top) continue;
     EXPECT_NEAR(arc[i + 1] - arc[i], arc[i] - arc[i - 1], 1e-3 * piece) << i;
   }
-  // It has climbed to the saddle, as far as its force says, and Newton's method goes the rest of the way.
+  // It has climbed to the saddle, as far as its force says, and Newton's method goes the rest of
+  // the way.
   const Vector2d saddle(0.5, std::sqrt(3) / 2);
   EXPECT_NEAR((state.images.col(*top) - saddle).norm(), 0, 1e-7);
   const CriticalPoint pass = find_critical_point(objective, state.images.col(*top));
@@ -121,8 +122,8 @@ TEST(ElasticBand, IsAtRestWhereTheStraightPathIsAlready) {
   EXPECT_EQ(state.images(1, 2), 0);
 }
 
-// (u^2 - 1)^2 + (u - u^3 / 3) / 10 + v^2: nothing pulls across the straight path, and the highest image
-// still has to climb along it.
+// (u^2 - 1)^2 + (u - u^3 / 3) / 10 + v^2: nothing pulls across the straight path, and the highest
+// image still has to climb along it.
 struct StraightValley {
   template <typename T>
   T operator()(const Eigen::Matrix<T, Eigen::Dynamic, 1>& x, Index /*sample*/) const {

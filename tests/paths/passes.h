@@ -13,10 +13,11 @@
 
 namespace hesscope::test {
 
-/// k (r - 1)^2 - h cos(3 phi) in the plane, k = 4, h = 0.5. The circle r = 1 is made of gradient lines:
-/// three minima, loss -h, at phi = 0 and +-120 degrees; three saddles, loss h, half way between them, with
-/// the Hessian diag(2 k, -9 h) by the radius and the circle. So the minimum-energy path from (1, 0) to
-/// (-1/2, sqrt(3)/2) is the arc of 2 pi / 3, with the loss -h cos(3 s) at arc length s.
+/// k (r - 1)^2 - h cos(3 phi) in the plane, k = 4, h = 0.5. The circle r = 1 is made of gradient
+/// lines: three minima, loss -h, at phi = 0 and +-120 degrees; three saddles, loss h, half way
+/// between them, with the Hessian diag(2 k, -9 h) by the radius and the circle. So the
+/// minimum-energy path from (1, 0) to (-1/2, sqrt(3)/2) is the arc of 2 pi / 3, with the loss -h
+/// cos(3 s) at arc length s.
 struct ThreeWells {
   static constexpr double kStiffness = 4;
   static constexpr double kHeight = 0.5;
@@ -38,8 +39,9 @@ inline Eigen::Vector2d well(int i) {
   return {std::cos(angle), std::sin(angle)};
 }
 
-/// K. Mueller & L. Brown (1979), Theoretica Chimica Acta 53, 75-93: the potential on which searches for
-/// minimum-energy paths are compared. Its stationary points, to the digits that are commonly printed:
+/// K. Mueller & L. Brown (1979), Theoretica Chimica Acta 53, 75-93: the potential on which searches
+/// for minimum-energy paths are compared. Its stationary points, to the digits that are commonly
+/// printed:
 ///   minima (-0.558, 1.442), (-0.050, 0.467), (0.623, 0.028); energies -146.700, -80.768, -108.167
 ///   saddles (-0.822, 0.624), (0.212, 0.293); energies -40.665, -72.249
 struct MuellerBrown {

@@ -18,7 +18,8 @@ using Eigen::MatrixXd;
 using Eigen::Vector2d;
 using Eigen::VectorXd;
 
-// x^3 - 3 x in one variable: from -2 to 2 the chord is x, the excess x^3 - 4 x, highest at -2 / sqrt(3).
+// x^3 - 3 x in one variable: from -2 to 2 the chord is x, the excess x^3 - 4 x, highest at
+// -2 / sqrt(3).
 struct Cubic {
   template <typename T>
   T operator()(const Eigen::Matrix<T, Eigen::Dynamic, 1>& x, Index /*sample*/) const {

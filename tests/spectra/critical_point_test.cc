@@ -116,8 +116,9 @@ TEST(FindCriticalPoint, OnAManifoldConvergesQuadratically) {
   EXPECT_NEAR(saddle.loss, 2, 1e-15);
 }
 
-// A critical point leads to itself. Of some seeds hidden units saturate instead: the gradient vanishes as
-// their biases grow, until what is left of it is rounding. Of others |g| falls too slowly to be waited for.
+// A critical point leads to itself. Of some seeds hidden units saturate instead: the gradient
+// vanishes as their biases grow, until what is left of it is rounding. Of others |g| falls too
+// slowly to be waited for.
 TEST(FindCriticalPoint, IsFoundAgainFromItself) {
   const Model model = mlp(
       {.widths = {2, 3, 1}, .activation = Activation::kTanh, .loss = MlpLoss::kMeanSquaredError});

@@ -58,8 +58,8 @@ TEST_P(DecompositionProgress, IsInProportionToTheTime) {
   EXPECT_LT(shares.silence, kMostSilence);
 }
 
-// In one stage, of a size at which the eigenvalues of the tridiagonal form, one call of LAPACK, take a
-// tenth; in two.
+// In one stage, of a size at which the eigenvalues of the tridiagonal form, one call of LAPACK,
+// take a tenth; in two.
 INSTANTIATE_TEST_SUITE_P(Sizes, DecompositionProgress, ::testing::Values(2200, 2600));
 
 }  // namespace

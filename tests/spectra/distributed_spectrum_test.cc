@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The algorithm around a library for matrices on several processes, by a matrix on one: its answers,
-// and that a library which errs is found out. ScaLAPACK itself: tests/mpi.
+// The algorithm around a library for matrices on several processes, by a matrix on one: its
+// answers, and that a library which errs is found out. ScaLAPACK itself: tests/mpi.
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -184,8 +184,8 @@ TEST(DistributedSpectrum, BoundsTheErrorOfEveryEigenvalue) {
   }
 }
 
-// What trace, norm and ends leave open: eigenvalues between the ends with the same sums and the same
-// squares.
+// What trace, norm and ends leave open: eigenvalues between the ends with the same sums and the
+// same squares.
 TEST(DistributedSpectrum, OfWrongEigenvaluesBetweenTheEndsIsFoundOutInFull) {
   VectorXd values = VectorXd::LinSpaced(40, -1.0, 1.0);
   values.segment(10, 3) << 0.0, 0.25, 0.5;

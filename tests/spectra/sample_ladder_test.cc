@@ -76,10 +76,10 @@ TEST(SampleLadder, HasTheErrorsOfEachSampleByItself) {
   }
 }
 
-// One layer of linear attention on Gaussian prompts with w ~ N(0, I): the prediction is s^T Q x, s the
-// mean of y_i x_i over the context and x the query, whatever P is. By the fourth moments of a
-// Gaussian E s s^T = (n + d + 1) / n I, so that the Hessian by Q is 2 (n + d + 1) / n I, and all else
-// zero.
+// One layer of linear attention on Gaussian prompts with w ~ N(0, I): the prediction is s^T Q x, s
+// the mean of y_i x_i over the context and x the query, whatever P is. By the fourth moments of a
+// Gaussian E s s^T = (n + d + 1) / n I, so that the Hessian by Q is 2 (n + d + 1) / n I, and all
+// else zero.
 TEST(SampleLadder, ComesToTheMomentsOfOneLayerOfLinearAttention) {
   constexpr Index kD = 2;
   constexpr Index kN = 3;

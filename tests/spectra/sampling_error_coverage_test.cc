@@ -176,7 +176,8 @@ TEST(SamplingErrorCoverage, OfSumsOfRandomMatricesIsInTheBand) {
   expect_at_least_ninety_percent(study.first_order, {kRobustDiagonal});
 }
 
-// Of 30 draws of 4,000 Gaussian vectors, whose covariance has these eigenvalues, in ascending order.
+// Of 30 draws of 4,000 Gaussian vectors, whose covariance has these eigenvalues, in ascending
+// order.
 struct OfExtremes {
   std::array<int, 2> num_held = {};  // of lambda_min, of lambda_max
   double least_bias = kInfinity;     // |bias| / standard error of either

@@ -308,8 +308,8 @@ TEST(SamplingErrors, OfARatioByZeroAreUndefined) {
   }
 }
 
-// Only sample 3 of 6 has a Hessian, v v^T: without it nothing is left but rounding, of whatever sign,
-// and the jackknife's standard error of its eigenvalue |v|^2 / 6 is that eigenvalue.
+// Only sample 3 of 6 has a Hessian, v v^T: without it nothing is left but rounding, of whatever
+// sign, and the jackknife's standard error of its eigenvalue |v|^2 / 6 is that eigenvalue.
 TEST(SamplingErrors, WithoutTheOnlySampleThatCurvesNothingButRoundingIsLeft) {
   const MatrixXd v = test::random_matrix(3, 20, 5);
   for (Index k = 0; k < v.cols(); ++k) {

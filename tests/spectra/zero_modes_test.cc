@@ -90,8 +90,8 @@ TEST(ZeroModes, AParameterThatTheLossIsLinearInIsNotDead) {
       "sample_slopes must have 3 entries");
 }
 
-// A shift along a linear parameter leaves no loss as it is, whatever its row of H says; a shift of two
-// that keeps the loss does, and is found although both rows are zero.
+// A shift along a linear parameter leaves no loss as it is, whatever its row of H says; a shift of
+// two that keeps the loss does, and is found although both rows are zero.
 TEST(ZeroModes, AShiftOfTwoLinearParametersIsExplainedOnce) {
   Point point = valley(Eigen::Vector3d(2, 0, 0));
   point.gradient = Eigen::Vector3d(0, 1, -1);
@@ -121,7 +121,8 @@ TEST(ZeroModes, OfAHyperbolaCountWhereTheGradientIsZero) {
   EXPECT_NEAR(modes.median_magnitude_without_explained, 13.0, 1e-14);
 }
 
-// f = phi(p q) + r^2 at p = q = 1e-20: the rounding of g is as large as what it predicts, and H decides.
+// f = phi(p q) + r^2 at p = q = 1e-20: the rounding of g is as large as what it predicts, and H
+// decides.
 TEST(ZeroModes, OfGeneratorsThatHaveDiedAreWhatTheHessianHasForZero) {
   const auto explained = [](double slope) {
     const double p = 1e-20;

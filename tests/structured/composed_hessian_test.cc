@@ -29,8 +29,8 @@ MatrixXd numbers(Index rows, Index cols) {
   return values;
 }
 
-// A layer of 6 inputs and 9 units, whose weights are a function of parameters from 0 on, and one of 9 and
-// 2, whose weights are parameters behind those.
+// A layer of 6 inputs and 9 units, whose weights are a function of parameters from 0 on, and one of
+// 9 and 2, whose weights are parameters behind those.
 struct Weights {
   std::string name;
   Index num_parameters;

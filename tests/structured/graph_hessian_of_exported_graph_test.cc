@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Graphs as exporters write them: functions spelt out, entries flattened or moved twice, constants added.
+// Graphs as exporters write them: functions spelt out, entries flattened or moved twice, constants
+// added.
 #include <functional>
 #include <limits>
 #include <memory>
@@ -153,8 +154,8 @@ INSTANTIATE_TEST_SUITE_P(
                         [](Graph& g, Var z) { return square(constant(g, 1) - softmax_rows(z)); }}),
     [](const auto& instance) { return instance.param.name; });
 
-// Layers at one position whose parameters do not follow each other as their inputs do: the bias first,
-// as frameworks that fold constants leave it, weights that are moved, or pruned ones.
+// Layers at one position whose parameters do not follow each other as their inputs do: the bias
+// first, as frameworks that fold constants leave it, weights that are moved, or pruned ones.
 TEST(GraphHessianOfExportedGraph, EqualsThePlainTapeWithParametersInAnyOrder) {
   for (const Index inputs : {3, 8, 9, 17}) {
     for (const std::string order : {"as they come", "reversed", "with gaps"}) {
@@ -294,8 +295,8 @@ TEST(GraphHessianOfExportedGraph, SweepsAFunctionThatIsSpeltOutAsOneThatIsNot) {
   }
 }
 
-// Tokens that do not see each other: normalised, through a hidden layer, each with its own loss. Eight of
-// a token's entries are a block of directions.
+// Tokens that do not see each other: normalised, through a hidden layer, each with its own loss.
+// Eight of a token's entries are a block of directions.
 std::shared_ptr<const Graph> separate_tokens(Index tokens) {
   auto graph = std::make_shared<Graph>();
   Graph& g = *graph;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Graphs of which entries are known to be zero or not to be taken: causal attention in the forms in which it
-// is written, losses of one token, weights and activations that are left out.
+// Graphs of which entries are known to be zero or not to be taken: causal attention in the forms in
+// which it is written, losses of one token, weights and activations that are left out.
 #include <functional>
 #include <limits>
 #include <memory>
@@ -109,7 +109,8 @@ Var with_projections(Graph& g, Var x, const std::function<Var(Graph&, Var)>& wei
   return matmul(weights(g, matmul_nt(q, k)), v);
 }
 
-// Behind an embedding and in front of a layer with gains; the loss of all tokens, or of the last alone.
+// Behind an embedding and in front of a layer with gains; the loss of all tokens, or of the last
+// alone.
 std::shared_ptr<const Graph> transformer(const MaskCase& mask, bool is_of_last) {
   auto graph = std::make_shared<Graph>();
   Graph& g = *graph;

@@ -287,8 +287,8 @@ TEST(GraphHessianOfMlp, ReportsTheShareOfItsWorkAndStopsWhenAsked) {
 }
 
 TEST(GraphHessianOfMlp, NeedsAScratchThatItsLayersBound) {
-  // A chunk of 1,024 samples, or of as many as fit into 128 MiB; for each thread a task's panels and
-  // the plain tape, which has a register for each parameter.
+  // A chunk of 1,024 samples, or of as many as fit into 128 MiB; for each thread a task's panels
+  // and the plain tape, which has a register for each parameter.
   const double mib = 1 << 20;
   const auto small = graph_hessian(mlp({.widths = {2, 8, 3}}).graph);
   const auto large = graph_hessian(mlp({.widths = {100, 100, 100, 100, 100, 100, 10}}).graph);

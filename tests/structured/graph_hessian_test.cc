@@ -197,7 +197,8 @@ INSTANTIATE_TEST_SUITE_P(
                     const Var y = tanh(matmul_nt(gather(h, second, 7, 12), g.parameter(21, 5, 12)));
                     g.set_output(log_sum_exp(matmul(g.parameter(81, 3, 35), reshape(y, 35, 1))));
                   }},
-        // Weights at many positions, so that directions are parameters, those of later layers first.
+        // Weights at many positions, so that directions are parameters, those of later layers
+        // first.
         GraphCase{"LastParametersFirst",
                   [](Graph& g) {
                     const auto layer = [&](Var h, Index length, Index offset) {
@@ -383,7 +384,8 @@ TEST(GraphHessian, KeepsItsRelativeAccuracyWhereSoftmaxIsSure) {
   EXPECT_TRUE(error <= kSiteTolerance * exact.norm()) << error / exact.norm();
 }
 
-// -log sigmoid(theta x) = log(1 + exp(-theta x)): of theta x = -z the curvature is x^2 exp(-z) to rounding.
+// -log sigmoid(theta x) = log(1 + exp(-theta x)): of theta x = -z the curvature is x^2 exp(-z) to
+// rounding.
 TEST(GraphHessian, KeepsItsRelativeAccuracyWhereALogisticLossIsSure) {
   auto graph = std::make_shared<Graph>();
   Graph& g = *graph;

@@ -78,8 +78,8 @@ TEST(IdleEntries, AreWhatIsCutOff) {
   EXPECT_EQ(idle_of(g, x), (MatrixXd(2, 2) << 1, 1, 0, 0).finished());
 }
 
-// A comparison may tell whether what is multiplied by zero is finite: nothing follows from that it would be
-// zero if it were.
+// A comparison may tell whether what is multiplied by zero is finite: nothing follows from that it
+// would be zero if it were.
 TEST(IdleEntries, AreNotWhatDependsOnNumbersThatAreNotFinite) {
   Graph g;
   const Var x = matmul(g.input(0, 2, 2), g.parameter(0, 2, 2));

@@ -34,7 +34,8 @@ inline FunctorObjective<Rosenbrock> rosenbrock() {
       Rosenbrock(), 2, 1, {.parameter_blocks = {{"x", {1}, 0, 1}, {"y", {1}, 1, 1}}});
 }
 
-/// The mean over samples y_i of (a b - y_i)^2 / 2, the prediction z being a b. With r = a b - mean y
+/// The mean over samples y_i of (a b - y_i)^2 / 2, the prediction z being a b. With r = a b - mean
+/// y
 ///   gradient  r (b, a)
 ///   H = G + R,  G = [b^2, a b; a b, a^2],  R = [0, r; r, 0].
 /// G has the eigenvalues 0 and a^2 + b^2, R has r and -r. The loss is the same along

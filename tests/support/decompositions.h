@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Eigen's decompositions of matrices of doubles, the oracles of what the library computes by LAPACK.
-// Compiled once: each costs a compiler as much as a whole file of tests.
+// Eigen's decompositions of matrices of doubles, the oracles of what the library computes by
+// LAPACK. Compiled once: each costs a compiler as much as a whole file of tests.
 #pragma once
 
 #include <Eigen/Core>

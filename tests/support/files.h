@@ -52,7 +52,8 @@ inline void write_bytes(const std::filesystem::path& path, const std::string& by
       .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
 }
 
-/// Removes what is at the path first: where write_bytes() writes a file over, ext4 waits for the disk.
+/// Removes what is at the path first: where write_bytes() writes a file over, ext4 waits for the
+/// disk.
 inline void write_anew(const std::filesystem::path& path, const std::string& bytes) {
   std::filesystem::remove(path);
   write_bytes(path, bytes);

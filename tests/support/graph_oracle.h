@@ -34,8 +34,8 @@ MultiprecisionDerivatives multiprecision_derivatives(const Graph& graph,
                                                      Curvature curvature = Curvature::kHessian);
 
 /// T[u_k, v_k] of the mean loss for the columns of U and V (third_order_sweep.h), by central
-/// differences of H v along u in 50-digit arithmetic: good to some 30 digits where the loss is smooth,
-/// and without a third derivative of anything.
+/// differences of H v along u in 50-digit arithmetic: good to some 30 digits where the loss is
+/// smooth, and without a third derivative of anything.
 /// @throws PreconditionError as above.
 Eigen::MatrixXd multiprecision_third_derivative_times(const Graph& graph,
                                                       std::span<const double> theta,
@@ -43,9 +43,9 @@ Eigen::MatrixXd multiprecision_third_derivative_times(const Graph& graph,
                                                       const Eigen::MatrixXd& u,
                                                       const Eigen::MatrixXd& v);
 
-/// Derivatives of the mean loss along the lines theta + t v_k, orders 0 to 4 in a column for each, by
-/// central differences of the loss in 50-digit arithmetic: good to some 16 digits where it is smooth
-/// within 1e-7 of theta, and without any derivative rule.
+/// Derivatives of the mean loss along the lines theta + t v_k, orders 0 to 4 in a column for each,
+/// by central differences of the loss in 50-digit arithmetic: good to some 16 digits where it is
+/// smooth within 1e-7 of theta, and without any derivative rule.
 /// @throws PreconditionError as above.
 Eigen::MatrixXd multiprecision_line_derivatives(const Graph& graph,
                                                 std::span<const double> theta,

@@ -59,8 +59,8 @@ Eigen::MatrixXd third_derivatives_by_fifty_digits(const FunctionOn<Real50>& f,
                                                   const Eigen::MatrixXd& u,
                                                   const Eigen::MatrixXd& v);
 
-/// Derivatives along the lines x + t v_k, orders 0 to 4 in a column for each, by central differences of
-/// f on 50-digit numbers, good to some 16 digits where f is smooth.
+/// Derivatives along the lines x + t v_k, orders 0 to 4 in a column for each, by central
+/// differences of f on 50-digit numbers, good to some 16 digits where f is smooth.
 Eigen::MatrixXd line_derivatives_by_fifty_digits(const FunctionOn<Real50>& f,
                                                  const Eigen::VectorXd& x,
                                                  const Eigen::MatrixXd& v);

@@ -80,7 +80,7 @@ inline std::string packed(std::uint64_t field, const std::vector<std::int64_t>& 
   return part(field, bytes);
 }
 
-// --- TensorProto ------------------------------------------------------------------------------------
+// --- TensorProto ---------------------------------------------------------------------------------
 
 /// @param elements  raw_data(), floats(), ... or external().
 inline std::string tensor(const std::string& name,
@@ -117,7 +117,7 @@ inline std::string external(const std::string& location,
   return bytes + number(14, 1);
 }
 
-// --- AttributeProto, NodeProto ------------------------------------------------------------------------
+// --- AttributeProto, NodeProto -------------------------------------------------------------------
 
 enum class AttributeType : std::int64_t {
   kFloat = 1,
@@ -172,7 +172,7 @@ inline std::string node(const NodeText& text) {
   return bytes;
 }
 
-// --- GraphProto, FunctionProto, ModelProto --------------------------------------------------------------
+// --- GraphProto, FunctionProto, ModelProto -------------------------------------------------------
 
 /// A number, a symbol, or "" for an axis of which nothing is known.
 inline std::string axis(std::int64_t size) { return part(1, number(1, size)); }

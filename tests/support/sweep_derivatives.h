@@ -42,8 +42,8 @@ Eigen::MatrixXd third_derivatives_from_sweep(const Graph& graph,
                                              int width = ThirdOrderSweep::kMaxPairs,
                                              InstructionSet set = best_instruction_set());
 
-/// Derivatives along the lines theta + t v_k of the mean over the samples by the graph engine, `width`
-/// lines at a time: entry (p, k) is of order p.
+/// Derivatives along the lines theta + t v_k of the mean over the samples by the graph engine,
+/// `width` lines at a time: entry (p, k) is of order p.
 Eigen::MatrixXd line_derivatives_from_sweep(const Graph& graph,
                                             const Eigen::VectorXd& theta,
                                             const SampleTable& samples,

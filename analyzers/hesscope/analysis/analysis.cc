@@ -121,7 +121,8 @@ class Run {
     return all;
   }
 
-  // The same for all answers, of which those of checkpoints with buffers of their own may have others.
+  // The same for all answers, of which those of checkpoints with buffers of their own may have
+  // others.
   std::vector<std::vector<Dimension>> found_dimensions(detail::UnitRun& run) const {
     std::vector<std::vector<Dimension>> all = declared_dimensions();
     const auto is_own = [](const auto& buffers) { return buffers != nullptr; };

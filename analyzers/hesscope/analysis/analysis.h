@@ -39,7 +39,8 @@ struct AnalysisRequest {
   io::Share share = {};                               ///< parts have neighbouring checkpoints
   /// 0 = one per core, of a rank by the method kDistributed one; never changes a result.
   int num_threads = 0;
-  /// Of which this process is the first rank; the others call serve_analysis() meanwhile. null = none.
+  /// Of which this process is the first rank; the others call serve_analysis() meanwhile.
+  /// null = none.
   std::shared_ptr<Team> team = {};
   /// Of that team, for the method kDistributed, and for no other.
   std::shared_ptr<const DistributedSolver> solver = {};
@@ -51,8 +52,8 @@ struct AnalysisRequest {
   /// The command that asks for this result, for the provenance; options that cannot change a result
   /// (threads, the output's name) should be left out so that equal results are equal files.
   std::string command;
-  /// For plan_analysis(), by the method kDistributed: of how many ranks, which need not be there. 0 =
-  /// those of the team.
+  /// For plan_analysis(), by the method kDistributed: of how many ranks, which need not be there.
+  /// 0 = those of the team.
   int foreseen_ranks = 0;
   int foreseen_grid = 0;  ///< the side of their grid; 0 = the largest that they make
   DistributedEngine foreseen_engine = DistributedEngine::kScalapack;
@@ -139,8 +140,8 @@ struct AnalysisPlan {
   int least_ranks = 0;  ///< that would do, one to a machine like this; 0 = none would
 };
 
-/// Told where a run, or a part of one, stands: checkpoint `index` of `count`, in the order taken, is done by `fraction`. Returning false
-/// asks for the run to stop, by Interrupted.
+/// Told where a run, or a part of one, stands: checkpoint `index` of `count`, in the order taken,
+/// is done by `fraction`. Returning false asks for the run to stop, by Interrupted.
 using AnalysisProgress = std::function<bool(std::size_t index, std::size_t count, double fraction)>;
 
 /// Analyzes the checkpoints and writes the result file.
@@ -163,14 +164,14 @@ using AnalysisProgress = std::function<bool(std::size_t index, std::size_t count
 ///         Then no output exists that was not there before.
 AnalysisResult run_analysis(const AnalysisRequest& request, const AnalysisProgress& progress = {});
 
-/// On the other ranks of request.team what run_analysis() is on the first: opens the same inputs and
-/// does this rank's share of the work until that ends, or at once where it has nothing to compute.
-/// Writes nothing. What goes wrong here is thrown there.
+/// On the other ranks of request.team what run_analysis() is on the first: opens the same inputs
+/// and does this rank's share of the work until that ends, or at once where it has nothing to
+/// compute. Writes nothing. What goes wrong here is thrown there.
 void serve_analysis(Team& team, const std::function<AnalysisRequest()>& request);
 
-/// All groups that a result of run_analysis() can have, the root first, with all variables that they
-/// can have, as they lie in the file, without values: what they mean, for people and programs that
-/// have no result yet. The order is that of analyzer_kinds().
+/// All groups that a result of run_analysis() can have, the root first, with all variables that
+/// they can have, as they lie in the file, without values: what they mean, for people and programs
+/// that have no result yet. The order is that of analyzer_kinds().
 std::vector<Group> analysis_quantities();
 
 /// Checks the inputs as run_analysis() does and foresees its cost. Nothing is written.

@@ -109,8 +109,8 @@ class PointAnswers : public Answers {
   Status status_ = Status::kNotComputed;
 };
 
-/// What analyze() returns: a value that depends on nothing else, cheap to copy. To move one is to copy
-/// it: there is none without answers.
+/// What analyze() returns: a value that depends on nothing else, cheap to copy. To move one is to
+/// copy it: there is none without answers.
 class Analysis {
  public:
   Analysis(const Analysis&) = default;
@@ -162,13 +162,15 @@ class Analysis {
 ///
 /// Of a GraphObjective the model and its samples are known, too, as analyzers of one kind of model
 /// need. More samples (`noise` with "noise-sampling" = "fresh") only a Problem has. All records are
-/// held in memory, and with them what is asked for: "save-hessian" takes n^2 numbers for each point.
+/// held in memory, and with them what is asked for: "save-hessian" takes n^2 numbers for each
+/// point.
 ///
 /// @param points     at least one, each of objective.num_parameters() numbers.
 /// @param analyzers  names as in `hesscope analyze --help`; empty = the default ones.
 /// @throws ConfigError for unknown analyzers and options (with the nearest known name), values that
 ///         an analyzer cannot take, and objectives that lack what an analyzer needs;
-///         PreconditionError for points that do not fit, and as CheckedObjective; Interrupted where progress returned false.
+///         PreconditionError for points that do not fit, and as CheckedObjective; Interrupted where
+///         progress returned false.
 /// @cost   as each analyzer says; the Hessian and its decomposition are computed once for each
 ///         point, whoever needs them.
 Analysis analyze(const Objective& objective,

@@ -37,8 +37,8 @@ Rows rows_of(const PointAnalysis& point, const std::string& name) {
   return {point.theta().data() + block.offset, block.shape[0], block.shape[1]};
 }
 
-// The tokens of all samples, one a column. The signal is that of two tokens which lies along the first
-// axis, or which all samples have, times their signs; else the first.
+// The tokens of all samples, one a column. The signal is that of two tokens which lies along the
+// first axis, or which all samples have, times their signs; else the first.
 struct Tokens {
   MatrixXd signal;
   MatrixXd noise;

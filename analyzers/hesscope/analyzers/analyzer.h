@@ -39,8 +39,8 @@ class Analyzer {
 
   virtual ~Analyzer() = default;
 
-  /// Dimensions that its variables use besides `checkpoint` and the root's, for an objective of this
-  /// size. @throws ConfigError for an objective that it cannot analyze.
+  /// Dimensions that its variables use besides `checkpoint` and the root's, for an objective of
+  /// this size. @throws ConfigError for an objective that it cannot analyze.
   virtual std::vector<Dimension> dimensions(const Objective& /*objective*/) const { return {}; }
 
   /// Whether labels of those dimensions may be others at another checkpoint with its own objective.
@@ -64,8 +64,8 @@ class Analyzer {
   /// "noise-sampling fresh": with it the data must be drawn, not a file.
   virtual std::string needs_fresh_samples() const { return {}; }
 
-  /// Whether it wants a bound on the error of every eigenvalue (Spectrum::error_bound), for which the
-  /// method kDistributed alone has a proof.
+  /// Whether it wants a bound on the error of every eigenvalue (Spectrum::error_bound), for which
+  /// the method kDistributed alone has a proof.
   virtual bool needs_full_proof() const { return false; }
 
   /// What the user should know of how it takes what checkpoints hold of their optimisers: one
@@ -85,8 +85,8 @@ class Analyzer {
   /// none; runs refuse another. Numerical failure is in its statuses, not thrown.
   virtual Group analyze(PointAnalysis& point) const = 0;
 
-  /// declared_of_run() with values, from the answers of analyze() at every checkpoint, in order, and
-  /// nothing else: an interrupted run has only those.
+  /// declared_of_run() with values, from the answers of analyze() at every checkpoint, in order,
+  /// and nothing else: an interrupted run has only those.
   /// The seed is that of what is drawn.
   virtual Group summarize(std::span<const Group> /*answers*/, std::uint64_t /*seed*/) const {
     return {};
@@ -128,8 +128,8 @@ struct AnalyzerKind {
   /// What it can be told; each has a fallback and is an option of the command line. An option that
   /// is given asks for its analyzer.
   std::vector<SettingKey> options = {};
-  /// Options that are neither flags nor choices, with values without which some of its variables are
-  /// not declared.
+  /// Options that are neither flags nor choices, with values without which some of its variables
+  /// are not declared.
   std::map<std::string, SettingValue> declaring_all = {};
   std::function<std::unique_ptr<Analyzer>(const Settings&)> create = {};
 };

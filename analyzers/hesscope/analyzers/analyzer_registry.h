@@ -12,8 +12,8 @@
 
 namespace hesscope {
 
-/// In the order they are run and stored, those that a program adds last. Valid for good, and without
-/// those that are registered later.
+/// In the order they are run and stored, those that a program adds last. Valid for good, and
+/// without those that are registered later.
 std::span<const AnalyzerKind> analyzer_kinds();
 
 /// Adds an analyzer for analyze() and run_analysis(), for this process. Safe to call concurrently

@@ -6,8 +6,8 @@
 namespace hesscope {
 
 /// Group /edge: what tells whether training is at its edge of stability, at little cost, for every
-/// row of a history: the largest eigenvalue of H and of P^-1/2 H P^-1/2 with the preconditioner P of
-/// the optimiser at hand, the largest at which that optimiser is stable, and the curvature along
+/// row of a history: the largest eigenvalue of H and of P^-1/2 H P^-1/2 with the preconditioner P
+/// of the optimiser at hand, the largest at which that optimiser is stable, and the curvature along
 /// the gradient and along the update.
 ///
 /// The optimiser is the checkpoint's (optimizer_state.h), while a run trains its own.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// With weights w_i of the samples, f_w = sum_i w_i loss_i has critical points theta(w). At w_i = 1/N,
+// With weights w_i of the samples, f_w = sum_i w_i loss_i has critical points theta(w). At
+// w_i = 1/N,
 //   d theta / d w_i = -H^+ g_i,
 // and leaving sample i out, w_i = 0, gives the mean over the others up to a factor: to first order
 //   delta theta = H^+ g_i / N.

@@ -10,8 +10,8 @@ namespace hesscope {
 /// block by block) and of the matrices' spectral norms (Muon), each from below by a direction and
 /// from above by a proof; and the curvature of update and gradient within and across parameter
 /// tensors.
-/// @source L. Balles, F. Pedregosa & N. Le Roux (2020), arXiv 2002.08056; J. Bernstein & L. Newhouse
-///         (2024), arXiv 2409.20325; S. Xie & Z. Li (2024), arXiv 2404.04454.
+/// @source L. Balles, F. Pedregosa & N. Le Roux (2020), arXiv 2002.08056; J. Bernstein & L.
+///         Newhouse (2024), arXiv 2409.20325; S. Xie & Z. Li (2024), arXiv 2404.04454.
 AnalyzerKind norm_sharpness_analyzer();
 
 }  // namespace hesscope

@@ -89,7 +89,8 @@ const Eigen::VectorXd& PointAnalysis::gradient_by_rounded_parameters() {
       rows[i] = detail::kGradientRounding * detail::norm(h->col(i).cwiseProduct(theta_));
     }
   } else if (hessian_status() != Status::kNonFinite) {
-    // Over vectors z of random signs the mean square of an entry of H D z is that of its row's norm.
+    // Over vectors z of random signs the mean square of an entry of H D z is that of its row's
+    // norm.
     constexpr Eigen::Index kProbes = 4;
     RandomStream random(0, Stream::kTask, 0);
     Eigen::MatrixXd probes(theta_.size(), kProbes);

@@ -105,7 +105,8 @@ class PointAnalysis {
 
   const PointCosts& costs() const { return options_.costs; }
 
-  /// The own work of an analyzer, foreseen to cost so much, begins, and that of the one before ends.
+  /// The own work of an analyzer, foreseen to cost so much, begins, and that of the one before
+  /// ends.
   void begin_own(double cost) { own_.emplace(meter_, cost); }
 
   /// Of that work; the Hessian and the spectrum report theirs.
@@ -122,8 +123,8 @@ class PointAnalysis {
 
   /// Whether the gradient is zero within rounding: of the samples' gradients that cancel
   /// (gradient_covariance.h), or of the parameters, where the samples are fitted and have none:
-  /// |g| <= 16 eps ||H D||_F with D = diag(theta), as rounding theta_i changes g by H_.i theta_i eps;
-  /// estimated by products with random signs where H is not assembled. Only at a point whose
+  /// |g| <= 16 eps ||H D||_F with D = diag(theta), as rounding theta_i changes g by H_.i theta_i
+  /// eps; estimated by products with random signs where H is not assembled. Only at a point whose
   /// status() is kOk. @cost a gradient, a pass of per-sample gradients and the Hessian or a few
   /// products with it.
   bool is_gradient_zero();

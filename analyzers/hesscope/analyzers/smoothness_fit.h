@@ -33,8 +33,8 @@ inline constexpr std::size_t kFewestPointsOfIntervals = 10;
 SmoothnessLine least_squares_line(std::span<const double> x, std::span<const double> y);
 
 /// The line of least squares in y with L0, L1 >= 0: that of least_squares_line() if it has no
-/// negative constant, else the line through the origin (where L0 would be negative) or the level one
-/// (where L1 would be). Both cannot be.
+/// negative constant, else the line through the origin (where L0 would be negative) or the level
+/// one (where L1 would be). Both cannot be.
 /// @throws PreconditionError unless x and y have one size of at least 1 and no negative entry.
 SmoothnessLine nonnegative_line(std::span<const double> x, std::span<const double> y);
 
@@ -82,19 +82,19 @@ LineIntervals bootstrap_intervals(std::span<const double> x,
 /// Confidence intervals of the constants of nonnegative_line(), none of which goes below zero.
 ///
 /// Resamples are fitted by least_squares_line(), either sign allowed: percentiles of fits under the
-/// constraint are wrong where the truth is on the boundary (Andrews 2000; measured, plain ones
-/// hold L0 in 82 % of sets of 10 points if L1 = 0). The percentiles are the expanded ones, (1 -+ level') / 2 with
-/// Phi^-1 = sqrt(m / (m - 2)) times that of Student's t with m - 2 degrees of freedom, which makes
-/// up for what plain ones lack at small m (Hesterberg 2015). Only then comes the constraint, which
-/// costs no coverage: the part below zero is cut off; where the free constant itself is below zero,
-/// the interval is first moved up until its centre is 0, so that its length remains (Mandelkern
-/// 2002); and the interval is extended to the estimate, if that lies outside.
+/// constraint are wrong where the truth is on the boundary (Andrews 2000; measured, plain ones hold
+/// L0 in 82 % of sets of 10 points if L1 = 0). The percentiles are the expanded ones, (1 -+
+/// level') / 2 with Phi^-1 = sqrt(m / (m - 2)) times that of Student's t with m - 2 degrees of
+/// freedom, which makes up for what plain ones lack at small m (Hesterberg 2015). Only then comes
+/// the constraint, which costs no coverage: the part below zero is cut off; where the free constant
+/// itself is below zero, the interval is first moved up until its centre is 0, so that its length
+/// remains (Mandelkern 2002); and the interval is extended to the estimate, if that lies outside.
 ///
 /// Coverage of nominal 95 %, measured (tests/analyzers/smoothness_coverage_test.cc): 94 to 99 % of
-/// 10 points and 90 to 98 % of 30, the least being that of L1 where noise is proportional to y and x
-/// spreads over two decades, so that few points have most of the leverage. A constant that is 0, on
-/// the boundary, is held in 96 to 99 %: its interval can only miss it from above. Points are taken for
-/// independent: of neighbours on a trajectory, which are not, intervals are too narrow.
+/// 10 points and 90 to 98 % of 30, the least being that of L1 where noise is proportional to y and
+/// x spreads over two decades, so that few points have most of the leverage. A constant that is 0,
+/// on the boundary, is held in 96 to 99 %: its interval can only miss it from above. Points are
+/// taken for independent: of neighbours on a trajectory, which are not, intervals are too narrow.
 /// @return kUndefinedTooFewPoints for fewer than kFewestPointsOfIntervals; else as
 ///         bootstrap_intervals().
 /// @throws PreconditionError as nonnegative_line() and bootstrap_intervals().

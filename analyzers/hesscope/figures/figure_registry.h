@@ -42,8 +42,9 @@ plot::Figure draw_figure(const FigureKind& kind,
                          std::span<const Source> sources,
                          const FigureRequest& request);
 
-/// Whether all numbers that these results lack of what the figure needs cannot be, rather than failed
-/// or were not computed (is_conclusive()): a figure without any number is then as it should be.
+/// Whether all numbers that these results lack of what the figure needs cannot be, rather than
+/// failed or were not computed (is_conclusive()): a figure without any number is then as it should
+/// be.
 /// @throws InputError as reading does.
 bool lacks_undefined_alone(const FigureKind& kind, std::span<const Source> sources);
 

@@ -30,8 +30,8 @@ class PathDrawing {
     saddle_place_ = read_number(result, kPath, "saddle_arc_length") / length_;
   }
 
-  // Whether the checkpoints were aligned: the barrier without that is often of another size than those
-  // that are left, and has a panel of its own.
+  // Whether the checkpoints were aligned: the barrier without that is often of another size than
+  // those that are left, and has a panel of its own.
   bool is_aligned() const {
     const std::vector<double> losses = read_numbers(result_, kPath, "unaligned_loss", 1).reals();
     return std::ranges::any_of(losses, [](double loss) { return std::isfinite(loss); });

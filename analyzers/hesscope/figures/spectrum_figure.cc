@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::size_t kMostCheckpoints = 8;
 
-// Of a single checkpoint: the band in which rounding hides the sign, and what is known of the zeros.
+// Of a single checkpoint: the band in which rounding hides the sign, and what is known of the
+// zeros.
 void show_zeros(plot::Panel& panel,
                 const Source& source,
                 const plot::Line& line,

@@ -102,8 +102,8 @@ class LandscapeRun {
     std::function<Group(const std::function<void(double)>& advance)> make;
   };
 
-  // All of them, once the directions are known: of checkpoints, of the centre, and of tiles. They are
-  // numbered in this order.
+  // All of them, once the directions are known: of checkpoints, of the centre, and of tiles. They
+  // are numbered in this order.
   std::vector<Unit> units(const Group& directions) {
     std::vector<Unit> all;
     for (std::size_t i = 0; i < inputs_->files().checkpoints.size(); ++i) {
@@ -130,8 +130,8 @@ class LandscapeRun {
     return all;
   }
 
-  // The directions of this plane, computed if they are not there yet: first, so that inputs that fit
-  // no plane are refused before anything is kept.
+  // The directions of this plane, computed if they are not there yet: first, so that inputs that
+  // fit no plane are refused before anything is kept.
   Group kept_directions() {
     const Stopwatch watch(result_.timings.directions_seconds);
     if (std::optional<Group> record = run_->find(kDirections)) return *std::move(record);

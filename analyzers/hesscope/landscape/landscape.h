@@ -29,9 +29,9 @@ namespace hesscope {
 struct LandscapeOptions {
   std::string directions;  ///< KIND or KIND:ARGUMENT, see direction_kinds()
   Grid grid;               ///< see parse_grid()
-  /// Whether the ends of the grid were not chosen. Kinds of directions that lead along the trajectory
-  /// (DirectionKind::frames_trajectory) then take its numbers of points alone and show all
-  /// checkpoints, with a margin of a tenth of their extent.
+  /// Whether the ends of the grid were not chosen. Kinds of directions that lead along the
+  /// trajectory (DirectionKind::frames_trajectory) then take its numbers of points alone and show
+  /// all checkpoints, with a margin of a tenth of their extent.
   bool has_default_span = false;
   std::optional<Normalization> normalization = {};  ///< of random directions; none = the kind's own
   bool leaves_out_vectors = false;                  ///< random: zero in tensors of rank 0 and 1
@@ -44,15 +44,16 @@ struct LandscapeOptions {
 
 struct LandscapeRequest : LandscapeOptions {
   /// At least one, taken in the order of their steps (CheckpointReading::order). The centre is the
-  /// last; where the kind of directions leads from the first to others, they are taken as given, and
-  /// the centre is the first. All are projected on the plane.
+  /// last; where the kind of directions leads from the first to others, they are taken as given,
+  /// and the centre is the first. All are projected on the plane.
   std::vector<CheckpointFile> checkpoints;
   CheckpointReading reading;
   std::filesystem::path problem;                      ///< problem file
   std::filesystem::path output;                       ///< result file
   io::Overwrite overwrite = io::Overwrite::kNothing;  ///< what may be replaced there
   io::Share share = {};                               ///< parts are dealt tiles of the grid
-  /// Of which this process is the first rank; the others call serve_landscape() meanwhile. null = none.
+  /// Of which this process is the first rank; the others call serve_landscape() meanwhile.
+  /// null = none.
   std::shared_ptr<Team> team = {};
   std::string command;  ///< as of AnalysisRequest
 };
@@ -108,8 +109,8 @@ struct LandscapePlan {
 ///
 /// Every input is checked before anything is computed. What is finished is kept, tile by tile, in
 /// the folder OUTPUT.units (unit_folder.h), as by run_analysis(): the same request continues from
-/// there and ends with the same bytes, the time in its history apart. Each part finds the directions
-/// for itself.
+/// there and ends with the same bytes, the time in its history apart. Each part finds the
+/// directions for itself.
 /// @param  progress  called with the fraction done; the run stops, by Interrupted, where it returns
 ///                   false.
 /// @throws ConfigError, InputError (also for directions that are zero or parallel, or a centre that

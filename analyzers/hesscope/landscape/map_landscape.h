@@ -28,8 +28,8 @@ namespace hesscope {
 
 class Problem;
 
-/// What map_landscape() returns: a value that depends on nothing else, cheap to copy. To move one is
-/// to copy it.
+/// What map_landscape() returns: a value that depends on nothing else, cheap to copy. To move one
+/// is to copy it.
 class LandscapeMap {
  public:
   LandscapeMap(const LandscapeMap&) = default;
@@ -70,14 +70,14 @@ class LandscapeMap {
 
 /// The loss of an objective, and with `curvature` that of its Hessian, on a line or a plane.
 ///
-/// @param points   at least one, each of objective.num_parameters() numbers, in the order of the run
-///                 that they are of. The centre is the last; where the kind of directions leads from
-///                 one to others, the first. All are projected on the plane.
+/// @param points   at least one, each of objective.num_parameters() numbers, in the order of the
+///                 run that they are of. The centre is the last; where the kind of directions leads
+///                 from one to others, the first. All are projected on the plane.
 /// @param options  directions and grid must be said.
 /// @throws ConfigError for directions that do not exist, do not fit the number of points or have
 ///         another argument; PreconditionError for points and grids that do not fit, and as
-///         CheckedObjective; InputError for directions that are zero or parallel, or a centre that is
-///         not finite; Interrupted where progress returned false.
+///         CheckedObjective; InputError for directions that are zero or parallel, or a centre that
+///         is not finite; Interrupted where progress returned false.
 /// @cost   as run_landscape(); everything is held in memory.
 LandscapeMap map_landscape(const Objective& objective,
                            const std::vector<NamedPoint>& points,

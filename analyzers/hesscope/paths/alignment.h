@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// One checkpoint brought as near to another as the model's invariances let it, its loss being the same.
+// One checkpoint brought as near to another as the model's invariances let it, its loss being the
+// same.
 //
 // Two trainings of one network end in places that differ by the names of hidden units, by signs, by
-// scales and by bases of what is only seen in products: differences that no sample notices, and that
-// alone put a barrier between them. What is left between aligned checkpoints is of the loss.
+// scales and by bases of what is only seen in products: differences that no sample notices, and
+// that alone put a barrier between them. What is left between aligned checkpoints is of the loss.
 #pragma once
 
 #include <string>
@@ -46,18 +47,19 @@ inline constexpr double kMaxAlignmentWork = 2e7;
 ///   min |reference - m(theta)|,  m composed of permutations of units with signs and of flows of
 /// continuous invariances.
 ///
-/// Permutations are found family by family, as least assignments of inner products, first by parameters
-/// that no family still to come touches, then in turns until nothing improves; of families whose units
-/// hold those of others, as heads hold coordinates, pairs are exchanged, too, and what is in them is
-/// matched anew. Flows exp(sum_k t_k G_k), which are followed to rounding, by damped Newton steps.
-/// Units are matched as they are, and once more with both points moved to where their norms are least,
-/// so that scales do not hide what belongs together; the nearer of the two results is taken. Both are
-/// minima, exact for copies of one network in general position, and otherwise not proved to be the
-/// least of all: that would be a quadratic assignment.
+/// Permutations are found family by family, as least assignments of inner products, first by
+/// parameters that no family still to come touches, then in turns until nothing improves; of
+/// families whose units hold those of others, as heads hold coordinates, pairs are exchanged, too,
+/// and what is in them is matched anew. Flows exp(sum_k t_k G_k), which are followed to rounding,
+/// by damped Newton steps. Units are matched as they are, and once more with both points moved to
+/// where their norms are least, so that scales do not hide what belongs together; the nearer of the
+/// two results is taken. Both are minima, exact for copies of one network in general position, and
+/// otherwise not proved to be the least of all: that would be a quadratic assignment.
 /// @throws PreconditionError for points of other sizes, or that are not finite.
-/// @cost   a few hundred assignments, O(m^3) of families of m units; least squares n x K of K generators.
-/// @source R. Entezari et al. (2021), arXiv 2110.06296; S. Ainsworth et al. (2022), arXiv 2209.04836,
-///         whose matching of weights this is for models without continuous invariances.
+/// @cost   a few hundred assignments, O(m^3) of families of m units; least squares n x K of K
+///         generators.
+/// @source R. Entezari et al. (2021), arXiv 2110.06296; S. Ainsworth et al. (2022), arXiv
+///         2209.04836, whose matching of weights this is for models without continuous invariances.
 Alignment align(const Objective& objective,
                 const AlignmentMaps& maps,
                 const Eigen::Ref<const Eigen::VectorXd>& reference,

@@ -61,8 +61,8 @@ VectorXd tangent_at(const BandState& state, Index i) {
   return tangent.stableNormalized();
 }
 
-// What springs do across the band where it has a kink. Along the band alone they let it fold, and where the
-// loss is flat across it nothing else would unfold it.
+// What springs do across the band where it has a kink. Along the band alone they let it fold, and
+// where the loss is flat across it nothing else would unfold it.
 VectorXd straightening(const BandState& state, Index i, const VectorXd& tangent) {
   const VectorXd before = state.images.col(i) - state.images.col(i - 1);
   const VectorXd after = state.images.col(i + 1) - state.images.col(i);
@@ -228,8 +228,8 @@ void ElasticBand::settle(BandState& state, const Forces& now) const {
   const double near = options_.climbs_from * rest;
   const std::optional<Index> highest = state.highest();
   if (state.climbing < 0 && state.force <= near && highest) {
-    // What follows is another dynamics. A straight path that is one of minimum energy has no force across
-    // that what climbs along it could be compared with.
+    // What follows is another dynamics. A straight path that is one of minimum energy has no force
+    // across that what climbs along it could be compared with.
     state.climbing = *highest;
     state.first_force =
         std::max(state.first_force, std::min(now.of_highest, state.curvature * length));

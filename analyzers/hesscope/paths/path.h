@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The way from one checkpoint to another: alignment by the model's invariances, the straight path, the
-// path of minimum energy, its pass, and the spectrum along it, as a result file with the group /path.
+// The way from one checkpoint to another: alignment by the model's invariances, the straight path,
+// the path of minimum energy, its pass, and the spectrum along it, as a result file with the group
+// /path.
 #pragma once
 
 #include <cstddef>
@@ -62,8 +63,8 @@ struct PathResult {
   std::vector<std::string> aligned_by;         ///< names of the families of maps that there are
   std::vector<std::string> warnings;
   PathTimings timings;  ///< wall
-  /// False when a number is missing for another reason than that mathematics leaves it undefined, or is
-  /// unproved, or when the band has not come to rest.
+  /// False when a number is missing for another reason than that mathematics leaves it undefined,
+  /// or is unproved, or when the band has not come to rest.
   bool is_conclusive = true;
   bool is_done_already = false;  ///< as of AnalysisResult
   /// As of AnalysisResult, in images and whatever else is computed by one part alone.
@@ -86,16 +87,16 @@ struct PathPlan {
 
 /// Finds a path and writes the result file.
 ///
-/// Every input is checked before anything is computed. What is finished is kept, the band every hundred
-/// steps, in the folder OUTPUT.units (unit_folder.h), as by run_analysis(): the same request continues
-/// from there and ends with the same bytes, the time in its history apart.
+/// Every input is checked before anything is computed. What is finished is kept, the band every
+/// hundred steps, in the folder OUTPUT.units (unit_folder.h), as by run_analysis(): the same
+/// request continues from there and ends with the same bytes, the time in its history apart.
 /// @param  progress  called with the fraction done; the run stops, by Interrupted, where it returns
 ///                   false.
-/// @throws ConfigError, also for other than two checkpoints and options out of their ranges; InputError,
-///         also for weights that are not finite; OutputError, LockedError, MissingPartsError;
-///         Interrupted. Then no output exists that was not there before.
-/// @cost   max_steps gradients for each image; a Hessian and its spectrum for each; some Hessians and
-///         eigensystems for the pass.
+/// @throws ConfigError, also for other than two checkpoints and options out of their ranges;
+///         InputError, also for weights that are not finite; OutputError, LockedError,
+///         MissingPartsError; Interrupted. Then no output exists that was not there before.
+/// @cost   max_steps gradients for each image; a Hessian and its spectrum for each; some Hessians
+///         and eigensystems for the pass.
 PathResult run_path(const PathRequest& request, const ProgressCallback& progress = {});
 
 /// As serve_analysis().

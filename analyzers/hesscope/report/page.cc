@@ -87,8 +87,8 @@ std::string allowed(std::string_view hexadecimal) {
 
 std::string packed(std::span<const std::byte> bytes) { return base64(gzipped(bytes)); }
 
-// The first bytes of all numbers, then the second ones, ...: bytes of a kind lie together, which packs
-// into less.
+// The first bytes of all numbers, then the second ones, ...: bytes of a kind lie together, which
+// packs into less.
 std::vector<std::byte> by_significance(std::span<const double> numbers) {
   const std::span<const std::byte> bytes = std::as_bytes(numbers);
   std::vector<std::byte> sorted(bytes.size());

@@ -114,8 +114,8 @@ inline constexpr const char* kFirstLines = "<!DOCTYPE html>\n<!-- A report of he
 /// The page as one HTML document of UTF-8 that fetches nothing: style, scripts (plotly.js among
 /// them) and numbers are inside; a policy in its head allows these scripts and no others. Texts and
 /// tables need no script. The same page gives the same bytes.
-/// @throws PreconditionError if an id is not as it should be or there twice, a picture has nothing to
-///         show, a row has not as many cells as there are columns, or as plot::to_json().
+/// @throws PreconditionError if an id is not as it should be or there twice, a picture has nothing
+///         to show, a row has not as many cells as there are columns, or as plot::to_json().
 /// @cost   linear in the numbers of the figures; 1.4 MB for plotly.js.
 std::string to_html(const Page& page);
 

@@ -50,8 +50,8 @@ ExperimentFile experiment_of(const TrainingRequest& request) {
   return experiment;
 }
 
-// One run from one seed has OUTPUT itself, and several have folders below: never both in one OUTPUT, of
-// which readers of checkpoints would see one alone.
+// One run from one seed has OUTPUT itself, and several have folders below: never both in one
+// OUTPUT, of which readers of checkpoints would see one alone.
 void refuse_other_layout(const fs::path& output, const ExperimentFile& experiment, bool is_one) {
   if (!is_one) {
     if (!detail::holds_training(output)) return;

@@ -38,8 +38,8 @@ struct TrainingRequest {
   std::string command;  ///< for the history of the results
 };
 
-/// All variables that the root of a history.h5 can have, as they lie there, without values. Its groups
-/// are those of analysis_quantities(), along `step` instead of `checkpoint`.
+/// All variables that the root of a history.h5 can have, as they lie there, without values. Its
+/// groups are those of analysis_quantities(), along `step` instead of `checkpoint`.
 Group training_quantities();
 
 /// What became of one run from one seed.

@@ -36,8 +36,8 @@ class Graph;
 /// Elementwise functions, each with its first three derivatives in elementary.h.
 ///
 /// At their kinks slopes are PyTorch's: relu and abs 0 at 0, leaky_relu alpha, elu alpha / beta,
-/// clip 1 at both ends; second and third derivatives there are 0, for elu those of the left side, for
-/// softsign 0 and 6. Where a slope is infinite (sqrt at 0) the result is not finite, which is
+/// clip 1 at both ends; second and third derivatives there are 0, for elu those of the left side,
+/// for softsign 0 and 6. Where a slope is infinite (sqrt at 0) the result is not finite, which is
 /// reported, never replaced by a number.
 enum class Elementary : std::uint8_t {
   kAbs,
@@ -214,14 +214,15 @@ class Graph {
   /// The most entries of one node.
   static constexpr Eigen::Index kMaxEntries = INT32_MAX;
 
-  /// From now on the graph stays as it is: whatever would change it throws PreconditionError, through
-  /// a Var too. A copy can be changed again.
+  /// From now on the graph stays as it is: whatever would change it throws PreconditionError,
+  /// through a Var too. A copy can be changed again.
   void finish() { is_finished_.value = true; }
 
   /// Records an operation; the functions below are its public face, which check what it asks of its
   /// operands.
-  /// @throws PreconditionError for an operand that is no earlier node, a shape of less than one entry
-  ///         or more than kMaxEntries, or one that is not the operand's where an operation keeps it.
+  /// @throws PreconditionError for an operand that is no earlier node, a shape of less than one
+  ///         entry or more than kMaxEntries, or one that is not the operand's where an operation
+  ///         keeps it.
   Var record(const Node& node);
 
   /// Keeps the indices of a kGather node; returns its offset.
@@ -252,8 +253,8 @@ class Graph {
   Eigen::Index record_size_ = 0;
 };
 
-// Operands of the elementwise operations have the same shape, or one of them has one row, one column
-// or both, which then stand for as many as the other has.
+// Operands of the elementwise operations have the same shape, or one of them has one row, one
+// column or both, which then stand for as many as the other has.
 
 Var operator+(Var a, Var b);
 Var operator-(Var a, Var b);
@@ -301,13 +302,14 @@ Var tanh(Var a);
 /// exp(a_ij) / sum_k exp(a_ik), computed with each row's maximum subtracted.
 Var softmax_rows(Var a);
 
-/// (a_ij - m_i) / sqrt(v_i + epsilon), with m_i = mean_j a_ij and v_i = mean_j (a_ij - m_i)^2: layer
-/// normalisation (Ba, Kiros, Hinton 2016, eq. 4) without gain and bias. One operation for what would
-/// be eight, and as exact. @throws PreconditionError unless epsilon is at least 0 and finite.
+/// (a_ij - m_i) / sqrt(v_i + epsilon), with m_i = mean_j a_ij and v_i = mean_j (a_ij - m_i)^2:
+/// layer normalisation (Ba, Kiros, Hinton 2016, eq. 4) without gain and bias. One operation for
+/// what would be eight, and as exact. @throws PreconditionError unless epsilon is at least 0 and
+/// finite.
 Var standardize_rows(Var a, double epsilon);
 
-/// a_ij / sqrt(mean_k a_ik^2 + epsilon): normalisation by the root mean square (Zhang, Sennrich 2019,
-/// eq. 4) without gain. Otherwise as standardize_rows().
+/// a_ij / sqrt(mean_k a_ik^2 + epsilon): normalisation by the root mean square (Zhang, Sennrich
+/// 2019, eq. 4) without gain. Otherwise as standardize_rows().
 Var rms_normalize_rows(Var a, double epsilon);
 
 /// log sum_j exp(a_ij) of each row i, a column, computed with the row's maximum subtracted.

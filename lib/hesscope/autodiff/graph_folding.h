@@ -18,8 +18,8 @@ class ConstantFolder {
   /// Whether no parameter and no input is among what the node depends on.
   bool is_constant(Var a);
 
-  /// A kConstant node with the value of `a` where is_constant(a), `a` itself elsewhere. The nodes on
-  /// the way stay in the graph (simplified()).
+  /// A kConstant node with the value of `a` where is_constant(a), `a` itself elsewhere. The nodes
+  /// on the way stay in the graph (simplified()).
   /// @cost what one evaluation of those nodes costs that no constant stands for yet.
   Var folded(Var a);
 

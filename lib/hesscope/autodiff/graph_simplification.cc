@@ -91,9 +91,9 @@ class Simplification {
     return is_before_step;
   }
 
-  // Products that a number alone takes become products of a smaller factor that is scaled, if none of
-  // the two is parameters: of these the products are what sweeps look for. Quotients in front of a step
-  // stay what they are: 49 (1 / 49) is below 1, and its floor 0.
+  // Products that a number alone takes become products of a smaller factor that is scaled, if none
+  // of the two is parameters: of these the products are what sweeps look for. Quotients in front of
+  // a step stay what they are: 49 (1 / 49) is below 1, and its floor 0.
   void find_scaled(const detail::GraphPatterns& patterns) {
     const std::vector<int> num_takers = count_takers();
     const std::vector<char> is_before_step = find_before_steps();

@@ -14,13 +14,13 @@ namespace hesscope {
 ///   (a - mean(a)) / sqrt(mean((a - mean(a))^2) + epsilon)   standardize_rows(a, epsilon)
 ///   a / sqrt(mean(a^2) + epsilon)                           rms_normalize_rows(a, epsilon)
 ///   x (1 + erf(k x)) / 2                                    gelu, x Phi(sqrt(2) k x)
-///   c a, a / c                                              a scaled by a number, or by 1 / c
+///   c a, a / c (where no step takes it)                     a scaled by a number, or by 1 / c
 ///   c (A B), A B / c                                        (c A) B, of the smaller factor
-///   gather(gather(a)), slice(slice(a))                      gather(a), slice(a), a where it is whole
+///   gather(gather(a)), slice(slice(a))                      gather(a), slice(a), a where whole
 ///   mask * theta                                            those parameters that it leaves,
 /// means of rows, as quotients or as products with the reciprocal; c a constant number, the mask
-/// constants 0 and 1. Results may differ in their last bits. Parameters stay, all of them. Nodes have
-/// other numbers: Vars of the old graph are not of this one.
+/// constants 0 and 1. Results may differ in their last bits. Parameters stay, all of them. Nodes
+/// have other numbers: Vars of the old graph are not of this one.
 /// @cost linear in the numbers of nodes and constants
 std::shared_ptr<Graph> simplified(const Graph& graph);
 

@@ -122,8 +122,8 @@ J as_jet(const T& x) {
 
 }  // namespace detail
 
-// hypot(hypot(v, w), z), where v is the largest, so that the inner one is at the tip of its cone only
-// if all are 0
+// hypot(hypot(v, w), z), where v is the largest, so that the inner one is at the tip of its cone
+// only if all are 0
 template <typename A, typename B, typename C>
 
 requires detail::JetsAndNumbers<A, B, C> detail::JetAmong<A, B, C> hypot(const A& x,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The order in which sums over blocks of samples are made: part of the definition of a result's last
-// bits, and a function of the number of blocks alone. The sum over a range of blocks is that over its
-// left half plus that over its right half; threads and processes share out the ranges and leave the
-// order as it is.
+// The order in which sums over blocks of samples are made: part of the definition of a result's
+// last bits, and a function of the number of blocks alone. The sum over a range of blocks is that
+// over its left half plus that over its right half; threads and processes share out the ranges and
+// leave the order as it is.
 #pragma once
 
 #include <hesscope/core/eigen.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The library's exceptions, all of them std::exceptions. Which one is thrown says whose mistake it
-// was, and the hesscope program turns each into its exit code. Numerical failure is not an exception: it is returned as a Status.
+// was, and the hesscope program turns each into its exit code. Numerical failure is not an
+// exception: it is returned as a Status.
 #pragma once
 
 #include <stdexcept>

@@ -40,8 +40,8 @@ class TreeRange : public BlockRange {
   bool is_divisible() const { return !is_leaf(); }
 };
 
-// Body of tbb::parallel_deterministic_reduce with simple_partitioner, which splits what is divisible:
-// the tree of joins is that of the ranges.
+// Body of tbb::parallel_deterministic_reduce with simple_partitioner, which splits what is
+// divisible: the tree of joins is that of the ranges.
 class TreeSum {
  public:
   TreeSum(std::size_t size, const BlockFunction& block, const StopRequest& stop)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The library's only door to threads, and to other processes. Work is cut into blocks whose number and
-// size depend on the problem alone, and partial sums are joined in a fixed tree (block_tree.h): results
-// are bit-identical for any number of threads and of ranks.
+// The library's only door to threads, and to other processes. Work is cut into blocks whose number
+// and size depend on the problem alone, and partial sums are joined in a fixed tree (block_tree.h):
+// results are bit-identical for any number of threads and of ranks.
 #pragma once
 
 #include <functional>
@@ -44,8 +44,8 @@ class Executor {
   /// Null unless work is shared with others now.
   Team* team() const;
 
-  /// Calls body() so that this thread, where it waits for others meanwhile, takes up no work that is
-  /// not body()'s.
+  /// Calls body() so that this thread, where it waits for others meanwhile, takes up no work that
+  /// is not body()'s.
   void isolated(const std::function<void()>& body) const;
 
   /// Calls body(i) once for every i in [0, count), concurrently and in no particular order. An

@@ -25,8 +25,8 @@ namespace hesscope {
 template <typename T>
 concept JsonRange = std::ranges::range<T> && !std::convertible_to<const T&, std::string_view>;
 
-/// A value of a JSON document: nothing, a scalar, a list, or an object, whose members keep the order
-/// in which they were set. A number that is NaN or infinite, which JSON cannot say, is null.
+/// A value of a JSON document: nothing, a scalar, a list, or an object, whose members keep the
+/// order in which they were set. A number that is NaN or infinite, which JSON cannot say, is null.
 class Json {
   using List = std::vector<Json>;
 

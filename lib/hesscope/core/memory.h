@@ -10,8 +10,8 @@ namespace hesscope {
 /// not deducted.
 double memory_limit_bytes();
 
-/// The memory that this process and others of the machine, or of the control group, can take together
-/// now without swapping (MemAvailable, or less by the group). Bytes.
+/// The memory that this process and others of the machine, or of the control group, can take
+/// together now without swapping (MemAvailable, or less by the group). Bytes.
 double free_memory_bytes();
 
 /// To be called before memory is taken for a purpose whose size somebody asked for.

@@ -18,15 +18,16 @@ bool is_utf8(std::string_view text);
 /// result files.
 bool is_printable_utf8(std::string_view text);
 
-/// The text with everything but printable ASCII shown as `\xNN`, for messages about damaged content.
+/// The text with everything but printable ASCII shown as `\xNN`, for messages about damaged
+/// content.
 std::string escaped(std::string_view text);
 
 /// The text, but control characters and what is no UTF-8 are shown as `\xNN`.
 /// @param kept  control characters that are left as they are.
 std::string printable(std::string_view text, std::string_view kept = {});
 
-/// Text as XML and HTML may hold it, attributes too: &, <, > and quotes escaped; control characters and what is not UTF-8
-/// replaced by U+FFFD.
+/// Text as XML and HTML may hold it, attributes too: &, <, > and quotes escaped; control characters
+/// and what is not UTF-8 replaced by U+FFFD.
 std::string xml_text(std::string_view text);
 
 }  // namespace hesscope

@@ -114,8 +114,8 @@ std::optional<std::string> comma_text(const std::vector<double>& numbers) {
   return fmt::format("{}", fmt::join(whole, ","));
 }
 
-// An integer is accepted where a real number is asked for, a list of nothing as one of anything, and
-// what the key says; nothing else converts.
+// An integer is accepted where a real number is asked for, a list of nothing as one of anything,
+// and what the key says; nothing else converts.
 SettingValue converted(const SettingKey& key, SettingValue value, const std::string& where) {
   using Type = SettingKey::Type;
   if (key.type == Type::kReal && std::holds_alternative<std::int64_t>(value)) {

@@ -69,8 +69,8 @@ Failure describe(const std::exception_ptr& error, const std::string& place, std:
   throw OutputError(words);
 }
 
-// Passes numbers on in pieces: those of `owner` are read, those of the others written. All memory is
-// taken at first, by all ranks or by none.
+// Passes numbers on in pieces: those of `owner` are read, those of the others written. All memory
+// is taken at first, by all ranks or by none.
 class Exchange {
  public:
   /// @param num_pieces  for which add() is called between two flushes, at most.
@@ -150,7 +150,8 @@ void Team::together(const std::function<void()>& share) {
   settle(error);
 }
 
-// The first step of every exchange, so that a rank that has thrown on its way meets the others here.
+// The first step of every exchange, so that a rank that has thrown on its way meets the others
+// here.
 void Team::settle(const std::exception_ptr& error) {
   const int failed = smallest(error ? rank() : size());
   if (failed == size()) return;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Several processes, the ranks of a team, that compute one thing. All of them make the same call with
-// the same arguments; within it each does its share of the work and gives the others what it found, so
-// that after every exchange all of them hold the same numbers, to the last bit those of one process
-// alone. The first rank leads: it says which call is next (objective.h), the others serve.
+// Several processes, the ranks of a team, that compute one thing. All of them make the same call
+// with the same arguments; within it each does its share of the work and gives the others what it
+// found, so that after every exchange all of them hold the same numbers, to the last bit those of
+// one process alone. The first rank leads: it says which call is next (objective.h), the others
+// serve.
 //
 // What a rank throws, all ranks throw: none waits for one that has given up.
 #pragma once
@@ -41,8 +42,8 @@ class Team {
   /// Whether begin() has been called, and end() has not: else every rank computes alone.
   virtual bool is_at_work() const = 0;
 
-  /// The ranks that have died while they were at work, as place() names them: those that this one can
-  /// see, on its machine. From any thread.
+  /// The ranks that have died while they were at work, as place() names them: those that this one
+  /// can see, on its machine. From any thread.
   virtual std::vector<std::string> lost() const { return {}; }
 
   // Exchanges, within a call, in the same order on all ranks.
@@ -57,15 +58,16 @@ class Team {
   /// As broadcast(), of those who serve and may wait for long; on the first rank that gives.
   virtual void await(std::span<std::byte> bytes) { broadcast(0, bytes); }
 
-  /// A call: on the first rank `announce`, which tells the others, then on all of them `body`. One at
-  /// a time: concurrent ones wait for each other.
-  /// @throws what `body` throws on this rank; what it throws on another one, in words that begin with
-  ///         place() of that: ConfigError, InputError, Interrupted, and OutputError for all else.
+  /// A call: on the first rank `announce`, which tells the others, then on all of them `body`. One
+  /// at a time: concurrent ones wait for each other.
+  /// @throws what `body` throws on this rank; what it throws on another one, in words that begin
+  ///         with place() of that: ConfigError, InputError, Interrupted, and OutputError for all
+  ///         else.
   void call(const std::function<void()>& announce, const std::function<void()>& body);
 
   /// Within a call: this rank's share of something. Where any rank throws, all do. What may fail on
-  /// one rank alone, such as taking memory, belongs in here, and exchanges do not: outside of it, and
-  /// beside an exchange that others have begun, nobody would hear of it.
+  /// one rank alone, such as taking memory, belongs in here, and exchanges do not: outside of it,
+  /// and beside an exchange that others have begun, nobody would hear of it.
   void together(const std::function<void()>& share);
 
  private:
@@ -75,8 +77,8 @@ class Team {
   std::unique_ptr<State> state_;
 };
 
-/// Cuts [0, count) into shares of about equal work, as neighbours: rank r has [cuts[r], cuts[r + 1]).
-/// Shares may be empty; the first one is not, unless all are.
+/// Cuts [0, count) into shares of about equal work, as neighbours: rank r has [cuts[r],
+/// cuts[r + 1]). Shares may be empty; the first one is not, unless all are.
 std::vector<Eigen::Index> equal_shares(Eigen::Index count,
                                        int num_ranks,
                                        const std::function<double(Eigen::Index)>& work = {});

@@ -6,7 +6,7 @@
 //
 //   Group answer{.name = "condition"};
 //   const VariableId classical = answer.add(
-//       {.name = "classical", .long_name = "condition number", .definition = "largest over smallest"});
+//       {.name = "classical", .long_name = "condition number", .definition = "max / min"});
 //   answer[classical].set(largest / smallest);
 //   answer.set_rest_missing(Status::kNotComputed);     // all that nothing was said of
 #pragma once

@@ -2,8 +2,8 @@
 //
 // What is written when: variables as they are defined, dimensions at commit(). Which names there
 // are, and what fits them, is in result_catalog.cc. What the objects look like in HDF5 is in
-// netcdf_layout.cc, their attributes are in netcdf_attributes.cc, and how values get into them is in
-// netcdf_values.cc; how the file reaches its place is in atomic_file.cc.
+// netcdf_layout.cc, their attributes are in netcdf_attributes.cc, and how values get into them is
+// in netcdf_values.cc; how the file reaches its place is in atomic_file.cc.
 #include <map>
 #include <optional>
 #include <string_view>

@@ -23,8 +23,8 @@ namespace hesscope::io {
 
 /// Version of the groups, names and meanings in result files (semantic versioning): the root's
 /// attribute hesscope_schema_version.
-/// 2.1: a quantity's attribute `references`. 2: a status is there only where it says something; groups hold their coordinates. 1: a status
-/// beside every number.
+/// 2.1: a quantity's attribute `references`. 2: a status is there only where it says something;
+/// groups hold their coordinates. 1: a status beside every number.
 inline constexpr std::string_view kResultSchemaVersion = "2.1.0";
 
 /// Values of a variable, row-major; of the types in the order of VariableType.
@@ -80,7 +80,8 @@ class ResultFile {
   void write(const std::string& group, const Variable& variable);
   void write_slice(const std::string& group, const Variable& variable, std::uint64_t index);
 
-  /// Declares and writes all of a group: attributes, dimensions and variables. Statuses are left out.
+  /// Declares and writes all of a group: attributes, dimensions and variables. Statuses are left
+  /// out.
   void write(const Group& group);
 
   /// Writes the slice [index, ...] along the first dimension.

@@ -38,7 +38,8 @@ bool is_result_file(const InputFile& file);
 /// object, and OutputError when the system allows no further process.
 class ResultReader {
  public:
-  /// Reads the metadata and the text. @throws InputError if the file is missing, not HDF5, or damaged.
+  /// Reads the metadata and the text. @throws InputError if the file is missing, not HDF5, or
+  /// damaged.
   explicit ResultReader(std::filesystem::path path);
   ~ResultReader();
   ResultReader(ResultReader&&) noexcept;

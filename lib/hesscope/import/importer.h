@@ -2,9 +2,10 @@
 //
 // From an ONNX graph to the forward pass of one sample on a Graph.
 //
-// Constants are folded, shapes are followed with the number of samples as a symbol, and each operator
-// is shown to keep samples apart on the way: by induction every value of sample i is then a function
-// of the inputs of sample i, which is what sums over samples, batches and per-sample gradients rest on.
+// Constants are folded, shapes are followed with the number of samples as a symbol, and each
+// operator is shown to keep samples apart on the way: by induction every value of sample i is then
+// a function of the inputs of sample i, which is what sums over samples, batches and per-sample
+// gradients rest on.
 #pragma once
 
 #include <cstdint>

@@ -3,9 +3,10 @@
 // What a graph's values are while it is imported.
 //
 // The first axis of every input is the batch: N samples, whatever N is. A tensor that depends on an
-// input has one axis that N is a factor of; those that do not (parameters, masks) are the same for all
-// samples. Once each operator is known to keep samples apart, N is 1: what is recorded on the Graph
-// is the part of one sample, and the batch remains as a mark on its axis, for the operators to come.
+// input has one axis that N is a factor of; those that do not (parameters, masks) are the same for
+// all samples. Once each operator is known to keep samples apart, N is 1: what is recorded on the
+// Graph is the part of one sample, and the batch remains as a mark on its axis, for the operators
+// to come.
 //
 //   (T, N H, d)   an attention's scores by head: axes {T}, {H, batch in front}, {d}
 #pragma once
@@ -25,7 +26,8 @@ namespace hesscope::onnx {
 struct Axis {
   std::int64_t size = 1;  ///< for one sample
   bool has_batch = false;
-  /// With the batch, the axis has before * N * (size / before) entries in this order of significance.
+  /// With the batch, the axis has before * N * (size / before) entries in this order of
+  /// significance.
   std::int64_t before = 1;
 
   bool operator==(const Axis&) const = default;
@@ -51,7 +53,8 @@ Axes plain_axes(const std::vector<std::int64_t>& shape);
 /// Sizes for one sample.
 std::vector<std::int64_t> sizes_of(const Axes& axes);
 
-/// Whole numbers or truth values that are known, as shapes are: entry e is base[e] + per_sample[e] N.
+/// Whole numbers or truth values that are known, as shapes are: entry e is base[e] + per_sample[e]
+/// N.
 struct Integers {
   std::vector<std::int64_t> base;
   std::vector<std::int64_t> per_sample = {};  ///< empty: all 0

@@ -11,8 +11,8 @@ namespace hesscope {
 /// @throws OutputError naming what is needed, and the limit, where that could happen.
 void require_blas_addresses();
 
-/// For programs to call at their beginning whose linear algebra is this library's: OpenBLAS keeps to
-/// one thread from now on, and those that it started when it was loaded end, of which each would
+/// For programs to call at their beginning whose linear algebra is this library's: OpenBLAS keeps
+/// to one thread from now on, and those that it started when it was loaded end, of which each would
 /// look for work for some 25 ms. The solvers here use one thread in any case, but give OpenBLAS the
 /// number back that it had, and after a fork, as of an isolated reader, it starts its threads anew
 /// for that.

@@ -22,10 +22,10 @@ struct LinearAttentionPopulationOptions {
 /// form: no draw of prompts and no sampling error.
 ///
 /// Prompts are those of the sampler "linear-regression": w ~ N(0, I_d), tokens x_1, ..., x_{n+1}
-/// independent and of one isotropic law, labels <w, x_j>. With s = E ||x||^2 / d and kappa =
-/// E ||x||^4 / (d (d + 2)) that law has E x x^T = s I and E x x^T M x x^T = kappa (M + M^T + tr(M) I).
-/// The prediction sees the last row (p^T, p_0) of P and the first d columns [Q; q^T] of Q. With u =
-/// p + p_0 w, G = Q + w q^T and X = sum_{j <= n} x_j x_j^T / n it is -u^T X G x_{n+1}, so that
+/// independent and of one isotropic law, labels <w, x_j>. With s = E ||x||^2 / d and kappa = E
+/// ||x||^4 / (d (d + 2)) that law has E x x^T = s I and E x x^T M x x^T = kappa (M + M^T + tr(M)
+/// I). The prediction sees the last row (p^T, p_0) of P and the first d columns [Q; q^T] of Q. With
+/// u = p + p_0 w, G = Q + w q^T and X = sum_{j <= n} x_j x_j^T / n it is -u^T X G x_{n+1}, so that
 ///
 ///     L = s d + 2 s^2 E u^T G w + s E u^T (X G G^T X) u
 ///       = s d + 2 s^2 T_1 + s^3 (1 - 1/n) T_2 + (kappa s / n) (2 T_2 + T_3),
@@ -44,8 +44,8 @@ struct LinearAttentionPopulationOptions {
 /// Arrays: context (), n >= 1.
 /// @source the model, the task and the laws: Ahn et al., arXiv 2310.01082; the moments of a Wishart
 ///         matrix for Gaussian tokens: von Rosen (1988), Scand. J. Statist. 15, 97-109.
-/// @throws PreconditionError unless the dimension is at least 1 and the moments are positive, finite
-///         and possible: fourth >= second^2.
+/// @throws PreconditionError unless the dimension is at least 1 and the moments are positive,
+///         finite and possible: fourth >= second^2.
 Model linear_attention_population(const LinearAttentionPopulationOptions& options);
 
 ModelKind linear_attention_population_kind();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Losses of a model's output, with the definitions and the normalisation of PyTorch's functions with
-// reduction = "mean" over the whole data set: the mean over samples of what is recorded here is that
-// number, with weights of classes and ignored targets, too.
+// Losses of a model's output, with the definitions and the normalisation of PyTorch's functions
+// with reduction = "mean" over the whole data set: the mean over samples of what is recorded here
+// is that number, with weights of classes and ignored targets, too.
 #pragma once
 
 #include <cstdint>
@@ -47,20 +47,20 @@ std::vector<SettingKey> loss_keys(const std::vector<LossKind>& choices);
 /// @throws ConfigError for a key that the chosen loss does not take.
 LossOptions loss_options(const Settings& settings, std::optional<LossKind> only = {});
 
-/// Whether the loss is the mean over samples of a function of one sample alone, with no key but `loss`,
-/// and its targets are classes or numbers: what faster Hessians are made for.
+/// Whether the loss is the mean over samples of a function of one sample alone, with no key but
+/// `loss`, and its targets are classes or numbers: what faster Hessians are made for.
 bool is_plain(const LossOptions& options, const std::string& target, const TensorShapes& data);
 
 /// Declares the target array and records the loss of one sample, 1 x 1.
 ///
 /// @param output  what the model gives, of `shape` for one sample, row by row.
-/// @param target  name of the array in `data`; its shape says what it is: classes (shape without its
-///                last axis, or without its first as PyTorch has it; without the axis `class_axis`,
-///                if given), or an entry for each output.
-/// @throws InputError naming the data file, the array and both shapes where they do not fit; classes
-///         that are weighted or ignored but cannot be counted; no target that counts.
-/// @throws ConfigError naming the place of `class_weights` or `pos_weight` where their number, or of
-///         `class_axis` where it does not fit the output.
+/// @param target  name of the array in `data`; its shape says what it is: classes (shape without
+///                its last axis, or without its first as PyTorch has it; without the axis
+///                `class_axis`, if given), or an entry for each output.
+/// @throws InputError naming the data file, the array and both shapes where they do not fit;
+///         classes that are weighted or ignored but cannot be counted; no target that counts.
+/// @throws ConfigError naming the place of `class_weights` or `pos_weight` where their number, or
+///         of `class_axis` where it does not fit the output.
 Var record_loss(ModelBuilder& builder,
                 const LossOptions& options,
                 Var output,
@@ -68,15 +68,15 @@ Var record_loss(ModelBuilder& builder,
                 const std::string& target,
                 const TensorShapes& data);
 
-/// What to say where targets fit the output with the classes on one axis or another, and nothing says
-/// which; empty elsewhere. Arguments as of record_loss().
+/// What to say where targets fit the output with the classes on one axis or another, and nothing
+/// says which; empty elsewhere. Arguments as of record_loss().
 std::string remark_on_class_axis(const LossOptions& options,
                                  const std::vector<std::int64_t>& shape,
                                  const std::string& target,
                                  const TensorShapes& data);
 
-/// What to say where the model ends in the softmax or sigmoid that the loss applies to what it takes
-/// for logits, or of which it takes the result for logarithms; empty elsewhere.
+/// What to say where the model ends in the softmax or sigmoid that the loss applies to what it
+/// takes for logits, or of which it takes the result for logarithms; empty elsewhere.
 /// @param output  as in record_loss().
 std::string remark_on_probabilities(const LossOptions& options, Var output);
 

@@ -132,9 +132,9 @@ class ModelBuilder {
   ModelBuilder(ModelBuilder&&) = default;
   ModelBuilder& operator=(ModelBuilder&&) = default;
 
-  /// A parameter of rank 0 (1 x 1), 1 (a column), 2 or up to kMaxRank: a matrix with the last extent
-  /// as its columns, and all others together as its rows. @throws PreconditionError for higher ranks,
-  /// empty extents, and a name that is none or taken.
+  /// A parameter of rank 0 (1 x 1), 1 (a column), 2 or up to kMaxRank: a matrix with the last
+  /// extent as its columns, and all others together as its rows. @throws PreconditionError for
+  /// higher ranks, empty extents, and a name that is none or taken.
   Var parameter(const std::string& name, const std::vector<std::int64_t>& shape);
 
   /// A parameter of shape (count, rows, cols), as its `count` matrices.
@@ -151,8 +151,8 @@ class ModelBuilder {
   /// An array holding one class index per sample, as a one-hot column of num_classes entries.
   Var one_hot(const std::string& name, std::int64_t num_classes);
 
-  /// The same of an array of class indices of any shape per sample: a row of num_classes entries for
-  /// each of them.
+  /// The same of an array of class indices of any shape per sample: a row of num_classes entries
+  /// for each of them.
   Var one_hot(const std::string& name,
               const std::vector<std::int64_t>& shape,
               std::int64_t num_classes);
@@ -193,8 +193,8 @@ SettingKey weight_decay_key();
 /// What the settings say of that key; 0 if nothing.
 double weight_decay_from(const Settings& settings);
 
-/// Names and shapes found in a file, and what else may be known of its tensors: what a model kind is
-/// fitted to.
+/// Names and shapes found in a file, and what else may be known of its tensors: what a model kind
+/// is fitted to.
 struct TensorShapes {
   std::string source;  ///< the file, for messages
   std::map<std::string, std::vector<std::int64_t>> shapes;
@@ -229,9 +229,9 @@ struct TensorShapes {
 /// integer that no model depends on.
 bool is_batch_count(const TensorShapes& checkpoint, const std::string& name);
 
-/// Checks that a checkpoint holds exactly the model's parameters, and perhaps its buffers and counts
-/// of batches: none missing, none of another shape, none too many, and what is tied equal. @throws
-/// InputError naming the file, the tensor, the expected and the found shape.
+/// Checks that a checkpoint holds exactly the model's parameters, and perhaps its buffers and
+/// counts of batches: none missing, none of another shape, none too many, and what is tied equal.
+/// @throws InputError naming the file, the tensor, the expected and the found shape.
 void require_parameters(const Model& model, const TensorShapes& checkpoint);
 
 /// Checks that a data file holds the model's arrays with one common number of samples, and returns

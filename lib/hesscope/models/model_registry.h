@@ -36,8 +36,8 @@ struct ModelKind {
   std::vector<SettingKey> size_keys = {};  ///< what a checkpoint would say, for a model without one
 
   /// The model with the sizes that the checkpoint and the data have. A kind that reads files says
-  /// so in Model::files. @throws InputError naming the file, the tensor and the shapes when no sizes
-  /// fit; what fits is checked in full by require_parameters() and require_arrays().
+  /// so in Model::files. @throws InputError naming the file, the tensor and the shapes when no
+  /// sizes fit; what fits is checked in full by require_parameters() and require_arrays().
   std::function<Model(const ModelSources&, const TensorShapes& checkpoint)> build = {};
 
   /// The model with the sizes that the settings and the data have: a model yet to be initialised.
@@ -49,9 +49,9 @@ struct ModelKind {
   /// Whether models have Model::own_parameters, which a training may start from.
   bool has_own_parameters = false;
 
-  /// Whether an array `predictions` in a data file is what the model predicts for the samples at its
-  /// own parameters or at the first checkpoint, to be compared: where models are written by other
-  /// programs.
+  /// Whether an array `predictions` in a data file is what the model predicts for the samples at
+  /// its own parameters or at the first checkpoint, to be compared: where models are written by
+  /// other programs.
   bool checks_predictions = false;
 
   /// `keys`, then `size_keys`.

@@ -107,8 +107,8 @@ bool are_one(const std::string& a, const std::string& b, const TensorShapes& che
                              {.shape = checkpoint.at(b), .entries = y}) == CopyKind::kTransposed;
 }
 
-// What `tied` says. Names that neither graph nor checkpoint has may be those of the checkpoint's file, to
-// which a map has given others.
+// What `tied` says. Names that neither graph nor checkpoint has may be those of the checkpoint's
+// file, to which a map has given others.
 std::vector<ModelTie> declared_ties(const std::set<std::string>& names_of_graph,
                                     const Settings& settings,
                                     const TensorShapes& checkpoint) {
@@ -142,8 +142,8 @@ void follow(std::vector<ModelTie>& ties, const Settings& settings) {
   }
 }
 
-// What `tied` says, and tensors that are one in the checkpoint's file: all but the first of them that the
-// graph has, and that is not said to stand for another, stand for that.
+// What `tied` says, and tensors that are one in the checkpoint's file: all but the first of them
+// that the graph has, and that is not said to stand for another, stand for that.
 std::vector<ModelTie> ties_of(const std::vector<OnnxCandidate>& candidates,
                               const Settings& settings,
                               const TensorShapes& checkpoint) {

@@ -28,17 +28,17 @@ struct OnnxTensorRole {
 
 /// The tensors that an output of the graph depends on, parameters first, each with why it is one.
 ///
-/// Parameters are the tensors of real numbers that the checkpoint holds under their names and that a
-/// derivative reaches: not what only comparisons, conditions and statistics of batch normalisation
-/// use, not what is frozen or tied to another, and of an .onnx checkpoint, which holds everything,
-/// nothing infinite, and single numbers only where `parameters` names them. What nothing in the
-/// graph uses is a parameter, too, without effect.
+/// Parameters are the tensors of real numbers that the checkpoint holds under their names and that
+/// a derivative reaches: not what only comparisons, conditions and statistics of batch
+/// normalisation use, not what is frozen or tied to another, and of an .onnx checkpoint, which
+/// holds everything, nothing infinite, and single numbers only where `parameters` names them. What
+/// nothing in the graph uses is a parameter, too, without effect.
 ///
-/// The result of an Identity node of a tensor is a tensor of its own where merging by value has left
-/// it there: where the checkpoint has one of that name, unless `tied`, or a checkpoint that holds both
-/// names as one tensor, says that they are one. Of an .onnx checkpoint, which has all names, that is
-/// where something else uses the tensor, too, or `separate` names the result. Else it is another name
-/// of the tensor, which `frozen` and `parameters` may use.
+/// The result of an Identity node of a tensor is a tensor of its own where merging by value has
+/// left it there: where the checkpoint has one of that name, unless `tied`, or a checkpoint that
+/// holds both names as one tensor, says that they are one. Of an .onnx checkpoint, which has all
+/// names, that is where something else uses the tensor, too, or `separate` names the result. Else
+/// it is another name of the tensor, which `frozen` and `parameters` may use.
 /// @param needs     dependencies_of() the output.
 /// @param settings  of a model of kind "onnx", or none at all.
 std::vector<OnnxTensorRole> onnx_tensor_roles(const onnx::OnnxFile& file,
@@ -67,9 +67,10 @@ TensorShapes as_checkpoint(const onnx::OnnxFile& file,
 /// An initializer's elements, whatever their type.
 std::vector<double> values_of(const onnx::Tensor& tensor);
 
-/// @throws ConfigError for a pattern in `frozen`, `parameters` or `separate` that no tensor matches,
-///         and for what `tied` names that the graph has not; InputError for a tensor of the checkpoint
-///         that the graph does not know: were it left out, this would be the Hessian of another model.
+/// @throws ConfigError for a pattern in `frozen`, `parameters` or `separate` that no tensor
+///         matches, and for what `tied` names that the graph has not; InputError for a tensor of
+///         the checkpoint that the graph does not know: were it left out, this would be the Hessian
+///         of another model.
 void require_onnx_names(const onnx::OnnxFile& file,
                         const Settings& settings,
                         const std::vector<OnnxTensorRole>& roles,

@@ -2,9 +2,9 @@
 //
 // One tensor of a model that an ONNX graph, or its checkpoint, has under two names.
 //
-// Exporters that fold constants store a transposed copy of a weight beside the weight itself, as of an
-// embedding that is the last layer, too. Taken for two parameters they would give the Hessian of a
-// model whose layers are not tied.
+// Exporters that fold constants store a transposed copy of a weight beside the weight itself, as of
+// an embedding that is the last layer, too. Taken for two parameters they would give the Hessian of
+// a model whose layers are not tied.
 #pragma once
 
 #include <string>
@@ -30,8 +30,8 @@ struct OnnxWeights {
   bool are_named_by_model = true;  ///< else two names of parameters may be one tensor's
 };
 
-/// @throws InputError where a tensor holds the same numbers as a parameter, and the problem file says
-///         neither that they are tied nor that they are separate.
+/// @throws InputError where a tensor holds the same numbers as a parameter, and the problem file
+///         says neither that they are tied nor that they are separate.
 void require_no_copies(const onnx::OnnxFile& file,
                        const OnnxWeights& weights,
                        const Settings& settings);
@@ -42,14 +42,15 @@ std::string remark_on_constants(const onnx::OnnxFile& file,
                                 const OnnxWeights& weights,
                                 const Settings& settings);
 
-/// That single numbers with names of a program's own ("logit_scale", not "onnx::Mul_7") are constants:
-/// they may have been learned. Empty if there are none.
+/// That single numbers with names of a program's own ("logit_scale", not "onnx::Mul_7") are
+/// constants: they may have been learned. Empty if there are none.
 std::string remark_on_single_numbers(const onnx::OnnxFile& file,
                                      const OnnxWeights& weights,
                                      const Settings& settings);
 
-/// That statistics of batch normalisation are those of the file for all checkpoints; that parameters
-/// are products of such statistics and of the weights of a convolution. Empty if there are none.
+/// That statistics of batch normalisation are those of the file for all checkpoints; that
+/// parameters are products of such statistics and of the weights of a convolution. Empty if there
+/// are none.
 std::string remark_on_statistics(const onnx::OnnxFile& file,
                                  const OnnxWeights& weights,
                                  const Settings& settings);

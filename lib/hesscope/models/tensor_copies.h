@@ -37,8 +37,8 @@ enum class CopyKind {
 /// Numbers that are all equal tell nothing: their tensors are no copies of each other.
 CopyKind copy_kind(const ShapedNumbers& copy, const ShapedNumbers& original);
 
-/// @throws InputError where tensors that are one differ in a checkpoint that holds both, other than by
-///         transposition.
+/// @throws InputError where tensors that are one differ in a checkpoint that holds both, other than
+///         by transposition.
 void require_ties_hold(std::span<const ModelTie> ties, const TensorShapes& checkpoint);
 
 }  // namespace hesscope

@@ -20,9 +20,10 @@ class MpiTeam final : public Team {
   /// @param size, rank  as the launcher says, before begin().
   MpiTeam(int size, int rank) : size_(size), rank_(rank) {}
 
-  /// MPI_Init_thread, by which the ranks wait for each other. From now on no child should be forked.
-  /// @throws OutputError where MPI has started others than the launcher said, or cannot be called by
-  ///         one thread after the other.
+  /// MPI_Init_thread, by which the ranks wait for each other. From now on no child should be
+  /// forked.
+  /// @throws OutputError where MPI has started others than the launcher said, or cannot be called
+  ///         by one thread after the other.
   void begin() override;
 
   /// MPI_Finalize.

@@ -43,9 +43,9 @@ struct BatchMoments {
 /// @throws PreconditionError if theta or the operator do not fit the objective. Interrupted if the
 ///         callback says so.
 /// @cost   a gradient, two passes of per-sample gradients, one of per_sample_hessian_times(), and H
-///         applied to N + 1 columns: N n^2 multiplications with a matrix, N + 1 products
-///         otherwise. Memory three blocks of at most 4096 vectors of n numbers, 32 MiB each unless 64
-///         vectors are more.
+///         applied to N + 1 columns: N n^2 multiplications with a matrix, N + 1 products otherwise.
+///         Memory three blocks of at most 4096 vectors of n numbers, 32 MiB each unless 64 vectors
+///         are more.
 BatchMoments batch_moments(const Objective& objective,
                            const Eigen::Ref<const Eigen::VectorXd>& theta,
                            const SymmetricOperator& hessian,
@@ -56,11 +56,12 @@ BatchMoments batch_moments(const Objective& objective,
 /// @param  rounding  the |g_B| up to which gradients are rounding whatever the samples' are, of
 ///         parameters that fit them, say.
 /// @return undefined (zero denominator) where E|g_B|^2 is zero within rounding: at most 256 eps^2
-///         times that of single samples, or rounding^2. With the status of the moments where that is
-///         not kOk.
+///         times that of single samples, or rounding^2. With the status of the moments where that
+///         is not kOk.
 /// @throws PreconditionError unless 1 <= batch_size <= N.
-/// @source A. Andreyev & P. Beneventano (2024), Edge of stochastic stability, arXiv:2412.20553: under
-///         stochastic gradient descent it hovers at 2 / learning_rate, where the sharpness is less.
+/// @source A. Andreyev & P. Beneventano (2024), Edge of stochastic stability, arXiv:2412.20553:
+///         under stochastic gradient descent it hovers at 2 / learning_rate, where the sharpness is
+///         less.
 Statistic batch_sharpness(const BatchMoments& moments,
                           Eigen::Index batch_size,
                           double rounding = 0);

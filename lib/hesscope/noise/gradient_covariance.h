@@ -17,8 +17,8 @@ struct GradientCovarianceOptions {
 /// replacement the gradient has the covariance (N - 1) / N S / B.
 ///
 /// Squares of gradients of 1e-200 or 1e200 are no doubles; what follows from ratios of them is one.
-/// S is therefore kept as 4^exponent `matrix`, with an exponent that is 0 as long as tr S is between
-/// 2^-200 and 2^200 (1e-60 and 1e60).
+/// S is therefore kept as 4^exponent `matrix`, with an exponent that is 0 as long as tr S is
+/// between 2^-200 and 2^200 (1e-60 and 1e60).
 struct GradientCovariance {
   Status status = Status::kNotComputed;
   Eigen::Index num_samples = 0;
@@ -33,8 +33,8 @@ struct GradientCovariance {
 ///         Without kOk there is no trace and no matrix.
 /// @throws PreconditionError if theta does not fit the objective or an option is out of its range.
 ///         Interrupted if the callback says so.
-/// @cost   a gradient and a pass of per-sample gradients, two for another exponent than 0; with the matrix N n^2 operations. Memory
-///         S and a block of at most 4096 per-sample gradients.
+/// @cost   a gradient and a pass of per-sample gradients, two for another exponent than 0; with the
+///         matrix N n^2 operations. Memory S and a block of at most 4096 per-sample gradients.
 GradientCovariance gradient_covariance(const Objective& objective,
                                        const Eigen::Ref<const Eigen::VectorXd>& theta,
                                        const GradientCovarianceOptions& options = {},

@@ -46,14 +46,15 @@ Ratio simple_ratio(const Wide& trace, const VectorXd& gradient, const Wide& band
   return {trace, square, band, square > band};
 }
 
-// 2^-exponent for a largest magnitude far from 1, else 1, which leaves ordinary results as they are.
+// 2^-exponent for a largest magnitude far from 1, else 1, which leaves ordinary results as they
+// are.
 double factor_for(double largest) {
   const bool is_ordinary = largest > 0x1p-200 && largest < 0x1p200;
   return is_ordinary || largest == 0.0 ? 1.0 : std::ldexp(1.0, -detail::exponent_of(largest));
 }
 
-// `scatter` is S times `count` over 4^exponent. Of `hessian` a multiple will do. Along a gradient that
-// is rounding, as `simple` tells, there is no curvature.
+// `scatter` is S times `count` over 4^exponent. Of `hessian` a multiple will do. Along a gradient
+// that is rounding, as `simple` tells, there is no curvature.
 Ratio hessian_ratio(const Eigen::Ref<const MatrixXd>& hessian,
                     const MatrixXd& scatter,
                     double count,

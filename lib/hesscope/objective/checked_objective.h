@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// An objective that somebody wrote by hand, with what it returns checked once instead of by everyone
-// who takes it: a matrix of another size would be read beyond its end, or be believed.
+// An objective that somebody wrote by hand, with what it returns checked once instead of by
+// everyone who takes it: a matrix of another size would be read beyond its end, or be believed.
 #pragma once
 
 #include <functional>
@@ -16,9 +16,9 @@
 
 namespace hesscope {
 
-/// Asks `objective` and checks the sizes of its answers; values are passed on as they are, and so are
-/// exceptions. @throws PreconditionError from each member whose answer has another size than Objective
-/// promises, naming the member and both sizes.
+/// Asks `objective` and checks the sizes of its answers; values are passed on as they are, and so
+/// are exceptions. @throws PreconditionError from each member whose answer has another size than
+/// Objective promises, naming the member and both sizes.
 class CheckedObjective final : public Objective {
  public:
   /// @param  objective  must outlive this.

@@ -112,8 +112,8 @@ std::optional<MatrixXd> null_space(const MatrixXd& rows) {
   return detail::apply_q(basis, nullity, MatrixXd::Identity(n, nullity));
 }
 
-// A point nearby without what may be special about theta: each parameter off by about a tenth, of its
-// own size or of its tensor's.
+// A point nearby without what may be special about theta: each parameter off by about a tenth, of
+// its own size or of its tensor's.
 VectorXd near(const GraphObjective& objective, const VectorXd& theta, std::mt19937_64& engine) {
   constexpr double kStep = 0.1;
   std::normal_distribution<double> normal;

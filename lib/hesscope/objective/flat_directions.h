@@ -3,13 +3,13 @@
 // Directions in which a model's loss is flat for whatever sample, though no list of invariances has
 // them.
 //
-// If theta moves along u(theta) and no sample's loss changes, u(theta) is orthogonal to the gradients
-// of all losses: of the samples there are and of those that could be. So the space of such directions
-// at theta is the null space of gradients of as many random samples as are needed, and what it does
-// not hold is of no invariance, affine or not. Layer normalisation, say, makes a layer's weights
-// W_ik flat along m_i / gamma_k (with m_i sum_k beta_k / gamma_k taken from its bias), and a layer that
-// sees the same input in every sample, as the queries of a class token do, is flat in all directions
-// but that input.
+// If theta moves along u(theta) and no sample's loss changes, u(theta) is orthogonal to the
+// gradients of all losses: of the samples there are and of those that could be. So the space of
+// such directions at theta is the null space of gradients of as many random samples as are needed,
+// and what it does not hold is of no invariance, affine or not. Layer normalisation, say, makes a
+// layer's weights W_ik flat along m_i / gamma_k (with m_i sum_k beta_k / gamma_k taken from its
+// bias), and a layer that sees the same input in every sample, as the queries of a class token do,
+// is flat in all directions but that input.
 #pragma once
 
 #include <cstdint>
@@ -32,10 +32,11 @@ inline constexpr const char* kFlatDirectionsName = "any that is flat for all sam
 ///
 /// Samples are random numbers: real ones normal with the mean and the deviation of their array, and
 /// classes, signs and whole numbers from among those there can be, or are.
-/// @return nothing where that cannot be told: for models with more than max_parameters parameters or
-///         a weight decay; where too many random samples have no finite gradient; where directions
-///         are flat by less than rounding allows to tell; and where theta is special, in that more
-///         directions are flat there than at a random point nearby, as where a layer's weights are 0.
+/// @return nothing where that cannot be told: for models with more than max_parameters parameters
+///         or a weight decay; where too many random samples have no finite gradient; where
+///         directions are flat by less than rounding allows to tell; and where theta is special, in
+///         that more directions are flat there than at a random point nearby, as where a layer's
+///         weights are 0.
 /// @throws PreconditionError for a theta of another size.
 /// @cost   2 (n + 32) gradients, and two QR decompositions of matrices (n + 32) x n.
 std::optional<Eigen::MatrixXd> flat_directions(const GraphObjective& objective,

@@ -69,8 +69,8 @@ class FreshGraphSamples final : public FreshSamples {
   }
 
  private:
-  // Calls use(objective, first) for objectives that hold the samples of the range from `first` on, at
-  // most so many at once.
+  // Calls use(objective, first) for objectives that hold the samples of the range from `first` on,
+  // at most so many at once.
   template <typename Use>
   void for_each_part(const Range& range, Eigen::Index most, const Use& use) const {
     if (range.count < 1) {

@@ -22,26 +22,26 @@ class Team;
 /// record_size() numbers. Called concurrently for ranges that do not overlap.
 using RecordSource = std::function<void(SampleRange range, std::span<double> records)>;
 
-/// The Objective of a model on a data set: the full Hessian by the model's StructuredHessian or, where
-/// it has none, by that found in its graph (graph_hessian.h); values and gradients by the model's
-/// StructuredLoss where it has one; all else by the generic engine (sweep.h).
+/// The Objective of a model on a data set: the full Hessian by the model's StructuredHessian or,
+/// where it has none, by that found in its graph (graph_hessian.h); values and gradients by the
+/// model's StructuredLoss where it has one; all else by the generic engine (sweep.h).
 ///
-/// Model::weight_decay w adds w/2 |theta|^2 to the loss of every sample: to values, gradients (those
-/// of samples, too) and Hessians. It is no function of predictions: gauss_newton() is J' L J
+/// Model::weight_decay w adds w/2 |theta|^2 to the loss of every sample: to values, gradients
+/// (those of samples, too) and Hessians. It is no function of predictions: gauss_newton() is J' L J
 /// without w I, as PyTorch's libraries have it, and the Hessian exceeds it by w I where predictions
 /// are linear. Invariances of the model are none of its objective then.
 ///
-/// @cost hessian: as StructuredHessian says; generic: n / Sweep::kMaxDirections second-order sweeps over every sample, each
-///       restricted to the part of the network its columns and rows need; memory one n x n matrix
-///       plus, per thread, a Sweep and a few blocks of n x kMaxDirections. gauss_newton: the same
-///       or, where predictions have so few entries m that it is less, m + 1 gradients and m n^2 / 2
-///       multiplications a sample, and some 16 KiB times n of memory.
+/// @cost hessian: as StructuredHessian says; generic: n / Sweep::kMaxDirections second-order sweeps
+///       over every sample, each restricted to the part of the network its columns and rows need;
+///       memory one n x n matrix plus, per thread, a Sweep and a few blocks of n x kMaxDirections.
+///       gauss_newton: the same or, where predictions have so few entries m that it is less, m + 1
+///       gradients and m n^2 / 2 multiplications a sample, and some 16 KiB times n of memory.
 class GraphObjective final : public Objective {
  public:
   struct Options {
     int num_threads = 0;  ///< 0 = one per core; never changes a result
-    /// Whether structure may be used, the model's or its graph's, and by gauss_newton() the Jacobians
-    /// of predictions with few entries. The result is the same to rounding.
+    /// Whether structure may be used, the model's or its graph's, and by gauss_newton() the
+    /// Jacobians of predictions with few entries. The result is the same to rounding.
     bool use_structure = true;
     /// Of the generic engine and of graph_hessian().
     InstructionSet instruction_set = best_instruction_set();
@@ -129,7 +129,8 @@ class GraphObjective final : public Objective {
   Matrix prediction_jacobian(const ConstVectorRef& theta, SampleRange range) const override;
 
   /// Whether the model classifies samples: its prediction are logits, one for each class of the one
-  /// array that holds one class a sample, or one number whose sign is that of the one array that holds signs.
+  /// array that holds one class a sample, or one number whose sign is that of the one array that
+  /// holds signs.
   bool has_accuracy() const;
 
   /// The share of the samples that are classified correctly: the logit of their class exceeds all

@@ -17,8 +17,8 @@ struct Sight {
 };
 
 // All of some work, called with a progress callback, by what is seen of it until it has gone on for
-// `most` seconds behind its first report: what comes before that, memory for the first time above all, does
-// not go on so.
+// `most` seconds behind its first report: what comes before that, memory for the first time above
+// all, does not go on so.
 template <typename Work>
 Sight seen(Work work, double most, SecondsClock clock) {
   const double start = clock();
@@ -46,8 +46,8 @@ Sight seen(Work work, double most, SecondsClock clock) {
   return {whole, false, true};
 }
 
-// Of a matrix over all samples, from ever more of them until the clock can tell. What does not depend
-// on their number (memory for the matrix, its upper triangle) is in two probes alike.
+// Of a matrix over all samples, from ever more of them until the clock can tell. What does not
+// depend on their number (memory for the matrix, its upper triangle) is in two probes alike.
 // @param compute  called with a range and a progress callback.
 template <typename Compute>
 double seconds_on_all(const Objective& objective,

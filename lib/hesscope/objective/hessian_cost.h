@@ -12,14 +12,14 @@ struct HessianCost {
   double memory_bytes;  ///< at its peak: the matrix, the data and the workspaces
 };
 
-/// From a Hessian over some samples, or from the first part of one: seconds go with n^2 and with the
-/// number of samples, or by whatever rule the objective's way to it has, as its progress tells.
+/// From a Hessian over some samples, or from the first part of one: seconds go with n^2 and with
+/// the number of samples, or by whatever rule the objective's way to it has, as its progress tells.
 /// Where the matrix would take more than half of the memory, from Hessian-vector products: then an
 /// upper bound, which a StructuredHessian may undercut ten times and more.
 /// @param clock     what seconds are meant.
 /// @param patience  seconds: the more, the better the estimate.
-/// @cost four times the patience and what comes before the first reports, or what 64 samples take where
-///       the objective reports no progress.
+/// @cost four times the patience and what comes before the first reports, or what 64 samples take
+///       where the objective reports no progress.
 HessianCost estimate_hessian_cost(const Objective& objective,
                                   const Objective::ConstVectorRef& theta,
                                   SecondsClock clock = wall_seconds,

@@ -3,18 +3,18 @@
 // Invariances of a loss that nobody has told: found by what they do to gradients.
 //
 // A loss that a one-parameter family of maps leaves as it is, theta' = u(theta) = B theta, has
-// u(theta) . grad l(theta) = 0 for every sample's loss l at every theta. For the maps that networks have
-// (units rescaled from one tensor to the next, a basis changed between two factors, a number added to
-// all logits), u is a sum over tensors of terms with whole coefficients, one for each axis on which
-// the units may stand:
+// u(theta) . grad l(theta) = 0 for every sample's loss l at every theta. For the maps that networks
+// have (units rescaled from one tensor to the next, a basis changed between two factors, a number
+// added to all logits), u is a sum over tensors of terms with whole coefficients, one for each axis
+// on which the units may stand:
 //
 //   sum_T c_T <T_i, dl/dT_j> = 0,   T_i the slice of tensor T at unit i of that axis.
 //
 // The terms are evaluated at random points for many samples, which gives a linear system for the
-// coefficients c: its null space are the invariances, and its solutions, rounded to simple fractions, are
-// verified once more at points that were not used to find them. What holds there to rounding for all
-// samples holds by the model's structure: relu layers, products of queries and keys, normalisation before
-// or after a layer, and others that no list has.
+// coefficients c: its null space are the invariances, and its solutions, rounded to simple
+// fractions, are verified once more at points that were not used to find them. What holds there to
+// rounding for all samples holds by the model's structure: relu layers, products of queries and
+// keys, normalisation before or after a layer, and others that no list has.
 #pragma once
 
 #include <cstdint>
@@ -32,14 +32,15 @@ struct InvarianceSearchOptions {
   double tolerance = 1e-10;       ///< of a sum of terms, relative to the sum of their magnitudes
 };
 
-/// Rescalings and changes of basis that act on units of one axis of each tensor, of equal parts of an
-/// axis (queries, keys and values in one tensor; heads), or of one matrix of a stack; shifts along an
-/// axis; vectors that are added to some tensors and taken from others, perhaps through a matrix; and
-/// shifts without any effect but rounding. One family of each name. Invariances of other kinds are not
-/// found (flat_directions.h has their directions at a point); dead parameters are no invariance.
+/// Rescalings and changes of basis that act on units of one axis of each tensor, of equal parts of
+/// an axis (queries, keys and values in one tensor; heads), or of one matrix of a stack; shifts
+/// along an axis; vectors that are added to some tensors and taken from others, perhaps through a
+/// matrix; and shifts without any effect but rounding. One family of each name. Invariances of
+/// other kinds are not found (flat_directions.h has their directions at a point); dead parameters
+/// are no invariance.
 /// @throws PreconditionError by require_blocks().
-/// @cost gradients of max_samples samples at five random points or more; for T tensors, axes and parts
-///       of m units decompositions of m^2 / 2 matrices 2 T x 2 T.
+/// @cost gradients of max_samples samples at five random points or more; for T tensors, axes and
+///       parts of m units decompositions of m^2 / 2 matrices 2 T x 2 T.
 std::vector<Invariance> find_invariances(const Objective& objective,
                                          const InvarianceSearchOptions& options = {});
 

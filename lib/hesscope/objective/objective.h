@@ -63,9 +63,10 @@ class Objective {
   /// Whether third derivatives are known, and those along lines to the order kLineOrder.
   virtual bool has_third_derivatives() const { return false; }
 
-  /// T[u_k, v_k] for the columns u_k, v_k of U and V, n x k each, as the columns of an n x k matrix:
-  /// how H v changes along u, exactly,
-  ///   T[u, v]_i = d/de (H(theta + e u) v)_i at e = 0 = sum_jl (d3f / dtheta_i dtheta_j dtheta_l) u_j v_l.
+  /// T[u_k, v_k] for the columns u_k, v_k of U and V, n x k each, as the columns of an n x k
+  /// matrix: how H v changes along u, exactly,
+  ///   T[u, v]_i = d/de (H(theta + e u) v)_i at e = 0
+  ///             = sum_jl (d3f / dtheta_i dtheta_j dtheta_l) u_j v_l.
   /// Symmetric: w . T[u, v] is the same for any order of u, v and w. At a kink, where a function's
   /// second derivative is by convention that of one side or 0, so is the third.
   /// @cost at most 4 times that of hessian_times() for k directions.
@@ -100,11 +101,11 @@ class Objective {
                          SampleRange range,
                          const ProgressCallback& progress) const = 0;
 
-  /// Columns [first, first + width) of the Hessian from row `first` on, (n - first) x width; what of
-  /// them is above the diagonal has no meaning. Computed by this process alone: ranks take different
-  /// columns (with_ranks). Whole groups of kColumnGroup columns, counted from the first of the n, are
-  /// the same to the last bit whatever others they are asked for with, and, of a GraphObjective,
-  /// those of hessian() where no structure is used.
+  /// Columns [first, first + width) of the Hessian from row `first` on, (n - first) x width; what
+  /// of them is above the diagonal has no meaning. Computed by this process alone: ranks take
+  /// different columns (with_ranks). Whole groups of kColumnGroup columns, counted from the first
+  /// of the n, are the same to the last bit whatever others they are asked for with, and, of a
+  /// GraphObjective, those of hessian() where no structure is used.
   /// @throws PreconditionError also unless the columns are among the n.
   virtual Matrix hessian_columns(const ConstVectorRef& theta,
                                  SampleRange range,
@@ -114,9 +115,9 @@ class Objective {
   /// Columns that hessian_columns() computes together.
   static constexpr Eigen::Index kColumnGroup = 8;
 
-  /// Calls body(); where ranks share the work of this objective, so do the others what they serve with
-  /// (team_service.h), at the same point and samples. There it may be called for columns and for what
-  /// it is made of, for nothing that ranks share.
+  /// Calls body(); where ranks share the work of this objective, so do the others what they serve
+  /// with (team_service.h), at the same point and samples. There it may be called for columns and
+  /// for what it is made of, for nothing that ranks share.
   virtual void with_ranks(const ConstVectorRef& theta,
                           SampleRange range,
                           const std::function<void()>& body) const;
@@ -156,9 +157,10 @@ class Objective {
   /// of an n x |range| matrix.
   virtual Matrix per_sample_gradients(const ConstVectorRef& theta, SampleRange range) const = 0;
 
-  /// H_i v_i: the Hessian of each sample's loss times a direction of its own, for the columns v_i of
-  /// V, n x |range|, as the columns of a matrix of that size.
-  /// @cost as hessian_times() with one direction; unless overridden, that for each sample by itself.
+  /// H_i v_i: the Hessian of each sample's loss times a direction of its own, for the columns v_i
+  /// of V, n x |range|, as the columns of a matrix of that size.
+  /// @cost as hessian_times() with one direction; unless overridden, that for each sample by
+  ///       itself.
   /// @throws PreconditionError also if V has another size.
   virtual Matrix per_sample_hessian_times(const ConstVectorRef& theta,
                                           const ConstMatrixRef& directions,

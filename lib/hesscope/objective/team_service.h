@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The calls of objectives that ranks share (core/team.h). On the first rank a GraphObjective with a
-// team says to the others what is asked of it; they make the same call of their own, which must be of
-// the same model and samples.
+// team says to the others what is asked of it; they make the same call of their own, which must be
+// of the same model and samples.
 #pragma once
 
 #include <cstdint>

@@ -167,8 +167,9 @@ class UnitSearch {
       if (!views.empty() && !consider(views)) continue;
       for (const std::size_t k : part) rest.push_back(reading[k]);
     }
-    // Points that axes leave as they are which may not be exchanged can have no effects at all: between
-    // two classes with the same weights nothing is to be learnt. Once more without these axes.
+    // Points that axes leave as they are which may not be exchanged can have no effects at all:
+    // between two classes with the same weights nothing is to be learnt. Once more without these
+    // axes.
     if (is_any_idle && !rest.empty() && rest.size() < reading.size()) search(rest);
   }
 
@@ -207,7 +208,8 @@ class UnitSearch {
     return units;
   }
 
-  // Whether the swap of the first two of `units` is a permutation of whole units of the other family.
+  // Whether the swap of the first two of `units` is a permutation of whole units of the other
+  // family.
   bool is_within(const InterchangeableUnits& units, const InterchangeableUnits& other) const {
     const Index n = objective_.num_parameters();
     const VectorXd places = VectorXd::LinSpaced(n, 0, static_cast<double>(n - 1)).array().round();

@@ -78,8 +78,8 @@ struct Guard {
   bool operator==(const Guard&) const = default;
 };
 
-/// The nodes in both branches of an If stand before it, guarded. The If itself has no attributes, and
-/// as inputs the condition, what the first branch gives, and what the second gives.
+/// The nodes in both branches of an If stand before it, guarded. The If itself has no attributes,
+/// and as inputs the condition, what the first branch gives, and what the second gives.
 struct Node {
   std::string name;  ///< may be empty; nodes of an inlined function are named "CALL/NAME"
   std::string op;
@@ -140,8 +140,8 @@ bool recognises_onnx(const io::InputFile& file);
 /// nodes are in order, and that what they take is there, is not looked at; that no two things have
 /// one name is.
 /// @throws InputError "model.onnx: what is wrong, and where": not ONNX, damaged, without a graph,
-///         of opset or IR version unknown here, beyond a limit, an initializer whose data do not fit
-///         its shape, external data elsewhere, a function that calls itself.
+///         of opset or IR version unknown here, beyond a limit, an initializer whose data do not
+///         fit its shape, external data elsewhere, a function that calls itself.
 /// @cost   the file twice in memory for a moment, then its numbers as doubles.
 OnnxFile read_onnx_file(const std::filesystem::path& path, const OnnxLimits& limits = {});
 

@@ -53,7 +53,8 @@ Eigen::Index append_block(std::vector<ParameterBlock>& layout, ParameterBlock bl
   return layout.back().offset;
 }
 
-// A stack's matrices are its last two dimensions, a kernel is one matrix of its first by all others.
+// A stack's matrices are its last two dimensions, a kernel is one matrix of its first by all
+// others.
 std::pair<Eigen::Index, Eigen::Index> matrix_shape(const ParameterBlock& block) {
   const std::vector<std::int64_t>& shape = block.shape;
   if (shape.size() <= 3) return {shape[shape.size() - 2], shape.back()};

@@ -7,9 +7,9 @@
 
 namespace hesscope::plot {
 
-/// Gives the panels that stand at the same place in each figure the same ranges of axes and colours,
-/// so that one can leaf through them. Left are tables, scales that differ in kind, and linear ranges of
-/// which one is less than a twentieth of what holds them all.
+/// Gives the panels that stand at the same place in each figure the same ranges of axes and
+/// colours, so that one can leaf through them. Left are tables, scales that differ in kind, and
+/// linear ranges of which one is less than a twentieth of what holds them all.
 /// @throws PreconditionError as to_svg(), or if the figures have different numbers of panels.
 void share_axes(std::vector<Figure>& figures);
 

@@ -23,8 +23,9 @@ struct CheckpointBuffers {
   std::map<std::string, std::vector<double>> values;  ///< by name, row-major
 };
 
-/// Those of a checkpoint that fits the model; nullptr where the model, as it is, is the checkpoint's:
-/// it has no buffers, or all of them have the very values that it was built with. @throws InputError for a tensor that cannot be read.
+/// Those of a checkpoint that fits the model; nullptr where the model, as it is, is the
+/// checkpoint's: it has no buffers, or all of them have the very values that it was built with.
+/// @throws InputError for a tensor that cannot be read.
 std::shared_ptr<const CheckpointBuffers> buffers_of(const Model& model,
                                                     const io::TensorFile& checkpoint);
 

@@ -185,8 +185,8 @@ TensorShapes renamed(const TensorShapes& there, const std::vector<io::TensorRule
   return shapes;
 }
 
-/// The model of a checkpoint whose tensors are the layers of a perceptron by other names: what `fit`
-/// says of it, and why there is none where it is not certain which layer is which.
+/// The model of a checkpoint whose tensors are the layers of a perceptron by other names: what
+/// `fit` says of it, and why there is none where it is not certain which layer is which.
 std::optional<Model> build_by_layers(const ProblemFile& problem,
                                      const TensorShapes& data,
                                      const io::TensorFile& checkpoint,
@@ -284,10 +284,10 @@ bool has_more_than(const io::TensorFile& checkpoint, const std::string& key) {
   });
 }
 
-// For each part of the checkpoint that has all parameters, under any names, the map that says so; of
-// parts within each other the outermost. A part that is renamed, beside others, and leaves the graph
-// constants to wonder about is none: that is a layer whose model has lost the other layers' names.
-// `doubt` becomes that of the first part that has one.
+// For each part of the checkpoint that has all parameters, under any names, the map that says so;
+// of parts within each other the outermost. A part that is renamed, beside others, and leaves the
+// graph constants to wonder about is none: that is a layer whose model has lost the other layers'
+// names. `doubt` becomes that of the first part that has one.
 std::vector<io::TensorMap> maps_of_parts(const ProblemFile& problem,
                                          const TensorShapes& data,
                                          const io::TensorFile& checkpoint,

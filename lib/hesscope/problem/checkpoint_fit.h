@@ -49,7 +49,8 @@ struct CheckpointFit {
 };
 
 /// @throws InputError for a data file that cannot be read; ConfigError for a sampler's settings.
-/// @cost   reads no tensor, but for graphs those whose names it lacks. Missing parameters x unused tensors comparisons, for each part.
+/// @cost   reads no tensor, but for graphs those whose names it lacks. Missing parameters x unused
+///         tensors comparisons, for each part.
 CheckpointFit fit_checkpoint(const ProblemFile& problem, const io::TensorFile& checkpoint);
 
 }  // namespace hesscope

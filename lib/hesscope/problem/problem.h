@@ -55,8 +55,8 @@ class MisfitError : public InputError {
 ///         parameter, of which none may be passed over.
 TensorShapes parameter_shapes_of(const io::TensorFile& checkpoint);
 
-/// What ModelKind::build makes of a problem's [model]. @throws as that; ConfigError with the place in
-/// the problem file.
+/// What ModelKind::build makes of a problem's [model]. @throws as that; ConfigError with the place
+/// in the problem file.
 Model build_model(const ProblemFile& problem,
                   const TensorShapes& data,
                   const TensorShapes& checkpoint);
@@ -85,8 +85,8 @@ class Problem {
   /// Names of a checkpoint that a wrapper begins (io::wrapper_of()) are read without it, here and
   /// below.
   /// @param num_threads  for the objective; 0 = one per core.
-  /// @param stop         once it is requested, reading or drawing data and whatever the objective computes end
-  ///                     soon, by Interrupted.
+  /// @param stop         once it is requested, reading or drawing data and whatever the objective
+  ///                     computes end soon, by Interrupted.
   /// @throws InputError naming file, tensor, expected and found shape where something does not fit,
   ///         and the keys (TensorFile::part) of parts of the checkpoint that do; ConfigError where
   ///         the settings of a sampler contradict each other.
@@ -117,7 +117,8 @@ class Problem {
   CheckpointObjective objective_at(const io::TensorFile& checkpoint) const;
 
   /// The same of what was read of it by read_parameters() and read_buffers().
-  /// @param team_number  of an objective that is not objective(); without it no team shares its work.
+  /// @param team_number  of an objective that is not objective(); without it no team shares its
+  ///                     work.
   CheckpointObjective objective_at(const Eigen::VectorXd& theta,
                                    const CheckpointBuffers* buffers,
                                    std::optional<std::int64_t> team_number = {}) const;
@@ -138,16 +139,16 @@ class Problem {
   /// More samples of the distribution that the data are drawn from; nullptr for a data file.
   const FreshSamples* fresh_samples() const { return at_first_.fresh_samples.get(); }
 
-  /// What is odd about the data although they fit (whole numbers for inputs, fractions for classes):
-  /// a sentence each, naming the file.
+  /// What is odd about the data although they fit (whole numbers for inputs, fractions for
+  /// classes): a sentence each, naming the file.
   const std::vector<std::string>& remarks() const { return remarks_; }
 
   /// The same of a checkpoint that fits (weights that are whole numbers, tied weights), without
   /// naming it.
   std::vector<std::string> remarks_on(const io::TensorFile& checkpoint) const;
 
-  /// The same of the parameters of all checkpoints together: tensors of an imported model that may be
-  /// one, though the file of the model names them apart.
+  /// The same of the parameters of all checkpoints together: tensors of an imported model that may
+  /// be one, though the file of the model names them apart.
   std::vector<std::string> remarks_on(std::span<const Eigen::VectorXd> points) const;
 
   /// The checkpoint's parameters as a flat vector. @throws InputError if it does not fit the model.

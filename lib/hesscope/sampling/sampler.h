@@ -29,8 +29,8 @@ class Sampler {
 
   std::int64_t record_size() const { return record_size_; }
 
-  /// SHA-256 of each file that it was made from, of the bytes that were read, one after the other in
-  /// the order of SamplerKind::files(); empty without files.
+  /// SHA-256 of each file that it was made from, of the bytes that were read, one after the other
+  /// in the order of SamplerKind::files(); empty without files.
   virtual std::string files_sha256() const { return {}; }
 
   /// Writes one sample: its arrays side by side, each row-major. Classes are indices, signs +-1.

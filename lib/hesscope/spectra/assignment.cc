@@ -15,8 +15,8 @@ using Eigen::Index;
 
 constexpr Index kNobody = -1;
 
-// Prices of rows and columns with cost(r, c) - row_price(r) - column_price(c) >= 0, and 0 where r has
-// c: then no assignment of these rows costs less.
+// Prices of rows and columns with cost(r, c) - row_price(r) - column_price(c) >= 0, and 0 where r
+// has c: then no assignment of these rows costs less.
 class Market {
  public:
   explicit Market(const Eigen::Ref<const Eigen::MatrixXd>& cost)

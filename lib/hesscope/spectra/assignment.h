@@ -12,7 +12,8 @@ namespace hesscope {
 /// By shortest augmenting paths, row after row, with dual prices that keep all reduced costs at
 /// least 0: the result is optimal, not only better than its neighbours.
 /// @param  cost  m x n with m <= n, finite.
-/// @return m different columns. Of assignments that cost the same, one that depends on `cost` alone.
+/// @return m different columns. Of assignments that cost the same, one that depends on `cost`
+///         alone.
 /// @throws PreconditionError for more rows than columns, and for costs that are not finite.
 /// @cost   O(m^2 n).
 /// @source H. W. Kuhn (1955), Naval Research Logistics Quarterly 2, 83-97; R. Jonker & A. Volgenant

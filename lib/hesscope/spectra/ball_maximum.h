@@ -10,13 +10,13 @@
 // To find it is NP-hard but for the Euclidean norm; here it is held from both sides:
 //   lower   attained: d^T H d of a direction that is returned, by ascent from many starts;
 //   upper   proved: with Y >= 0 such that Y - H is positive semidefinite, d^T H d <= d^T Y d, and
-//           where Y is made like the ball (diagonal; a multiple of I for each block; I x Y_b for each
-//           matrix) d^T Y d <= tr Y on it. Y comes from the semidefinite relaxation, in which d has
-//           several columns; the eigenvalue that shows Y - H to be semidefinite is that of a full
-//           decomposition with its rounding.
+//           where Y is made like the ball (diagonal; a multiple of I for each block; I x Y_b for
+//           each matrix) d^T Y d <= tr Y on it. Y comes from the semidefinite relaxation, in which
+//           d has several columns; the eigenvalue that shows Y - H to be semidefinite is that of a
+//           full decomposition with its rounding.
 // For the entries' norm branch and bound over signs closes the gap where n is small or H has few
-// large eigenvalues. Of no other ball does the gap close but where the relaxation is tight: with one
-// block; of a matrix of rank one; with blocks that H does not couple.
+// large eigenvalues. Of no other ball does the gap close but where the relaxation is tight: with
+// one block; of a matrix of rank one; with blocks that H does not couple.
 //
 //   const BallMaximum s = maximum_on_cube(h);
 //   if (s.is_closed) ...                     // s.lower is the maximum, to rounding
@@ -61,16 +61,17 @@ inline constexpr Eigen::Index kLargestBranched = 256;
 /// @param  hessian  n x n, n >= 1; symmetric as dense_spectrum() wants it.
 /// @return status kOk; kNonFinite if the matrix has a NaN or an infinity, or the maximum is beyond
 ///         the range of double; kFailed if an eigenvalue was not found. Without kOk nothing else.
-/// @throws PreconditionError if the matrix is not square, is empty or not symmetric, or an option is
-///         out of its range. Interrupted if the callback says so.
-/// @cost   relaxation: some hundred to 2,000 sweeps of 2 r n^2 operations with r = min(24, sqrt(2 n)),
-///         two decompositions of n x n matrices without vectors, and starts of some ten sweeps with r
-///         = 1. A subproblem: one such decomposition and 16 to 128 sweeps. Three n x n matrices.
+/// @throws PreconditionError if the matrix is not square, is empty or not symmetric, or an option
+///         is out of its range. Interrupted if the callback says so.
+/// @cost   relaxation: some hundred to 2,000 sweeps of 2 r n^2 operations with r = min(24, sqrt(2
+///         n)), two decompositions of n x n matrices without vectors, and starts of some ten sweeps
+///         with r = 1. A subproblem: one such decomposition and 16 to 128 sweeps. Three n x n
+///         matrices.
 /// @source M. X. Goemans & D. P. Williamson (1995), J. ACM 42, 1115-1145, and Y. Nesterov (1998),
-///         Optim. Methods Softw. 9, 141-160, the relaxation; P.-W. Wang & J. Z. Kolter (2017), arXiv
-///         1706.00476, its ascent by coordinates; F. Rendl, G. Rinaldi & A. Wiegele (2010), Math.
-///         Program. 121, 307-335, branch and bound with it; L. Balles, F. Pedregosa & N. Le Roux
-///         (2020), arXiv 2002.08056, what it says of sign descent.
+///         Optim. Methods Softw. 9, 141-160, the relaxation; P.-W. Wang & J. Z. Kolter (2017),
+///         arXiv 1706.00476, its ascent by coordinates; F. Rendl, G. Rinaldi & A. Wiegele (2010),
+///         Math. Program. 121, 307-335, branch and bound with it; L. Balles, F. Pedregosa & N. Le
+///         Roux (2020), arXiv 2002.08056, what it says of sign descent.
 BallMaximum maximum_on_cube(const Eigen::Ref<const Eigen::MatrixXd>& hessian,
                             const BallMaximumOptions& options = {},
                             const ProgressCallback& progress = {});
@@ -84,8 +85,8 @@ BallMaximum maximum_on_block_balls(const Eigen::Ref<const Eigen::MatrixXd>& hess
                                    const BallMaximumOptions& options = {},
                                    const ProgressCallback& progress = {});
 
-/// On max_b ||D_b||_2 <= 1 over blocks, of spectral norms: D_b is the block as a matrix of its first
-/// dimension by all others. Vectors and numbers are columns, whose norm is the Euclidean one.
+/// On max_b ||D_b||_2 <= 1 over blocks, of spectral norms: D_b is the block as a matrix of its
+/// first dimension by all others. Vectors and numbers are columns, whose norm is the Euclidean one.
 /// @throws PreconditionError as maximum_on_block_balls().
 /// @cost   the same, and for each sweep the singular values of every matrix.
 /// @source J. Bernstein & L. Newhouse (2024), Old optimizer, new norm, arXiv 2409.20325.
@@ -98,7 +99,7 @@ BallMaximum maximum_on_spectral_balls(const Eigen::Ref<const Eigen::MatrixXd>& h
 /// orthogonal factor U V^T of each matrix U S V^T. Where g is zero, so is it.
 Eigen::VectorXd steepest_on_cube(const Eigen::Ref<const Eigen::VectorXd>& g);
 
-/// The same. @param blocks  of g.size() entries. @throws PreconditionError if they do not tile them.
+/// The same. @param blocks of g.size() entries. @throws PreconditionError if they do not tile them.
 Eigen::VectorXd steepest_on_block_balls(const Eigen::Ref<const Eigen::VectorXd>& g,
                                         std::span<const ParameterBlock> blocks);
 

@@ -25,8 +25,8 @@ Statistic robust_ratio(double largest, double median, double rounding_band);
 /// kUndefinedZeroMedian (or kUndefinedNotPositiveDefinite), never a huge number.
 /// @param spectrum  of the matrix whose diagonal is given. Where its status is not kOk, every
 ///                  number has that status.
-/// @throws PreconditionError where it is kOk and the diagonal is empty, or its size another than the
-///         number of eigenvalues.
+/// @throws PreconditionError where it is kOk and the diagonal is empty, or its size another than
+///         the number of eigenvalues.
 ConditionNumbers condition_numbers(const Eigen::Ref<const Eigen::VectorXd>& diagonal,
                                    const Spectrum& spectrum);
 

@@ -14,8 +14,8 @@ namespace hesscope {
 /// @param  hessian  n x n, n >= 1; symmetric as dense_spectrum() wants it.
 /// @return status kOk with proof kCounted, `eigenvalues` empty; kNonFinite as dense_spectrum. The
 ///         zero matrix is an ordinary input.
-/// @param  least_band  the rounding band is at least this: that of larger matrices which `hessian` is
-///         the difference of.
+/// @param  least_band  the rounding band is at least this: that of larger matrices which `hessian`
+///         is the difference of.
 /// @throws PreconditionError as dense_spectrum.
 /// @cost   4/3 n^3 operations, one n x n copy and O(n). OpenBLAS is held at one thread,
 ///         process-wide, during the call.

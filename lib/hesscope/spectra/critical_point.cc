@@ -133,7 +133,8 @@ CriticalPoint find_critical_point(const Objective& given,
         const VectorXd step = of.step(least_damping);
         Place there = place_at(objective, here.theta + step);
         if (!(there.is_finite() && there.norm <= here.norm / 2)) return false;
-        // After slow ones any step has to be short: where gradients are rounding one may be fast by chance.
+        // After slow ones any step has to be short: where gradients are rounding one may be fast by
+        // chance.
         const bool is_slow = there.norm > kFast * here.norm;
         slow_step = is_slow || slow_step > 0 ? step.stableNorm() : 0;
         here = std::move(there);
@@ -161,7 +162,8 @@ CriticalPoint find_critical_point(const Objective& given,
       break;
     }
   }
-  // Without a curvature nothing tells what vanishes from a critical point, but that nothing is left.
+  // Without a curvature nothing tells what vanishes from a critical point, but that nothing is
+  // left.
   const bool is_known = here.norm == 0 || !std::isnan(curvature);
   if (!is_done() || !is_known) return end(CriticalPointOutcome::kOutOfIterations);
   const double size = std::max(here.theta.stableNorm(), theta.stableNorm());

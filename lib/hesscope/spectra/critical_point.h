@@ -25,7 +25,8 @@ enum class CriticalPointOutcome {
   kVanishing,        ///< |g| is within the tolerance, but no critical point is near; see below
 };
 
-/// "converged", "stalled", "out_of_iterations", "non_finite", "failed", "vanishing", in their order.
+/// "converged", "stalled", "out_of_iterations", "non_finite", "failed", "vanishing", in their
+/// order.
 inline constexpr const char* kCriticalPointOutcomes[] = {
     "converged", "stalled", "out_of_iterations", "non_finite", "failed", "vanishing"};
 
@@ -37,30 +38,31 @@ struct CriticalPoint {
   int num_iterations = 0;       ///< steps, each with a Hessian and its eigensystem
 };
 
-/// The critical point of the mean loss over all samples, a minimum, a maximum or a saddle, that Newton's
-/// method with Levenberg's and Marquardt's damping of |g|^2 leads to:
+/// The critical point of the mean loss over all samples, a minimum, a maximum or a saddle, that
+/// Newton's method with Levenberg's and Marquardt's damping of |g|^2 leads to:
 ///   theta <- theta - (H^2 + mu I)^-1 H g,
-/// by the eigensystem of H, without eigenvalues within its rounding band. mu is chosen by how much of the
-/// predicted decrease of |g|^2 a step brings, and goes to zero near a critical point: then the step is
-/// Newton's, with the pseudo-inverse where the critical points are a manifold, as those of a model with
-/// invariances are. The convergence is quadratic wherever H has full rank across them. Once the
-/// tolerance is met, steps go on while each at least halves |g|, with mu = 0 or with mu = eps ||H||^2:
-/// the distance still to go makes small eigenvalues of zeros, which mu = 0 would divide by.
+/// by the eigensystem of H, without eigenvalues within its rounding band. mu is chosen by how much
+/// of the predicted decrease of |g|^2 a step brings, and goes to zero near a critical point: then
+/// the step is Newton's, with the pseudo-inverse where the critical points are a manifold, as those
+/// of a model with invariances are. The convergence is quadratic wherever H has full rank across
+/// them. Once the tolerance is met, steps go on while each at least halves |g|, with mu = 0 or with
+/// mu = eps ||H||^2: the distance still to go makes small eigenvalues of zeros, which mu = 0 would
+/// divide by.
 ///
-/// Where |g| / ||H||, which no Newton step is shorter than, is then still above 1e-6 of |theta|, here or
-/// at the start, and above eps, as rounding beside a critical point at 0 is not, or where the last of
-/// these steps is and it or one before left more than a tenth of |g|, the gradient vanishes with the
-/// curvature, as that of a separable cross-entropy does towards infinity,
+/// Where |g| / ||H||, which no Newton step is shorter than, is then still above 1e-6 of |theta|,
+/// here or at the start, and above eps, as rounding beside a critical point at 0 is not, or where
+/// the last of these steps is and it or one before left more than a tenth of |g|, the gradient
+/// vanishes with the curvature, as that of a separable cross-entropy does towards infinity,
 /// and no critical point is near.
 ///
-/// It descends |g|, not the loss, so that saddles attract it like minima; a saddle it leads to is one
-/// nearby, but nothing makes sure that it is the nearest.
+/// It descends |g|, not the loss, so that saddles attract it like minima; a saddle it leads to is
+/// one nearby, but nothing makes sure that it is the nearest.
 /// @param  theta  n >= 1 entries.
 /// @throws PreconditionError for a theta of another size, options out of their ranges, and as
 ///         CheckedObjective.
 /// @cost   an iteration: a Hessian, its eigensystem, one gradient or some; four n x n matrices.
-/// @source D. W. Marquardt (1963), J. SIAM 11, 431-441; N. Yamashita & M. Fukushima (2001), Computing
-///         Suppl. 15, 239-249, for its convergence to points that are not isolated.
+/// @source D. W. Marquardt (1963), J. SIAM 11, 431-441; N. Yamashita & M. Fukushima (2001),
+///         Computing Suppl. 15, 239-249, for its convergence to points that are not isolated.
 CriticalPoint find_critical_point(const Objective& objective,
                                   const Eigen::Ref<const Eigen::VectorXd>& theta,
                                   const CriticalPointOptions& options = {},

@@ -8,8 +8,8 @@
 
 namespace hesscope {
 
-/// Seconds of dense_spectrum() of an n x n matrix, from those of a small one: its stages grow as n^3
-/// and as n^2. Of counted_spectrum(), too, for large n.
+/// Seconds of dense_spectrum() of an n x n matrix, from those of a small one: its stages grow as
+/// n^3 and as n^2. Of counted_spectrum(), too, for large n.
 /// @param  clock  what seconds are meant.
 /// @cost   up to half a second and 75 MB.
 double estimate_decomposition_seconds(Eigen::Index n, SecondsClock clock = wall_seconds);

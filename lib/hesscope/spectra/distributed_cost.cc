@@ -20,8 +20,9 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-// Of pdsytrd, a rank's: messages for each column and doubling of the ranks, and numbers for each of the
-// n^2 / grid. Counted for n = 1,003 on 2 x 2 ranks, where it sent 19,700 messages of 36 MB in all.
+// Of pdsytrd, a rank's: messages for each column and doubling of the ranks, and numbers for each of
+// the n^2 / grid. Counted for n = 1,003 on 2 x 2 ranks, where it sent 19,700 messages of 36 MB in
+// all.
 constexpr double kMessages = 2.5;
 constexpr double kWords = 2.25;
 
@@ -31,8 +32,8 @@ constexpr int kLargestGrid = 4096;
 // Cholesky factorisations of the proof.
 constexpr double kFactorisations = 4;
 
-// n^3 of a full proof: eigenvectors of T by divide and conquer, at most 4/3, their way back by Q, 2, H
-// times them, 2, and their products with each other, 1.
+// n^3 of a full proof: eigenvectors of T by divide and conquer, at most 4/3, their way back by Q,
+// 2, H times them, 2, and their products with each other, 1.
 constexpr double kVectorOperations = 19.0 / 3.0;
 
 // Of the first columns.

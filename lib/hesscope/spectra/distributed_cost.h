@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the spectrum of a Hessian on several ranks takes, beforehand, from what one rank does in a second
-// here. How ranks hinder each other has been measured on one machine only.
+// What the spectrum of a Hessian on several ranks takes, beforehand, from what one rank does in a
+// second here. How ranks hinder each other has been measured on one machine only.
 #pragma once
 
 #include <hesscope/core/eigen.h>
@@ -21,8 +21,9 @@ int grid_of(int num_ranks, int wanted);
 /// @throws ConfigError naming `grid` and the largest that has none such.
 void require_grid_for_elpa(Eigen::Index n, int grid);
 
-/// Memory that distributed_spectrum() takes on each rank of the grid: H and what is made of it, and the
-/// columns that ranks exchange at a time, which are the more the more ranks there are beside the grid.
+/// Memory that distributed_spectrum() takes on each rank of the grid: H and what is made of it, and
+/// the columns that ranks exchange at a time, which are the more the more ranks there are beside
+/// the grid.
 /// @param grid          ranks along its side; 0 = largest_grid(num_ranks).
 /// @param proves_fully  eigenvectors, too, and what it takes to find them.
 double distributed_bytes(Eigen::Index n, int num_ranks, int grid = 0, bool proves_fully = false);
@@ -32,8 +33,8 @@ double distributed_bytes(Eigen::Index n, int num_ranks, int grid = 0, bool prove
 bool ranks_suffice(
     Eigen::Index n, int num_ranks, int grid, double bytes, bool proves_fully = false);
 
-/// The fewest ranks that suffice, a square number: as many as its grid has. 0 where the columns alone
-/// need more.
+/// The fewest ranks that suffice, a square number: as many as its grid has. 0 where the columns
+/// alone need more.
 int least_ranks(Eigen::Index n, double bytes, bool proves_fully = false);
 
 /// Seconds of distributed_spectrum().
@@ -57,9 +58,9 @@ RankRates measure_rank_rates(const Objective& objective,
                              const Eigen::VectorXd& theta,
                              SecondsClock clock = wall_seconds);
 
-/// Each rank at these rates, and what it waits for messages of the reduction, at kLatencySeconds and
-/// kBytesPerSecond: n log2(grid^2) times kMessages, and kWords n^2 / grid numbers, as were counted on
-/// 4 ranks. Vectors take kVectorOperations n^3 at the rate of a factorisation.
+/// Each rank at these rates, and what it waits for messages of the reduction, at kLatencySeconds
+/// and kBytesPerSecond: n log2(grid^2) times kMessages, and kWords n^2 / grid numbers, as were
+/// counted on 4 ranks. Vectors take kVectorOperations n^3 at the rate of a factorisation.
 /// @param grid, proves_fully  as of distributed_bytes().
 DistributedCost distributed_cost(
     Eigen::Index n, int num_ranks, const RankRates& rates, int grid = 0, bool proves_fully = false);

@@ -316,7 +316,8 @@ class Search {
     return std::min(1.0, root * root);
   }
 
-  // Of the search that begins: three quarters of what is left, as nobody knows how many will follow.
+  // Of the search that begins: three quarters of what is left, as nobody knows how many will
+  // follow.
   ProgressCallback next_part() {
     const double begin = begun_;
     begun_ += 0.75 * (1.0 - begun_);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// How figures of a Hessian come to rest as the samples it is over grow in number: the sample against
-// the population. Samples double from rung to rung, and each rung has the intervals of its own
-// delete-one-block jackknife (sampling_error.h), of blocks that are unions of two of the rung below:
-// samples stream through once, and what is kept are the blocks' Hessians.
+// How figures of a Hessian come to rest as the samples it is over grow in number: the sample
+// against the population. Samples double from rung to rung, and each rung has the intervals of its
+// own delete-one-block jackknife (sampling_error.h), of blocks that are unions of two of the rung
+// below: samples stream through once, and what is kept are the blocks' Hessians.
 #pragma once
 
 #include <cstdint>

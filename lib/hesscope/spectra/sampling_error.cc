@@ -62,8 +62,8 @@ bool has_log_interval(std::size_t figure, double value, const VectorXd& leave_on
                       : value < 0.0 && (leave_one_out.array() < 0.0).all());
 }
 
-// Up to which magnitude rounding makes an eigenvalue of H_(-b) = (1 + w) H - w H_b from zero: it may
-// be far smaller than what it is the difference of.
+// Up to which magnitude rounding makes an eigenvalue of H_(-b) = (1 + w) H - w H_b from zero: it
+// may be far smaller than what it is the difference of.
 double band_without(double weight, Index n, double norm, double norm_of_block) {
   return detail::rounding_band(n, (1.0 + weight) * norm + weight * norm_of_block);
 }

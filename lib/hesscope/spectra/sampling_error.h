@@ -124,9 +124,9 @@ struct SamplingErrorEstimates {
 ///   the others    value exp(-+ t s'), s' that of log |figure|; value -+ t s if lambda_max, or the
 ///                 median that the figure is, changes its sign with a block or is zero within
 ///                 rounding, of all samples or without a block.
-/// Rounding without block b is (n + 10) eps ((1 + w) ||H||_2 + w ||H_b||_F), w = N_b / (N - N_b), as
-/// H_(-b) = (1 + w) H - w H_b may be far smaller than these; in first order the largest |v^T H_b v|
-/// stands for ||H_b||.
+/// Rounding without block b is (n + 10) eps ((1 + w) ||H||_2 + w ||H_b||_F), w = N_b / (N - N_b),
+/// as H_(-b) = (1 + w) H - w H_b may be far smaller than these; in first order the largest |v^T H_b
+/// v| stands for ||H_b||.
 /// So decided by how often nominal 95 % intervals held the population's figure, in 200 data sets
 /// each of 400 to 16,000 samples: sums of random matrices, and the loss of linear attention with
 /// bounded and with Gaussian prompts.
@@ -163,7 +163,8 @@ struct BlockSamplingErrors {
 /// The full estimate alone, from the Hessians over blocks of equally many samples.
 /// @param  blocks  at least two, n x n, symmetric.
 /// @param  level   as of SamplingErrorOptions.
-/// @throws PreconditionError if there are fewer, their sizes differ, or the level is out of its range.
+/// @throws PreconditionError if there are fewer, their sizes differ, or the level is out of its
+///         range.
 /// @cost   B + 1 decompositions; two n x n matrices.
 BlockSamplingErrors sampling_errors_of_blocks(std::span<const Eigen::MatrixXd> blocks,
                                               double level,

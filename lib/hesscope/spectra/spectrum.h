@@ -77,15 +77,15 @@ struct Spectrum {
 /// first scaled by a power of two: magnitudes from denormal to near overflow are treated alike.
 /// @param  hessian  n x n, n >= 1, symmetric: opposite entries may differ by rounding, at most (n +
 ///         10) eps times the largest magnitude, and those below the diagonal count.
-/// @param  least_band  the rounding band is at least this: that of larger matrices which `hessian` is
-///         the difference of.
+/// @param  least_band  the rounding band is at least this: that of larger matrices which `hessian`
+///         is the difference of.
 /// @return status kOk with proof kDense; kNonFinite if the matrix has a NaN or an infinity, or if
 ///         an eigenvalue is beyond the range of double; kFailed if the QR iteration does not
 ///         converge. Without kOk no eigenvalue is reported. The zero matrix is an ordinary input.
 ///         If an eigenvector alone fails, its residual is NaN and the status remains kOk: dsterf
 ///         delivers all n eigenvalues to the rounding band or reports failure, vectors or not.
-/// @throws PreconditionError if the matrix is not square, is empty, exceeds LAPACK's integers, or is
-///         not symmetric; that says where the largest asymmetry is, and how large.
+/// @throws PreconditionError if the matrix is not square, is empty, exceeds LAPACK's integers, or
+///         is not symmetric; that says where the largest asymmetry is, and how large.
 /// @cost   4/3 n^3 operations, one n x n copy and O(n). Concurrent calls are safe. OpenBLAS is held
 ///         at one thread, process-wide, during the call: no result depends on its thread count.
 ///         Progress comes several times a second up to some 10,000 rows, the QR iteration apart,

@@ -205,8 +205,8 @@ std::optional<MatrixXd> without(const MatrixXd& flat, const MatrixXd& known) {
   return svd.left.leftCols((svd.values.array() > kIndependent).count());
 }
 
-// The zero modes of H in the span of `flat` beyond those that are explained: at most as many as there
-// are unexplained zeros. Nothing if a decomposition failed.
+// The zero modes of H in the span of `flat` beyond those that are explained: at most as many as
+// there are unexplained zeros. Nothing if a decomposition failed.
 std::optional<MatrixXd> flat_modes(const Eigen::Ref<const MatrixXd>& hessian,
                                    int exponent,
                                    const MatrixXd& flat,

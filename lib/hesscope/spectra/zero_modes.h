@@ -36,9 +36,9 @@ struct ZeroModesOptions {
   /// Orthonormal columns of n entries: directions in which the loss of no sample changes to first
   /// order, though no invariance may say so (flat_directions.h). nullptr where they are not known.
   const Eigen::MatrixXd* flat_directions = nullptr;
-  /// n entries, 0 where no sample's loss has a slope along the parameter. One that has a slope and no
-  /// curvature, a row of zeros, is not dead: the loss is linear in it, and what samples say of it may
-  /// cancel. nullptr: every row of zeros is taken for dead.
+  /// n entries, 0 where no sample's loss has a slope along the parameter. One that has a slope and
+  /// no curvature, a row of zeros, is not dead: the loss is linear in it, and what samples say of
+  /// it may cancel. nullptr: every row of zeros is taken for dead.
   const Eigen::VectorXd* sample_slopes = nullptr;
   /// Whether to return a basis: n x num_explained.
   bool want_basis = false;
@@ -121,18 +121,18 @@ struct ZeroModes {
 /// Last, the modes that H maps to at most twice that tolerance (singular values of H on their span)
 /// are the confirmed ones: so far may two numbers differ that each are off by one tolerance.
 ///
-/// A tolerance above 1e-9 of ||H|| says nothing: u_k is so small there, as where the
-/// weights that a scaling acts on have died, that any error of g is as large as what it predicts. Of
-/// these directions H alone decides, by 1e-9 of its norm.
+/// A tolerance above 1e-9 of ||H|| says nothing: u_k is so small there, as where the weights that a
+/// scaling acts on have died, that any error of g is as large as what it predicts. Of these
+/// directions H alone decides, by 1e-9 of its norm.
 ///
-/// Of the zeros that this leaves, those are explained, too, along which flat_directions says that no
-/// sample's loss can change: singular values of H on that space, without the modes above, which are at
-/// most 1e-9 of ||H||, the smallest first, and no more than there are zeros. H is asked here, where an
-/// affine generator would have told without it.
+/// Of the zeros that this leaves, those are explained, too, along which flat_directions says that
+/// no sample's loss can change: singular values of H on that space, without the modes above, which
+/// are at most 1e-9 of ||H||, the smallest first, and no more than there are zeros. H is asked
+/// here, where an affine generator would have told without it.
 ///
 /// Zeros that remain unexplained are of the data (fewer samples than parameters, a relu unit that
-/// fires on every sample and so is linear), of a degenerate point, or of maps that are not affine and
-/// that no flat_directions are known of.
+/// fires on every sample and so is linear), of a degenerate point, or of maps that are not affine
+/// and that no flat_directions are known of.
 ///
 /// @param theta, gradient  of n entries.
 /// @param hessian  n x n, n >= 1, symmetric; both triangles are read.

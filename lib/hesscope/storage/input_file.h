@@ -30,8 +30,8 @@ class InputFile {
   /// @param expected  what should be there, for messages.
   /// @param stop      once it is requested, reading the file and taking its digest end by
   ///                  Interrupted.
-  /// @throws InputError naming the path: missing, a directory, not a regular file (which would hang,
-  ///         or never end), unreadable.
+  /// @throws InputError naming the path: missing, a directory, not a regular file (which would
+  ///         hang, or never end), unreadable.
   explicit InputFile(std::filesystem::path path,
                      std::string_view expected = kCheckpoint,
                      std::stop_token stop = {});

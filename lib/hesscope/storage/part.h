@@ -20,8 +20,8 @@
 
 namespace hesscope::io {
 
-/// One of `count` parts of a run's units. Every unit is in exactly one of them; a part may be empty.
-/// Whatever takes one throws PreconditionError unless 0 <= index < count.
+/// One of `count` parts of a run's units. Every unit is in exactly one of them; a part may be
+/// empty. Whatever takes one throws PreconditionError unless 0 <= index < count.
 struct Part {
   int count = 1;
   int index = 0;  ///< from 0

@@ -10,8 +10,8 @@ namespace hesscope::io {
 struct ReadLimits {
   std::uint64_t max_file_bytes = std::uint64_t{64} << 30;   ///< whose digest is a matter of minutes
   std::uint64_t max_tensor_bytes = std::uint64_t{8} << 30;  ///< of one tensor, as float64
-  /// Decoded / stored bytes, beyond 1 MiB decoded and beyond 16 MiB: deflate reaches 1032 with zeros
-  /// only, and a small model has not so many.
+  /// Decoded / stored bytes, beyond 1 MiB decoded and beyond 16 MiB: deflate reaches 1032 with
+  /// zeros only, and a small model has not so many.
   std::uint64_t max_expansion = 1100;
   std::uint64_t max_large_expansion = 100;
   std::size_t max_tensors = 100'000;

@@ -14,8 +14,8 @@ namespace hesscope::io {
 
 /// Keeps the newest of a sequence of states, each of the same number of doubles. A state that was
 /// written survives the end of the process, and an anchored one that of the power. A slot that was
-/// being written then is recognised by its checksum, and an older one counts. So is one that another
-/// owner wrote: its file was copied here.
+/// being written then is recognised by its checksum, and an older one counts. So is one that
+/// another owner wrote: its file was copied here.
 class StateJournal {
  public:
   /// Opens or creates the file.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Where a long run keeps what it has finished, so that next to nothing but the work in flight is ever
-// lost.
+// Where a long run keeps what it has finished, so that next to nothing but the work in flight is
+// ever lost.
 //
 // A run that writes OUTPUT keeps its finished units in the folder OUTPUT.units, in files that are
 // synced and renamed into place before they count: at any moment a process may be killed or the

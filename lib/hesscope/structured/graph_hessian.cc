@@ -19,9 +19,9 @@ namespace {
 
 using namespace detail;  // all that is here is made of them
 
-// A chunk holds at most so many packs, and fewer where products have positions in their inner index, too:
-// one at one position beside others at many is long enough with a quarter of it. Where tangents are swept
-// for themselves nothing is gained by more of them ...
+// A chunk holds at most so many packs, and fewer where products have positions in their inner
+// index, too: one at one position beside others at many is long enough with a quarter of it. Where
+// tangents are swept for themselves nothing is gained by more of them ...
 constexpr long kChunkPacks = 64;
 constexpr long kInnerPacks = 4 * kChunkPacks;
 // ... but each visit to H by products at one position is one more to memory ...
@@ -29,10 +29,12 @@ constexpr long kChunkPacksAtOnePosition = 2 * kChunkPacks;
 // ... and each of its parts so many doubles (64 MiB), if one pack has fewer: points and panels, and
 // the tangents of some directions.
 constexpr long kMaxDoubles = 1L << 23;
-// The tangents of a stage, where those of one block are fewer: they stay in a cache that cores share ...
+// The tangents of a stage, where those of one block are fewer: they stay in a cache that cores
+// share ...
 constexpr long kStageDoubles = 1L << 20;
-// ... but for an H of more doubles than that cache holds: then a stage has all positions of its units, up
-// to so many doubles, and a chunk fewer packs, so that they fit; H is visited once for a chunk.
+// ... but for an H of more doubles than that cache holds: then a stage has all positions of its
+// units, up to so many doubles, and a chunk fewer packs, so that they fit; H is visited once for a
+// chunk.
 constexpr long kCachedHessian = 1L << 21;
 constexpr long kStageDoublesOfUnits = 1L << 23;
 constexpr long kInnerPacksOfUnits = kChunkPacks;
@@ -232,8 +234,8 @@ bool SiteHessian::mean(std::span<const double> theta,
   return fill_triangles(executor, triangle_, 1.0 / static_cast<double>(records.count), h);
 }
 
-// Null where a lookup's table is computed from parameters, or there are more entries than numbers for
-// them.
+// Null where a lookup's table is computed from parameters, or there are more entries than numbers
+// for them.
 std::shared_ptr<const GraphHessian> site_hessian(std::shared_ptr<const Graph> graph,
                                                  InstructionSet set) {
   constexpr double kMostEntries = 1 << 30;

@@ -53,8 +53,8 @@ struct FormatKind {
 /// without those that are registered later.
 std::span<const FormatKind> format_kinds();
 
-/// Adds a format for all that opens files, for this process. Safe to call concurrently with all that
-/// looks at formats. What its texts point to must last as long as the process.
+/// Adds a format for all that opens files, for this process. Safe to call concurrently with all
+/// that looks at formats. What its texts point to must last as long as the process.
 /// @throws PreconditionError if there is one of this name, it has no name, or it lacks `recognises`
 ///         or `open`.
 void register_format_kind(const FormatKind& kind);

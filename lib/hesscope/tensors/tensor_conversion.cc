@@ -72,7 +72,8 @@ class LostNumbers {
   std::string first_;
 };
 
-// That what the input holds besides tensors has no place in the output; empty where there is nothing.
+// That what the input holds besides tensors has no place in the output; empty where there is
+// nothing.
 std::string note_on_values(const TensorFile& input) {
   constexpr std::size_t kMaxShown = 6;
   std::vector<std::string> names;

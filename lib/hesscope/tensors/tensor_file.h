@@ -106,7 +106,8 @@ class TensorSource {
   ///         that does not match, an integer that double cannot hold (|i| > 2^53).
   virtual std::vector<double> read(std::size_t index) const = 0;
 
-  /// Files that the tensors lie in: the one opened, and those it names, in the order of their names.
+  /// Files that the tensors lie in: the one opened, and those it names, in the order of their
+  /// names.
   virtual std::span<const std::shared_ptr<const InputFile>> files() const = 0;
 };
 
@@ -142,8 +143,8 @@ class TensorFile {
 
   /// See TensorSource::read. @throws InputError also when there is no tensor of this name (the
   /// message suggests the nearest one and lists what there is), when it is unreadable(), when the
-  /// source gives another number of elements than its shape says, or when a file changed since it was
-  /// opened: what is read, and the digest, are of one state of the files.
+  /// source gives another number of elements than its shape says, or when a file changed since it
+  /// was opened: what is read, and the digest, are of one state of the files.
   std::vector<double> read(std::string_view name) const;
 
   /// See TensorSource::files.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The second example of README.md: an objective of one's own, analyzed and written for `hesscope
-// plot`, `export` and `inspect`; then a kind of model and an analyzer of one's own. Takes the folder
-// to write to.
+// plot`, `export` and `inspect`; then a kind of model and an analyzer of one's own. Takes the
+// folder to write to.
 #include <filesystem>
 #include <fstream>
 #include <iostream>

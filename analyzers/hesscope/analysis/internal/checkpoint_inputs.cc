@@ -88,8 +88,8 @@ std::string joined(const std::string& outer, const std::string& inner) {
   return outer.empty() || inner.empty() ? outer + inner : outer + '.' + inner;
 }
 
-// Where a digest is expected, what has another one is not looked at. Else it can wait: what does not
-// fit is refused however large it is.
+// Where a digest is expected, what has another one is not looked at. Else it can wait: what does
+// not fit is refused however large it is.
 OpenCheckpoint open_checkpoint(const std::filesystem::path& path,
                                const std::string& expected_sha256,
                                const CheckpointReading& reading,

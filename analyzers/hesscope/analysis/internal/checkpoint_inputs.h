@@ -57,7 +57,8 @@ struct CheckpointInputs {
   /// the file. Results carry them.
   std::vector<std::string> warnings = {};
 
-  /// The loss at checkpoint number i. Made anew for buffers of its own: keep it no longer than needed.
+  /// The loss at checkpoint number i. Made anew for buffers of its own: keep it no longer than
+  /// needed.
   CheckpointObjective objective_at(std::size_t i) const {
     return problem.objective_at(points[i], buffers[i].get(), static_cast<std::int64_t>(i));
   }
@@ -77,8 +78,8 @@ struct CheckpointInputs {
 /// Opens everything, reads the points, checks them against each other and puts them in order.
 /// @param function  begins the message where there are no checkpoints.
 /// @param team      of ranks that share the work of the objectives; null = none.
-/// @throws ConfigError, InputError, PreconditionError; InputError also for a checkpoint whose digest
-///         is not the expected one.
+/// @throws ConfigError, InputError, PreconditionError; InputError also for a checkpoint whose
+///         digest is not the expected one.
 CheckpointInputs open_inputs(const char* function,
                              const std::vector<CheckpointFile>& files,
                              const CheckpointReading& reading,

@@ -126,8 +126,8 @@ bool is_word_for_epochs(const std::string& word) {
   return is_among(word, kWords);
 }
 
-// Which number is the step: of those that `may_be` it, the last behind a word for steps, or else for
-// epochs, or else the last.
+// Which number is the step: of those that `may_be` it, the last behind a word for steps, or else
+// for epochs, or else the last.
 template <typename MayBe>
 std::optional<std::size_t> best_position(const NumberedName& name, MayBe may_be) {
   const auto last_where = [&](auto is_told) -> std::optional<std::size_t> {
@@ -141,8 +141,8 @@ std::optional<std::size_t> best_position(const NumberedName& name, MayBe may_be)
   return last_where([](const std::string&) { return true; });
 }
 
-// Whether a number may tell one file of a folder from another. That of mlp2.pt is of a word, that of
-// mp_rank_00_model_states.pt of a process.
+// Whether a number may tell one file of a folder from another. That of mlp2.pt is of a word, that
+// of mp_rank_00_model_states.pt of a process.
 bool has_own_number(const NumberedName& name) {
   std::size_t k = 0;
   for (std::size_t i = 0; i < name.pattern.size() && k < name.words.size(); ++i) {

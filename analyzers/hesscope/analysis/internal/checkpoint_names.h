@@ -29,10 +29,10 @@ struct NumberedName {
   bool is_of_folder = false;
 };
 
-/// The numbers of a file's name; where it has none but such as are of a word (mlp2.pt) or of a process
-/// (mp_rank_00.pt), that of a folder named as programs name one for each checkpoint:
-/// checkpoint-500, ckpt_500, step500, epoch=5. Numbers with a fraction (of
-/// "val_loss=0.32") or a sign ("step--3") count as text.
+/// The numbers of a file's name; where it has none but such as are of a word (mlp2.pt) or of a
+/// process (mp_rank_00.pt), that of a folder named as programs name one for each checkpoint:
+/// checkpoint-500, ckpt_500, step500, epoch=5. Numbers with a fraction (of "val_loss=0.32") or a
+/// sign ("step--3") count as text.
 NumberedName numbered_name(const std::filesystem::path& path);
 
 /// Which of the numbers of names of one pattern is the step: of those that are not the same in all

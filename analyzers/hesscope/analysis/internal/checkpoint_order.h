@@ -51,10 +51,10 @@ inline constexpr const char* kStepOfConvention = "N of a file named step-N.*";
 /// in the file, a number in the name behind a word for steps; without any counter in the files, a
 /// number in the name (step_position(); of names that are not alike, if are_comparable()), and then
 /// `optimizer.step`. Something finer than epochs that goes down where the epoch in the file goes up
-/// starts again in each epoch, and does not count. Without any of them a run of several has no order
-/// and stays as given.
-/// @param order     kGiven takes them as they are, as one run up to where the folder changes and the
-///                  step in the name does not go up.
+/// starts again in each epoch, and does not count. Without any of them a run of several has no
+/// order and stays as given.
+/// @param order     kGiven takes them as they are, as one run up to where the folder changes and
+///                  the step in the name does not go up.
 /// @param step_key  if not empty, the one counter that counts.
 /// @throws InputError for two checkpoints of a run with the same step, or one that has no step_key.
 CheckpointSequence order_checkpoints(std::span<const CheckpointEvidence> given,

@@ -19,7 +19,8 @@
 
 namespace hesscope::detail {
 
-/// The objective that points are of, with what is known of it. Must not outlive what it was made of.
+/// The objective that points are of, with what is known of it. Must not outlive what it was made
+/// of.
 class PointSubject {
  public:
   /// Checks its answers as CheckedObjective unless it is a GraphObjective. @throws as that.

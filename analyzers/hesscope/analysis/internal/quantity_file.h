@@ -28,9 +28,9 @@ namespace hesscope::detail {
 /// become a variable NAME_status only if one of them is not `ok`: a quantity without it is there
 /// everywhere.
 ///
-/// A group opened alone (as xarray does) must hold its own coordinates. One along a dimension of the
-/// group's own is the variable of that name; add_coordinate() puts one along a dimension of the root
-/// or under another name, and whatever is defined afterwards along this dimension refers to it
+/// A group opened alone (as xarray does) must hold its own coordinates. One along a dimension of
+/// the group's own is the variable of that name; add_coordinate() puts one along a dimension of the
+/// root or under another name, and whatever is defined afterwards along this dimension refers to it
 /// (CF's attribute `coordinates`).
 ///
 /// All members throw OutputError as ResultFile does.

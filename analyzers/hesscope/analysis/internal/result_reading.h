@@ -21,7 +21,8 @@ inline constexpr char kConfigurationDigest[] = "configuration_sha256";
 inline constexpr char kConclusive[] = "conclusive";
 inline constexpr char kWarnings[] = "warnings";
 
-/// A configuration as results state it: of many inputs a digest in place of their names and digests.
+/// A configuration as results state it: of many inputs a digest in place of their names and
+/// digests.
 io::RunConfiguration stated(const io::RunConfiguration& configuration);
 
 /// Whether `path` is a result of exactly this configuration.
@@ -39,8 +40,8 @@ std::string difference_of(const std::filesystem::path& path,
 bool is_conclusive_result(const io::ResultReader& result);
 std::vector<std::string> warnings_of_result(const io::ResultReader& result);
 
-/// Why each of the `count` values of a variable is, or is not, there; all of them are where the file
-/// holds no statuses of it. @throws InputError if they cannot be read.
+/// Why each of the `count` values of a variable is, or is not, there; all of them are where the
+/// file holds no statuses of it. @throws InputError if they cannot be read.
 std::vector<Status> read_statuses(const io::ResultReader& result,
                                   const std::string& group,
                                   const std::string& name,

@@ -31,7 +31,8 @@ bool goes_back(const Steps& coarse, const Steps& fine);
 
 class RunEvidence {
  public:
-  /// @param given  of all checkpoints; must outlive this. @param members  which of them are the run's.
+  /// @param given  of all checkpoints; must outlive this. @param members which of them are the
+  ///               run's.
   RunEvidence(std::span<const CheckpointEvidence> given, std::vector<std::size_t> members);
 
   const std::vector<std::size_t>& members() const { return members_; }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// How a run works with the ranks of a team. Each rank opens the inputs for itself, before they meet:
-// files are read in forked children, which do not go with what connects ranks. Where they meet they
-// compare what they have opened.
+// How a run works with the ranks of a team. Each rank opens the inputs for itself, before they
+// meet: files are read in forked children, which do not go with what connects ranks. Where they
+// meet they compare what they have opened.
 #pragma once
 
 #include <functional>

@@ -37,16 +37,16 @@ OutputState output_state(const std::filesystem::path& output,
 /// one, which keeps them beside those of the others.
 class UnitRun {
  public:
-  /// Takes the output's lock, removes what killed runs left half-written and opens the units. A part
-  /// has a lock and units of its own, and sees those of other parts. The whole run has them all, and
-  /// the locks of all parts.
+  /// Takes the output's lock, removes what killed runs left half-written and opens the units. A
+  /// part has a lock and units of its own, and sees those of other parts. The whole run has them
+  /// all, and the locks of all parts.
   /// @param subject  of the result, as Provenance has it.
-  /// @param probe    makes the output file without publishing it, so that what it refuses it refuses
-  ///                 before the work; not called where is_done().
+  /// @param probe    makes the output file without publishing it, so that what it refuses it
+  ///                 refuses before the work; not called where is_done().
   /// @throws LockedError, also for the whole run while a part of it is under way; ConfigError for
-  ///         units of another configuration, unless `overwrite` discards them; OutputError, also for
-  ///         an output that may not be replaced, naming the first key in which its run differs; what
-  ///         `probe` throws.
+  ///         units of another configuration, unless `overwrite` discards them; OutputError, also
+  ///         for an output that may not be replaced, naming the first key in which its run differs;
+  ///         what `probe` throws.
   UnitRun(const std::filesystem::path& output,
           const std::string& subject,
           io::Overwrite overwrite,
@@ -83,8 +83,8 @@ class UnitRun {
   [[noreturn]] void refuse_merge(const std::vector<std::string>& missing,
                                  const std::function<bool(const io::Part&)>& is_in) const;
 
-  /// Of the whole run: refuse_merge() where one of these units, which parts are dealt in this order,
-  /// is not there.
+  /// Of the whole run: refuse_merge() where one of these units, which parts are dealt in this
+  /// order, is not there.
   /// @param units  have a `name`, and say in `what`, for people, what they are of.
   template <typename Unit>
   void require_dealt(const std::vector<Unit>& units) {

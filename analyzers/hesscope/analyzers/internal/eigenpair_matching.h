@@ -3,9 +3,9 @@
 // Which eigenpairs of one matrix continue which of another.
 //
 // Eigenvectors of eigenvalues that are equal, or nearly, are known up to a rotation among
-// themselves: what is known is the space U of a cluster. Between two of them, with orthonormal bases
-// of c and d columns, there are min(c, d) principal angles, whose cosines are the singular values of
-// U' V, and
+// themselves: what is known is the space U of a cluster. Between two of them, with orthonormal
+// bases of c and d columns, there are min(c, d) principal angles, whose cosines are the singular
+// values of U' V, and
 //   overlap = sqrt(|U' V|_F^2 / min(c, d)),
 // their root mean square: 1 where one space holds the other, 0 where they are orthogonal, |u' v| of
 // two simple eigenvalues. It is the same for every basis.
@@ -47,8 +47,8 @@ struct TrackedPairs {
 
 /// Numbers of tracks, from 0 in order of appearance: those of pairs that continue one another
 /// clearly, checkpoint by checkpoint. A pair takes the number of the one that it continues if their
-/// overlap is above kClearOverlap and the cluster of that one goes into one cluster as a whole; of a
-/// cluster that is divided, nobody can say which of its members went where. Otherwise it begins a
+/// overlap is above kClearOverlap and the cluster of that one goes into one cluster as a whole; of
+/// a cluster that is divided, nobody can say which of its members went where. Otherwise it begins a
 /// track.
 /// @return as many numbers as pairs for each checkpoint; NaN where a pair has no cluster.
 std::vector<std::vector<double>> track_numbers(std::span<const TrackedPairs> checkpoints);

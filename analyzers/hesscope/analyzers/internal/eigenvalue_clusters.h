@@ -4,8 +4,8 @@
 //
 // A simple eigenvalue lambda of H with the unit eigenvector v has, along u, the slope
 //   d/de lambda(theta + e u) = v' (dH/de) v = v' T[u, v] = u' T[v, v],
-// so that its gradient is T[v, v]. Eigenvalues that coincide have none, as they may cross; but their
-// mean has: that of tr(V' H V) / m with the space of the m eigenvectors V held, the mean of
+// so that its gradient is T[v, v]. Eigenvalues that coincide have none, as they may cross; but
+// their mean has: that of tr(V' H V) / m with the space of the m eigenvectors V held, the mean of
 // T[v_i, v_i]. Eigenvalues that are nearly as close are taken so, too: their eigenvectors are known
 // to the residual over the gap, and no better.
 #pragma once

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What explains the zero eigenvalues of the Hessian at a point, and the Hessian on what that leaves.
+// What explains the zero eigenvalues of the Hessian at a point, and the Hessian on what that
+// leaves.
 #pragma once
 
 #include <Eigen/Core>
@@ -26,20 +27,21 @@ bool searches_flat_directions(const Objective& objective);
 /// Dead parameters and the objective's invariances explain zero eigenvalues, and where flat
 /// directions are looked for, so do they: then they are the last family, kFlatDirectionsName.
 /// @param spectrum  of the matrix `hessian` at the point.
-/// @param options  .gradient_error: how far the gradient may be from that of the point that is meant: at least
+/// @param options  .gradient_error: how far the gradient may be from that of the point that is
+///                 meant: at least
 /// gradient_error(); its own norm, too, for a point that stands for a critical point nearby.
 ZeroModes explained_zeros(PointAnalysis& point,
                           const Eigen::MatrixXd& hessian,
                           const Spectrum& spectrum,
                           ZeroModesOptions options);
 
-/// The Hessian H without its explained null space. With an orthonormal basis Q of that space and the
-/// projection P = I - Q Q^T,
+/// The Hessian H without its explained null space. With an orthonormal basis Q of that space and
+/// the projection P = I - Q Q^T,
 ///   A = P H P + c Q Q^T,   c = largest |lambda| of H, 1 if that is 0,
-/// has the eigenvalues of H on the range of P, and c as often as there are explained zeros: negative
-/// and zero eigenvalues of A are those of H that nothing explains. A parameter that some sample's loss
-/// is linear in has a row of zeros, and is not explained: the loss may fall along it without end,
-/// though the samples' slopes cancel here.
+/// has the eigenvalues of H on the range of P, and c as often as there are explained zeros:
+/// negative and zero eigenvalues of A are those of H that nothing explains. A parameter that some
+/// sample's loss is linear in has a row of zeros, and is not explained: the loss may fall along it
+/// without end, though the samples' slopes cancel here.
 struct UnexplainedHessian {
   Status status = Status::kNotComputed;  ///< without kOk there is nothing below
   Eigen::MatrixXd matrix = {};           ///< A, n x n

@@ -10,8 +10,8 @@
 //   Sg = g''' / g' - 3/2 (g'' / g')^2 = -6 c,   c = (a / lambda)^2 - b / (3 lambda)
 //      = (3 a^2 - lambda b) / (3 lambda^2),
 // and c is the coefficient of the normal form y -> -(1 + alpha) y + c y^3. Where c > 0 the flip is
-// supercritical: beyond 2 / lambda the iterates settle on a small orbit of period two. Where c < 0 it
-// is subcritical: there is a small orbit before 2 / lambda, which is unstable, and beyond it the
+// supercritical: beyond 2 / lambda the iterates settle on a small orbit of period two. Where c < 0
+// it is subcritical: there is a small orbit before 2 / lambda, which is unstable, and beyond it the
 // iterates leave. What they do then is no matter of derivatives at 0.
 //
 // The orbit m + d, m - d has f'(m + d) + f'(m - d) = 0 and f'(m + d) - f'(m - d) = 4 d / eta: to
@@ -19,9 +19,9 @@
 //   2 / eta = lambda + a m + b d^2 / 6 = lambda (1 - c d^2 / 2),
 //   d^2 = 2 (1 - 2 / (eta lambda)) / c.
 //
-// Worked example: f = (x y - 1)^2 / 2 from x = y = 1 along (1, 1) / sqrt 2 is t^2 + t^3 / sqrt 2 +
-// t^4 / 8: lambda = 2, a = 3 sqrt 2, b = 3, so that c = 9/2 - 1/2 = 4. With eta = 1.01, past 2 / lambda
-// by one hundredth, d is near sqrt(2 * 0.0099 / 4) = 0.070.
+// Worked example: f = (x y - 1)^2 / 2 from x = y = 1 along (1, 1) / sqrt 2 is t^2 + t^3 / sqrt
+// 2 + t^4 / 8: lambda = 2, a = 3 sqrt 2, b = 3, so that c = 9/2 - 1/2 = 4. With eta = 1.01, past
+// 2 / lambda by one hundredth, d is near sqrt(2 * 0.0099 / 4) = 0.070.
 //
 // Sources: Kuznetsov (2004), Elements of applied bifurcation theory, 3rd ed., section 4.5; Chen and
 // Bruna (2023), Beyond the edge of stability via two-step gradient updates, arXiv:2206.04172.

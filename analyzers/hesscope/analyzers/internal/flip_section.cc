@@ -16,8 +16,8 @@ using Eigen::Index;
 // Its eigenvector, and so the line, is unique.
 bool is_alone(const EigenvalueCluster& cluster) { return cluster.is_whole && cluster.size == 1; }
 
-// By which power of two to make a direction longer for the second derivative along it to be near 1: 0
-// where squares of derivatives are doubles.
+// By which power of two to make a direction longer for the second derivative along it to be near 1:
+// 0 where squares of derivatives are doubles.
 int exponent_for(double second) {
   const double size = std::abs(second);
   const bool is_ordinary = size > 0x1p-200 && size < 0x1p200;

@@ -11,7 +11,8 @@
 
 namespace hesscope::detail {
 
-/// A checkpoint's learning rate, or the given one, where it has one for all parameters and descends.
+/// A checkpoint's learning rate, or the given one, where it has one for all parameters and
+/// descends.
 struct KnownRate {
   Status status = Status::kNotStored;
   double value = 0;  ///< with kOk alone

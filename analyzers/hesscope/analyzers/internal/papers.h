@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The papers and books that quantities are from, as Variable::references names them: each once, with
-// "; " in none of them.
+// The papers and books that quantities are from, as Variable::references names them: each once,
+// with "; " in none of them.
 #pragma once
 
 namespace hesscope::papers {

@@ -74,15 +74,15 @@ struct NewtonStep {
   Eigen::VectorXd change = {};  ///< n; empty without kOk
 };
 
-/// (H - h_i / N)^+ g_i / N, h_i the Hessian of sample i of N: a Newton step, at a critical point, on
-/// the loss of the others, on the same space as H^+.
+/// (H - h_i / N)^+ g_i / N, h_i the Hessian of sample i of N: a Newton step, at a critical point,
+/// on the loss of the others, on the same space as H^+.
 /// @param hessian   that of all samples at theta, with status kOk.
 /// @param inverse   of it.
 /// @param gradient  g_i at theta, n.
-/// @return  kUndefinedSingular where H - h_i / N is singular to rounding, or where its curvature along
-///          the step is changed by half of it or more by inverse.step(), and so is not told from
-///          zero; kUndefinedOtherInertia where it has another number of negative eigenvalues than H:
-///          the point is then of another kind without the sample; kNonFinite.
+/// @return  kUndefinedSingular where H - h_i / N is singular to rounding, or where its curvature
+///          along the step is changed by half of it or more by inverse.step(), and so is not told
+///          from zero; kUndefinedOtherInertia where it has another number of negative eigenvalues
+///          than H: the point is then of another kind without the sample; kNonFinite.
 /// @cost two Hessians of a sample and one factorization, n^3 / 3 multiply-adds.
 /// @source D. Pregibon (1981), Annals of Statistics 9, 705-724.
 NewtonStep newton_step_without_sample(const Objective& objective,

@@ -15,8 +15,8 @@
 namespace hesscope::figures {
 
 /// A variable of numbers as real ones; missing counts are NaN.
-/// @throws InputError if it is not there, is text, its rank is not `rank`, or it has fewer rows than
-///         `num_rows` along its first dimension.
+/// @throws InputError if it is not there, is text, its rank is not `rank`, or it has fewer rows
+///         than `num_rows` along its first dimension.
 Variable read_numbers(const io::ResultReader& result,
                       const std::string& group,
                       const std::string& name,
@@ -31,7 +31,8 @@ std::vector<double> read_row(const io::ResultReader& result,
                              std::size_t rank,
                              std::size_t index);
 
-/// A variable with one dimension of `size`. @throws InputError as read_numbers, and for another size.
+/// A variable with one dimension of `size`. @throws InputError as read_numbers, and for another
+/// size.
 std::vector<double> read_column(const io::ResultReader& result,
                                 const std::string& group,
                                 const std::string& name,
@@ -42,8 +43,8 @@ double read_number(const io::ResultReader& result,
                    const std::string& group,
                    const std::string& name);
 
-/// Which of `count` checkpoints have eigenvalues that are not proved, by a variable that says how they
-/// were found; none where the result does not say.
+/// Which of `count` checkpoints have eigenvalues that are not proved, by a variable that says how
+/// they were found; none where the result does not say.
 std::vector<bool> read_unproved(const io::ResultReader& result,
                                 const std::string& group,
                                 const std::string& proof,
@@ -79,8 +80,8 @@ std::size_t chosen_checkpoint(const Source& source,
                               const Checkpoints& checkpoints,
                               const FigureRequest& request);
 
-/// "37 zero within rounding, 36 of them explained, 25 by dead parameters": what is known of the zero
-/// eigenvalues at a checkpoint; "" where nothing is.
+/// "37 zero within rounding, 36 of them explained, 25 by dead parameters": what is known of the
+/// zero eigenvalues at a checkpoint; "" where nothing is.
 std::string zeros_text(const Source& source, std::size_t checkpoint);
 
 /// An axis of training steps.

@@ -16,7 +16,8 @@ FigureKind histogram_figure();
 /// The spectrum of one checkpoint as a density, from all eigenvalues and by quadrature.
 FigureKind density_figure();
 
-/// The largest eigenvalue and the robust condition number of one checkpoint over more and more samples.
+/// The largest eigenvalue and the robust condition number of one checkpoint over more and more
+/// samples.
 FigureKind population_figure();
 
 /// Condition numbers over training steps.
@@ -34,12 +35,12 @@ FigureKind smoothness_figure();
 FigureKind stability_figure();
 FigureKind edge_figure();
 
-/// The rate at which gradient flow changes the largest eigenvalue along training steps, and its change
-/// between checkpoints, measured and predicted.
+/// The rate at which gradient flow changes the largest eigenvalue along training steps, and its
+/// change between checkpoints, measured and predicted.
 FigureKind sharpening_figure();
 
-/// The outermost eigenvalues along training steps, coloured by the track that their eigenvectors are
-/// on.
+/// The outermost eigenvalues along training steps, coloured by the track that their eigenvectors
+/// are on.
 FigureKind tracking_figure();
 
 /// Sharpness in the norms of three optimisers along training steps, with the proved bounds.
@@ -51,8 +52,8 @@ FigureKind noise_figure();
 /// A quantity on the plane as filled contours with the trajectory, or on a line as a curve.
 FigureKind landscape_figure();
 
-/// The loss on the straight and on the minimum-energy path between two checkpoints, with the pass, and
-/// the outermost eigenvalues along the latter.
+/// The loss on the straight and on the minimum-energy path between two checkpoints, with the pass,
+/// and the outermost eigenvalues along the latter.
 FigureKind path_figure();
 
 /// The index of the critical points near checkpoints against their losses.

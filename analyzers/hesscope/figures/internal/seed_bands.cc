@@ -38,8 +38,8 @@ std::pair<plot::Line, plot::Band> merged(const std::vector<plot::Line>& seeds) {
   return {std::move(line), std::move(band)};
 }
 
-// Whether they are of one label and share places, but not all: seeds of which one has lost a checkpoint,
-// say. Pieces of one line meet at one place at most.
+// Whether they are of one label and share places, but not all: seeds of which one has lost a
+// checkpoint, say. Pieces of one line meet at one place at most.
 bool differ_in_places(const plot::Line& a, const plot::Line& b) {
   if (a.label.empty() || a.label != b.label || a.x == b.x) return false;
   const auto is_in_a = [&](double x) { return std::ranges::find(a.x, x) != a.x.end(); };

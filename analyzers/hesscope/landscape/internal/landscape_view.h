@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A landscape as it is asked for, of points whoever has them: its directions, its plane, and what is
-// put together once the loss on the grid is known.
+// A landscape as it is asked for, of points whoever has them: its directions, its plane, and what
+// is put together once the loss on the grid is known.
 #pragma once
 
 #include <cstddef>
@@ -51,7 +51,7 @@ struct FoundPlane {
   std::string left_out = {};  ///< a warning of points beside the grid; empty = none
 };
 
-/// The kind of directions, if what is asked of it fits it. @param function  begins the message where
+/// The kind of directions, if what is asked of it fits it. @param function begins the message where
 /// there are no points or no grid. @throws ConfigError, PreconditionError.
 NamedDirections checked_directions(const char* function,
                                    const LandscapeOptions& options,

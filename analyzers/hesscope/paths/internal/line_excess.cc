@@ -36,8 +36,8 @@ std::optional<LineExcess::Point> LineExcess::highest(const Point& before,
   return std::nullopt;
 }
 
-// The maximum between `uphill`, which rises towards `end`, and `end`, before which it falls again, or
-// which is lower.
+// The maximum between `uphill`, which rises towards `end`, and `end`, before which it falls again,
+// or which is lower.
 LineExcess::Point LineExcess::climb(Point uphill, double end) const {
   const bool is_after = end > uphill.place;
   while (true) {

@@ -11,8 +11,8 @@ namespace hesscope::detail {
 /// Relative, of differences between losses on a path.
 inline constexpr double kLossRounding = 1e-14;
 
-/// How far the loss on theta(t) = first + t (second - first), t from 0 to 1, is above a straight line from
-/// one value at 0 to another at 1. Keeps references to both points.
+/// How far the loss on theta(t) = first + t (second - first), t from 0 to 1, is above a straight
+/// line from one value at 0 to another at 1. Keeps references to both points.
 class LineExcess {
  public:
   struct Point {
@@ -40,8 +40,9 @@ class LineExcess {
   /// From the loss and its slope.
   Point above_line(const Point& loss) const;
 
-  /// A maximum between neighbouring places, the higher one that rises towards the other, to rounding; none
-  /// where neither values nor slopes tell of one. Its value is not finite where one that was met is not.
+  /// A maximum between neighbouring places, the higher one that rises towards the other, to
+  /// rounding; none where neither values nor slopes tell of one. Its value is not finite where one
+  /// that was met is not.
   /// @cost  some 50 gradients
   std::optional<Point> highest(const Point& before, const Point& after) const;
 

@@ -131,8 +131,8 @@ VectorXd nearest_on_orbit(std::span<const AffineGenerator> generators,
   for (int step = 0; step < kMaxFlowSteps && distance > 0; ++step) {
     report(progress, static_cast<double>(step) / kMaxFlowSteps);
     if (is_new) {
-      // Of each generator u = B theta + b and B^T residual, which have few entries: a rescaling touches a
-      // unit, and there may be a thousand units.
+      // Of each generator u = B theta + b and B^T residual, which have few entries: a rescaling
+      // touches a unit, and there may be a thousand units.
       const VectorXd residual = reference - theta;
       SparseRows directions(theta.size());
       SparseRows pulled(theta.size());

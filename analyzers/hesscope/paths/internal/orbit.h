@@ -19,11 +19,11 @@ Eigen::VectorXd flowed(std::span<const AffineGenerator> generators,
                        const Eigen::Ref<const Eigen::VectorXd>& times,
                        Eigen::VectorXd theta);
 
-/// The point of theta's orbit under the generators nearest to `reference`: a minimum of the distance, by
-/// damped Newton steps from theta, which quadratically converge. With u_k = B_k theta + b_k and the
-/// residual r = reference - theta, the distance's square has the slopes -2 U^T r by the times t and the
-/// second derivatives 2 (U^T U - sym(W^T U)), where W has the columns B_k^T r. theta where there are no
-/// generators.
+/// The point of theta's orbit under the generators nearest to `reference`: a minimum of the
+/// distance, by damped Newton steps from theta, which quadratically converge. With u_k = B_k
+/// theta + b_k and the residual r = reference - theta, the distance's square has the slopes -2 U^T
+/// r by the times t and the second derivatives 2 (U^T U - sym(W^T U)), where W has the columns
+/// B_k^T r. theta where there are no generators.
 Eigen::VectorXd nearest_on_orbit(std::span<const AffineGenerator> generators,
                                  const Eigen::Ref<const Eigen::VectorXd>& reference,
                                  Eigen::VectorXd theta,

@@ -111,8 +111,8 @@ PassSearch search_pass(const Objective& objective,
 }
 
 // The highest pass that the band goes over: the one at its highest place, or one at another that is
-// higher than that pass. At a pass the loss is the least of all ways across, and the band goes one of
-// them: no higher than the place that it was searched from.
+// higher than that pass. At a pass the loss is the least of all ways across, and the band goes one
+// of them: no higher than the place that it was searched from.
 PassSearch highest_pass(const Objective& objective,
                         const std::vector<BandMaximum>& maxima,
                         const ProgressCallback& progress) {

@@ -16,8 +16,8 @@
 
 namespace hesscope::detail {
 
-/// alignment_quantities() of the second point, and in the variable kFamilies the names of the maps there
-/// are; unaligned where `aligns` is false.
+/// alignment_quantities() of the second point, and in the variable kFamilies the names of the maps
+/// there are; unaligned where `aligns` is false.
 Group alignment_record(const Objective& objective,
                        const Eigen::VectorXd& first,
                        const Eigen::VectorXd& second,

@@ -17,8 +17,8 @@ Group joined_scalars(const std::vector<const Group*>& records);
 /// The numbers, of joined_scalars().
 void summarize_scalars(const Group& scalars, PathResult& result);
 
-/// Warnings of what is missing for no good reason, unproved, or not what it should be; they make the
-/// result inconclusive, except a pass of another index than 1.
+/// Warnings of what is missing for no good reason, unproved, or not what it should be; they make
+/// the result inconclusive, except a pass of another index than 1.
 void judge(const Group& scalars, const std::vector<Group>& images, PathResult& result);
 
 /// The same summary and warnings as when the output of this request, which is there, was made.

@@ -80,9 +80,9 @@ class Matching {
     }
   }
 
-  // Of families that share all their parameters with others, pairs of units change places, and the others
-  // are matched anew, as long as the points come nearer: where heads are in wrong places their coordinates
-  // cannot be right, and no family alone finds the way.
+  // Of families that share all their parameters with others, pairs of units change places, and the
+  // others are matched anew, as long as the points come nearer: where heads are in wrong places
+  // their coordinates cannot be right, and no family alone finds the way.
   void match_by_exchanges() {
     std::vector<std::size_t> all(families_.size());
     std::iota(all.begin(), all.end(), std::size_t{0});
@@ -123,8 +123,8 @@ class Matching {
     return is_better;
   }
 
-  // Those axes of a family that have no parameter in common with another one to come, nor with another
-  // axis of its own.
+  // Those axes of a family that have no parameter in common with another one to come, nor with
+  // another axis of its own.
   std::vector<bool> free_axes(std::size_t family, const std::vector<std::size_t>& to_come) const {
     std::vector<int> uses(at(theta_.size()), 0);
     for (const std::size_t f : to_come) {

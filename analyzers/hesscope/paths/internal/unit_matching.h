@@ -19,7 +19,8 @@ struct UnitPlaces {
   std::vector<int> signs;
 };
 
-/// A rearrangement of one family. Those of families that hold parameters of each other do not commute.
+/// A rearrangement of one family. Those of families that hold parameters of each other do not
+/// commute.
 struct UnitMove {
   std::size_t family;
   UnitPlaces places;
@@ -31,8 +32,8 @@ struct UnitMatching {
 };
 
 /// Moves that bring theta near to the reference.
-/// @param is_staged  whether families are first matched one after the other by what no other one still to
-///                   come touches; otherwise only in turns, from theta as it is.
+/// @param is_staged  whether families are first matched one after the other by what no other one
+///                   still to come touches; otherwise only in turns, from theta as it is.
 UnitMatching match_units(std::span<const InterchangeableUnits> families,
                          const Eigen::Ref<const Eigen::VectorXd>& reference,
                          const Eigen::Ref<const Eigen::VectorXd>& theta,

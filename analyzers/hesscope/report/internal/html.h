@@ -8,8 +8,8 @@
 
 namespace hesscope::report {
 
-/// HTML in the making. What is not ours, and may be anything, enters by text() and attributes, which
-/// are escaped.
+/// HTML in the making. What is not ours, and may be anything, enters by text() and attributes,
+/// which are escaped.
 class Html {
  public:
   using Attributes = std::vector<std::pair<std::string_view, std::string>>;

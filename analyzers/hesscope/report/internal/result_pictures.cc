@@ -50,8 +50,8 @@ std::vector<std::string> common_quantities(const FigureKind& kind,
 // Frames of a slider: each is a drawing of its own in the page.
 constexpr std::size_t kMostFrames = 200;
 
-// All of so many checkpoints or, of more than kMostFrames, evenly spread ones, the first and the last among
-// them.
+// All of so many checkpoints or, of more than kMostFrames, evenly spread ones, the first and the
+// last among them.
 std::vector<std::size_t> shown_checkpoints(std::size_t count) {
   const std::size_t num_shown = std::min(count, kMostFrames);
   std::vector<std::size_t> shown;

@@ -9,8 +9,8 @@
 
 namespace hesscope::detail {
 
-/// What the measure asks for, into the run's folder; without checkpoints where none of its is there.
-/// Threads, stop, share and what may be replaced are left to the caller.
+/// What the measure asks for, into the run's folder; without checkpoints where none of its is
+/// there. Threads, stop, share and what may be replaced are left to the caller.
 /// Writes a problem of its own, problem-NAME.toml, where the measure is of other samples than the
 /// training's evaluation. @throws OutputError.
 AnalysisRequest measure_request(const ExperimentDocument& document,

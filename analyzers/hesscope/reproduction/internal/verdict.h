@@ -29,9 +29,9 @@ struct Verdict {
 /// twice the standard error of their difference (B. L. Welch, 1938). They agree where they are no
 /// further apart than s, and disagree where they are. But where a number half the published one, or
 /// one on the other side of `divide`, is within s of it, too, agreement says nothing: it is
-/// undecided. A number without a deviation disagrees where ours is less than half of it or more than
-/// twice, or on the other side of `divide`. A claimed range (PublishedValue::least to most) agrees
-/// with a mean in it, and disagrees with one that is further off than s.
+/// undecided. A number without a deviation disagrees where ours is less than half of it or more
+/// than twice, or on the other side of `divide`. A claimed range (PublishedValue::least to most)
+/// agrees with a mean in it, and disagrees with one that is further off than s.
 Verdict verdict(const PublishedValue& published,
                 const SeedStatistics& own,
                 std::optional<double> divide);

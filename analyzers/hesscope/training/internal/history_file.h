@@ -19,8 +19,8 @@
 
 namespace hesscope::detail {
 
-/// A row of the history: NaN where there is no value. What its numbers mean, and what becomes of them
-/// in files, is in the table of columns in history_file.cc.
+/// A row of the history: NaN where there is no value. What its numbers mean, and what becomes of
+/// them in files, is in the table of columns in history_file.cc.
 struct HistoryRow {
   std::int64_t step = 0;
   double loss = kNaN;

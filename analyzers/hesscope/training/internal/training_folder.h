@@ -26,15 +26,16 @@ namespace hesscope::detail {
 /// Whether a training is in the folder, finished or under way.
 bool holds_training(const std::filesystem::path& folder);
 
-/// @throws ConfigError where the folder holds what may not be replaced: a training that differs from
-///         this configuration, naming the first key in which it does, or checkpoints of no known
-///         training.
+/// @throws ConfigError where the folder holds what may not be replaced: a training that differs
+///         from this configuration, naming the first key in which it does, or checkpoints of no
+///         known training.
 void refuse_other_training(const std::filesystem::path& folder,
                            const io::RunConfiguration& configuration,
                            io::Overwrite overwrite);
 
 /// Whether a folder holds this training to its end, with all its checkpoints as they were written.
-/// @throws ConfigError where it holds another one, as refuse_other_training(). @cost reads them all.
+/// @throws ConfigError where it holds another one, as refuse_other_training(). @cost reads them
+///         all.
 bool is_complete(const TrainingSetup& setup,
                  const ExperimentRun& run,
                  std::uint64_t seed,

@@ -196,8 +196,8 @@ TrainingSetup::TrainingSetup(ExperimentFile experiment,
   evaluation_sha256_ = evaluation.sha256();
   sampler_ = std::move(data.sampler);
   const GraphObjective::Options options{.num_threads = num_threads, .stop = executor.stop()};
-  // What is drawn has shapes alone, by which all samples have one model; a loss by what targets count
-  // refuses it.
+  // What is drawn has shapes alone, by which all samples have one model; a loss by what targets
+  // count refuses it.
   if (data.file && evaluation.sampler != nullptr) {
     fit(evaluation.sampler, [&] { return made_for(evaluation.shapes()); });
   } else if (data.file && experiment_.evaluation.path != experiment_.data.path) {

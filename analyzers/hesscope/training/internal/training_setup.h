@@ -90,7 +90,8 @@ class TrainingSetup {
 
   Model make_model(const ModelSources& sources) const;
 
-  /// For data of these shapes. @throws ConfigError with the place in the experiment file, InputError.
+  /// For data of these shapes. @throws ConfigError with the place in the experiment file,
+  /// InputError.
   Model made_for(const TensorShapes& shapes) const;
 
   /// The model of the evaluation samples, where it may be another than that of the training

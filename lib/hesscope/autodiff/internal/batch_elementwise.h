@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// For kernel sources only: entry by entry through a batch and back, each in one loop over all packs.
+// For kernel sources only: entry by entry through a batch and back, each in one loop over all
+// packs.
 #pragma once
 
 #include <hesscope/autodiff/internal/batch_numbers.h>
@@ -36,8 +37,8 @@ inline void forward_elementary(BatchNumbers& numbers, std::int32_t i, bool has_s
   });
 }
 
-// abar = share(e) or, where it is not the first, abar += share(e), entry by entry; abar may lie where
-// the node's own adjoint does.
+// abar = share(e) or, where it is not the first, abar += share(e), entry by entry; abar may lie
+// where the node's own adjoint does.
 template <typename B, typename F>
 void pass_back(B* a_bar, Eigen::Index size, bool is_first, F share) {
   if (is_first) {
@@ -71,8 +72,8 @@ inline void reverse_scale(BatchNumbers& numbers, std::int32_t i) {
             [&](auto e) { return bar[e] * factor; });
 }
 
-/// The way back of c = a + b, a - b or a b of each entry, to those of a and b that have an entry of each
-/// sample for each of c. Calls others(to_a, to_b) for what is left.
+/// The way back of c = a + b, a - b or a b of each entry, to those of a and b that have an entry of
+/// each sample for each of c. Calls others(to_a, to_b) for what is left.
 template <typename F>
 void reverse_entrywise(BatchNumbers& numbers, std::int32_t i, F others) {
   using B = BatchNumbers::B;

@@ -2,10 +2,11 @@
 //
 // For kernel sources only: the numbers of a batch of samples, where batch_plan.h places them.
 //
-// A number of kLanes samples fills a register (lanes.h); these are a pack. A node's numbers of all packs
-// of a batch lie together, entry e of pack p at [p * size + e], so that one visit of a node serves many
-// samples, and what it does to its rows is one long loop. Nodes that depend on no sample are common:
-// plain numbers, which are spread to all lanes where others than products take them.
+// A number of kLanes samples fills a register (lanes.h); these are a pack. A node's numbers of all
+// packs of a batch lie together, entry e of pack p at [p * size + e], so that one visit of a node
+// serves many samples, and what it does to its rows is one long loop. Nodes that depend on no
+// sample are common: plain numbers, which are spread to all lanes where others than products take
+// them.
 #pragma once
 
 #include <algorithm>
@@ -132,7 +133,8 @@ class BatchNumbers {
     return pack[static_cast<int>(sample % kLanes)];
   }
 
-  /// body(part) for all packs at once, where a node's rows may be taken so, or for one after the other.
+  /// body(part) for all packs at once, where a node's rows may be taken so, or for one after the
+  /// other.
   template <typename F>
   void for_each_part(std::int32_t i, F body) const {
     if (info(i).takes_rows) return body(Part{0, packs_});

@@ -23,8 +23,8 @@ struct Lease {
 
 constexpr std::int32_t kForever = INT32_MAX;
 
-// Finds places such that no two leases overlap, the lowest there are, and behind them for those that
-// never end; returns the room of all.
+// Finds places such that no two leases overlap, the lowest there are, and behind them for those
+// that never end; returns the room of all.
 Eigen::Index place_leases(std::vector<Lease>& leases) {
   std::vector<Lease*> order;
   for (Lease& lease : leases) {
@@ -158,7 +158,8 @@ class Planner {
     return room;
   }
 
-  // Adjoints of a pack, and whose share of them comes first. What the output's does not reach has none.
+  // Adjoints of a pack, and whose share of them comes first. What the output's does not reach has
+  // none.
   Eigen::Index place_adjoints() {
     std::vector<Lease> leases;
     std::vector<std::int32_t> lease_of(nodes_.size(), -1);
@@ -235,8 +236,8 @@ class Planner {
     return is_own(o) && node(o).rows == n.rows && node(o).cols == n.cols;
   }
 
-  // Whether a node that is not common does the same to each row, and its operands have one for each of
-  // its own, or one for all.
+  // Whether a node that is not common does the same to each row, and its operands have one for each
+  // of its own, or one for all.
   bool takes_rows(const Node& n) const {
     bool has_spread_operands = false;
     switch (n.op) {

@@ -30,9 +30,10 @@ struct BatchNode {
   Eigen::Index slopes = -1;   ///< of a kElementary that is needed and not common
 };
 
-/// The way of batches through a graph. Memory is what bounds it, so that numbers lie close together:
-/// what acts entry by entry works in place where nobody asks for its operand again, values that the
-/// way back does not read make room for others, and so does each adjoint once it is passed on.
+/// The way of batches through a graph. Memory is what bounds it, so that numbers lie close
+/// together: what acts entry by entry works in place where nobody asks for its operand again,
+/// values that the way back does not read make room for others, and so does each adjoint once it is
+/// passed on.
 struct BatchPlan {
   /// @param max_bytes  of a batch's numbers, as far as one pack of `lanes` samples allows.
   BatchPlan(const Graph& graph, int lanes, Eigen::Index max_packs, double max_bytes);

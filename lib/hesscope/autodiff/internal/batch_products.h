@@ -36,7 +36,8 @@ struct BatchMatrix {
 };
 
 /// out = a b of each pack, or out += a b, for a of rows x inner and b of inner x cols; `out` is not
-/// shared, a and b not both. Packs that follow each other as rows or as columns do are taken as such.
+/// shared, a and b not both. Packs that follow each other as rows or as columns do are taken as
+/// such.
 template <Store kStore>
 void multiply(
     BatchMatrix out, BatchMatrix a, BatchMatrix b, int rows, int inner, int cols, int packs) {

@@ -4,8 +4,8 @@
 // samples.
 //
 // What is common (batch_numbers.h) is computed once for a point. Products sum its adjoints over
-// positions, packs and lanes in registers. These wait until all batches are done, and are then carried
-// back to the parameters once.
+// positions, packs and lanes in registers. These wait until all batches are done, and are then
+// carried back to the parameters once.
 #pragma once
 
 #include <algorithm>

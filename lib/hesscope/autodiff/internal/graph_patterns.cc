@@ -128,8 +128,8 @@ std::optional<Graph::Node> GraphPatterns::standardized(std::int32_t i) const {
   return std::nullopt;
 }
 
-// Node i = the number returned times the factors, all of its size, and none of them shown as a product
-// but `whole`; of no more than `depth` products.
+// Node i = the number returned times the factors, all of its size, and none of them shown as a
+// product but `whole`; of no more than `depth` products.
 double GraphPatterns::split_factors(std::int32_t i,
                                     std::int32_t whole,
                                     int depth,

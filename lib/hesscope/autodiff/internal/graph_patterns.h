@@ -20,8 +20,8 @@ class GraphPatterns {
   /// The kStandardizeRows node that node i is.
   std::optional<Graph::Node> standardized(std::int32_t i) const;
 
-  /// The kGelu node that node i is, of an operand that may have another shape: x (1 + erf(k x)) / 2, in
-  /// any order of the factors.
+  /// The kGelu node that node i is, of an operand that may have another shape: x (1 + erf(k
+  /// x)) / 2, in any order of the factors.
   std::optional<Graph::Node> gelu(std::int32_t i) const;
 
   /// Of node i = factor * operand, a node of its shape.
@@ -32,8 +32,8 @@ class GraphPatterns {
 
   std::optional<Scaled> scaled(std::int32_t i) const;
 
-  /// Of node i = mask * operand, entry by entry, both of its shape, the mask of constants 0 and 1, the
-  /// operand of parameters.
+  /// Of node i = mask * operand, entry by entry, both of its shape, the mask of constants 0 and 1,
+  /// the operand of parameters.
   struct Masked {
     std::span<const double> mask;
     std::int32_t operand;

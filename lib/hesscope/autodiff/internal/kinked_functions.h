@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Elementwise functions with a kink or a jump. What happens there is decided here and nowhere else:
-// Jets never see a function, only the numbers f(x) to f''''(x). Comparisons are arranged so that NaN in
-// gives NaN out, values and derivatives alike.
+// Jets never see a function, only the numbers f(x) to f''''(x). Comparisons are arranged so that
+// NaN in gives NaN out, values and derivatives alike.
 #pragma once
 
 #include <cmath>

@@ -144,9 +144,10 @@ template <typename B>
   return x > typename B::Vector{} + 40.0 ? terms.exp() : terms.minus_one();
 }
 
-/// log(u) + c for c that are small beside 1: of u = 2^k (1 + f), 1 + f within a factor sqrt(2) of 1, as
-/// k log(2) + log(1 + f), where with s = f / (2 + f) log(1 + f) = 2 artanh(s) = f - f^2 / 2 + s (f^2 / 2 + R),
-/// R = 2 s^2 / 3 + 2 s^4 / 5 + ... Within a unit in the last place.
+/// log(u) + c for c that are small beside 1: of u = 2^k (1 + f), 1 + f within a factor sqrt(2) of
+/// 1, as k log(2) + log(1 + f), where with s = f / (2 + f) log(1 + f) = 2
+/// artanh(s) = f - f^2 / 2 + s (f^2 / 2 + R), R = 2 s^2 / 3 + 2 s^4 / 5 + ... Within a unit in the
+/// last place.
 template <typename B>
 [[gnu::always_inline]] inline typename B::Vector lane_log(typename B::Vector u,
                                                           typename B::Vector c) {
@@ -188,8 +189,8 @@ template <typename B>
   return lane_log<B>(u, (x - (u - 1.0)) * (1.0 / u));
 }
 
-/// sin(x + n pi / 2) by the Taylor series of sin or cos at r = x - k pi / 2 within pi / 4 of 0, within 2.5
-/// units in the last place; of |x| > 10^6 it is exact(x).
+/// sin(x + n pi / 2) by the Taylor series of sin or cos at r = x - k pi / 2 within pi / 4 of 0,
+/// within 2.5 units in the last place; of |x| > 10^6 it is exact(x).
 template <typename B, typename Exact>
 [[gnu::always_inline]] inline typename B::Vector lane_sine(typename B::Vector x,
                                                            int n,
@@ -233,7 +234,8 @@ template <typename B, typename Exact>
   return y;
 }
 
-/// tanh(x) = sign(x) (1 - e) / (1 + e), e = exp(-2 |x|), 1 - e by expm1. Within 3.5 units in the last place.
+/// tanh(x) = sign(x) (1 - e) / (1 + e), e = exp(-2 |x|), 1 - e by expm1. Within 3.5 units in the
+/// last place.
 template <typename B>
 [[gnu::always_inline]] inline typename B::Vector lane_tanh(typename B::Vector x) {
   const LaneExponential<B> terms(lane_magnitude<B>(x) * -2.0);
@@ -241,9 +243,9 @@ template <typename B>
   return lane_signed<B>(terms.minus_one() * (1.0 / (1.0 + terms.exp())), x);
 }
 
-/// erf(x) = x P(x^2) for |x| < 1, elsewhere sign(x) (1 - exp(-x^2) Q(1 / (3 + |x|))). P and Q interpolate
-/// in Chebyshev's points on 0 <= x <= 1 and 1 <= x <= 6, Q times the exponential within 4e-18; beyond
-/// 6 it is nothing beside 1. Within two units in the last place.
+/// erf(x) = x P(x^2) for |x| < 1, elsewhere sign(x) (1 - exp(-x^2) Q(1 / (3 + |x|))). P and Q
+/// interpolate in Chebyshev's points on 0 <= x <= 1 and 1 <= x <= 6, Q times the exponential within
+/// 4e-18; beyond 6 it is nothing beside 1. Within two units in the last place.
 template <typename B>
 [[gnu::always_inline]] inline typename B::Vector lane_erf(typename B::Vector x) {
   constexpr double kP[] = {1.1283791670955126,
@@ -281,10 +283,10 @@ template <typename B>
   return magnitude < Vector{} + 1.0 ? near : lane_signed<B>(far, x);
 }
 
-/// The normal distribution function Phi(x): for x <= 0, with m = |x|, exp(-m^2 / 2) P(t) / (1 + sqrt(2) m),
-/// t = (m - 6) / (m + 6), and for others 1 - Phi(-x). P interpolates in Chebyshev's points on 0 <= m <= 40,
-/// within 1e-17; beyond, the result is 0 or 1. Within 4 (1 + x^2 / 8) units in the last place, however
-/// small.
+/// The normal distribution function Phi(x): for x <= 0, with m = |x|, exp(-m^2 / 2)
+/// P(t) / (1 + sqrt(2) m), t = (m - 6) / (m + 6), and for others 1 - Phi(-x). P interpolates in
+/// Chebyshev's points on 0 <= m <= 40, within 1e-17; beyond, the result is 0 or 1. Within 4
+/// (1 + x^2 / 8) units in the last place, however small.
 template <typename B>
 [[gnu::always_inline]] inline typename B::Vector lane_normal_distribution(typename B::Vector x) {
   constexpr double kP[] = {0.6144500235976215,     -0.0692142626805466,     0.012465016640197299,

@@ -10,8 +10,9 @@
 
 namespace hesscope::detail {
 
-// ---------------------------------------------------------------------------------------------------
-// y_e = (a, b)_index(e), 0 where that is -1; the operands' adjoints gather what was taken from them.
+// -------------------------------------------------------------------------------------------------
+// y_e = (a, b)_index(e), 0 where that is -1; the operands' adjoints gather what was taken from
+// them.
 
 template <typename T, typename A, typename B>
 void gather_forward(View<T> y, const std::int32_t* index, View<const A> a, View<const B> b) {
@@ -40,7 +41,7 @@ void gather_reverse(View<Bar> bar,
   }
 }
 
-// ---------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 // y_e = a_e where c_e is not 0, b_e elsewhere.
 
 template <typename T, typename A, typename B, typename C>
@@ -59,7 +60,7 @@ void select_reverse(View<Bar>* a_bar, View<Bar>* b_bar, View<const C> c, View<co
   }
 }
 
-// ---------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 // Row i of y is row k_i of the table, by lane.
 
 template <typename B>

@@ -10,11 +10,11 @@
 
 namespace hesscope::detail {
 
-// ---------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 // p_ij = exp(x_ij - m_i) / sum_k exp(x_ik - m_i), m_i = max_k x_ik with its derivatives: that of
 // x_ij - m_i is 0 where p_ij is near 1, and nothing has to cancel.
-// xbar_ij += p_ij ((pbar_ij - c_i) - sum_k p_ik (pbar_ik - c_i)) for any c_i: that of the entry with more
-// than half of the sum 1, for the same reason.
+// xbar_ij += p_ij ((pbar_ij - c_i) - sum_k p_ik (pbar_ik - c_i)) for any c_i: that of the entry
+// with more than half of the sum 1, for the same reason.
 
 template <typename B>
 auto replaces(const B& candidate, const B& best) {
@@ -79,7 +79,7 @@ void softmax_rows_reverse(View<Bar> x_bar, View<const Bar> p_bar, View<const T> 
   }
 }
 
-// ---------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 // y_ij = r_i (x_ij - m_i), m_i = mean_j x_ij, r_i = 1 / sqrt(mean_j (x_ij - m_i)^2 + epsilon).
 // xbar_ij += r_i (ybar_ij - mean_k ybar_ik - y_ij mean_k (ybar_ik y_ik)).
 // Not centred, m_i and mean_k ybar_ik are 0.
@@ -143,7 +143,7 @@ void standardize_rows_reverse(View<Bar> x_bar,
   }
 }
 
-// ---------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 // y_i = m_i + log sum_j exp(x_ij - m_i), m_i = max_j x_ij with its derivatives, as above;
 // xbar_ij += ybar_i exp(x_ij - m_i) / sum.
 
@@ -175,14 +175,15 @@ void log_sum_exp_rows_reverse(View<Bar> x_bar, View<const Bar> y_bar, View<const
   }
 }
 
-// ---------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 // Of each row z with its targets t: y = sum_j t_j (log sum_k exp(z_k) - z_j). With r the (first)
 // largest logit, r_j = 1 at j = r and 0 elsewhere, e_j = (1 - r_j) exp(z_j - z_r), s = sum_j e_j,
 // D = 1 + s and A = sum_j t_j,
 //   y = A log1p(s) + sum_j t_j (z_r - z_j),   zbar_j += ybar (A p_j - t_j),
 //   A p_j - t_j = (A e_j + (A r_j - t_j) - t_j s) / D.
-// For one class, t_j = 1 there and 0 elsewhere, nothing here is a difference of numbers near 1: loss,
-// gradient and curvature keep their relative accuracy when the model is sure, be it right or wrong.
+// For one class, t_j = 1 there and 0 elsewhere, nothing here is a difference of numbers near 1:
+// loss, gradient and curvature keep their relative accuracy when the model is sure, be it right or
+// wrong.
 
 template <typename T>
 class CrossEntropyTerms {
@@ -261,7 +262,7 @@ void cross_entropy_rows_reverse(View<Bar> z_bar,
   }
 }
 
-// ---------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 // y_i = sum_j x_ij; xbar_ij += ybar_i.
 
 template <typename T>
@@ -273,7 +274,7 @@ void sum_rows_forward(View<T> y, View<const T> x) {
   }
 }
 
-// ---------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 // y_i = x_ik, k the first with x_ik = max_j x_ij, or the first NaN; xbar_ik += ybar_i.
 
 template <typename T>

@@ -44,8 +44,8 @@ class Tape {
   using Op = Graph::Op;
   using Node = Graph::Node;
 
-  /// Memory per matrix entry of the graph: value and adjoint, plain; with Jets once seeded; and with
-  /// their adjoints once these were asked for.
+  /// Memory per matrix entry of the graph: value and adjoint, plain; with Jets once seeded; and
+  /// with their adjoints once these were asked for.
   static constexpr double kPlainBytesPerEntry = 2 * sizeof(B);
   static constexpr double kForwardBytesPerEntry = kPlainBytesPerEntry + sizeof(Jet);
   static constexpr double kBytesPerEntry = kForwardBytesPerEntry + sizeof(Jet);

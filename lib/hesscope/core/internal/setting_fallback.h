@@ -9,9 +9,9 @@
 
 namespace hesscope::detail {
 
-/// What is wrong with a key whose fallback, if it has one, is not of the type of the key: "'NAME' that
-/// is a number, with a fallback of another type"; else empty. No value is converted there, not even an
-/// integer to a real number.
+/// What is wrong with a key whose fallback, if it has one, is not of the type of the key: "'NAME'
+/// that is a number, with a fallback of another type"; else empty. No value is converted there, not
+/// even an integer to a real number.
 inline std::string fallback_problem(const SettingKey& key) {
   const auto* const fallback = std::get_if<SettingValue>(&key.fallback);
   // Both list the types in the same order.

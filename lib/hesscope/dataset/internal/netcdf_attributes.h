@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a variable says of itself: attributes with the names and meanings that the CF conventions give
-// them.
+// What a variable says of itself: attributes with the names and meanings that the CF conventions
+// give them.
 #pragma once
 
 #include <hesscope/dataset/dataset.h>

@@ -25,7 +25,7 @@
 //
 //   numbers, at most 4 KiB   in the object header (compact), which HDF5 guards by its own checksum
 //   more numbers             in chunks through shuffle, deflate and Fletcher-32
-//   text                     in the global heap, no checksum: filters would see only the references into it
+//   text                     in the global heap, no checksum: filters would see references alone
 //   bare dimensions          nowhere
 //
 // A chunk is one slice of the first dimension, so that streaming slices never rewrites one. Slices

@@ -16,8 +16,8 @@ namespace hesscope::io {
 Hid open_result_file(const InputFile& file);
 
 /// Its listing is a ResultListing; arrays are its variables, integers in the bits of doubles. A
-/// variable that is not read, since it lies elsewhere or is far larger than the file, is listed with
-/// the reason.
+/// variable that is not read, since it lies elsewhere or is far larger than the file, is listed
+/// with the reason.
 /// @throws InputError for what is not HDF5, or damaged.
 std::unique_ptr<FileServer> serve_result(std::shared_ptr<const InputFile> file,
                                          const ReadLimits& limits);

@@ -26,8 +26,8 @@ Value times(const OperatorCall& call, const Value& a, const Value& b);
 /// The mean of each row, a column.
 Var mean_rows(Var a);
 
-/// (sum_j |a_ij|^p)^(1/p) of each row i, a column. For even p the slope at a row of zeros is infinite.
-/// Refuses p < 1.
+/// (sum_j |a_ij|^p)^(1/p) of each row i, a column. For even p the slope at a row of zeros is
+/// infinite. Refuses p < 1.
 Var norm_rows(const OperatorCall& call, Var a, double p);
 
 /// A matrix times each of the tensor's columns along an axis: that axis has as many entries as the

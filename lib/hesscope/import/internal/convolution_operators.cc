@@ -2,11 +2,11 @@
 //
 // Conv and ConvTranspose as matrix products.
 //
-//   Conv           patches of x as columns, (B, C k1 ... kd, P); a group's weights (O/g, C/g k1 ... kd)
-//                  times its patches give (O/g, P): y is (B, O, P) as it comes.
+//   Conv           patches of x as columns, (B, C k1 ... kd, P); a group's weights
+//                  (O/g, C/g k1 ... kd) times its patches give (O/g, P): y is (B, O, P) as it is.
 //   ConvTranspose  a group's weights, transposed, (O/g k1 ... kd, C/g) times x, (C/g, S): what each
-//                  entry of x sends along each entry of the kernel. An entry of y is the sum of those
-//                  that arrive at it.
+//                  entry of x sends along each entry of the kernel. An entry of y is the sum of
+//                  those that arrive at it.
 #include <algorithm>
 #include <array>
 #include <span>

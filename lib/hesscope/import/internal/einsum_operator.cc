@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Labels are numbers: letters by their code, axes of an ellipsis -1, -2, ... counted from its end, so
-// that they meet as broadcasting aligns them.
+// Labels are numbers: letters by their code, axes of an ellipsis -1, -2, ... counted from its end,
+// so that they meet as broadcasting aligns them.
 #include <algorithm>
 #include <map>
 #include <optional>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Functions of each entry by itself, or of entries at the same place: they keep samples apart wherever
-// the batch stands, as long as it meets itself (broadcast_axes()).
+// Functions of each entry by itself, or of entries at the same place: they keep samples apart
+// wherever the batch stands, as long as it meets itself (broadcast_axes()).
 #include <array>
 #include <cmath>
 #include <limits>
@@ -91,8 +91,8 @@ Var shrink(const OperatorCall& call, Var x) {
       is_low, shifted(call, x, bias), select(is_not_high, zeros_like(x), shifted(call, x, -bias)));
 }
 
-// x Phi(x), or with approximate = "tanh" x (1 + tanh(u)) / 2 = x sigmoid(2 u), u = sqrt(2 / pi) (x +
-// 0.044715 x^3): the second form does not cancel in the left tail.
+// x Phi(x), or with approximate = "tanh" x (1 + tanh(u)) / 2 = x sigmoid(2 u), u = sqrt(2 / pi)
+// (x + 0.044715 x^3): the second form does not cancel in the left tail.
 Var gelu_operator(const OperatorCall& call, Var x) {
   const std::string kind = call.text("approximate", "none");
   if (kind == "none") return gelu(x);
@@ -295,10 +295,10 @@ Values lower_prelu(const OperatorCall& call) {
 
 // --- of numbers and integers ---
 
-// a - trunc(a / b) b to the last bit, as std::fmod: long division by digits of 25 bits. Their products
-// with each half of |b| are exact, and so are the differences; at the end one |b| is added or taken
-// away where a quotient was rounded across an integer. NaN where |a / b| is 2^100 or more, and where it
-// is 1 or more for |b| beyond 1e300.
+// a - trunc(a / b) b to the last bit, as std::fmod: long division by digits of 25 bits. Their
+// products with each half of |b| are exact, and so are the differences; at the end one |b| is added
+// or taken away where a quotient was rounded across an integer. NaN where |a / b| is 2^100 or more,
+// and where it is 1 or more for |b| beyond 1e300.
 Var real_remainder(const OperatorCall& call, Var a, Var b) {
   constexpr int kBits = 25;
   constexpr int kDigits = 4;

@@ -11,8 +11,8 @@
 namespace hesscope::onnx {
 namespace {
 
-// Rows of a table that the data tell, as word vectors: the axis comes to the front, and its place is
-// taken by the indices' axes.
+// Rows of a table that the data tell, as word vectors: the axis comes to the front, and its place
+// is taken by the indices' axes.
 Value looked_up(const OperatorCall& call, const Value& data, const Value& indices, int axis) {
   const auto rank = static_cast<std::size_t>(data.rank());
   std::vector<int> to_front = {axis};
@@ -97,8 +97,8 @@ Values lower_gather_elements(const OperatorCall& call) {
   return {call.result(found, indices.axes, data.kind)};
 }
 
-// The last axis of the indices names places of the data's axes behind the first batch_dims, which both
-// have in common; whole slices are taken from there.
+// The last axis of the indices names places of the data's axes behind the first batch_dims, which
+// both have in common; whole slices are taken from there.
 Values lower_gather_nd(const OperatorCall& call) {
   const Value& data = call.input(0);
   const Value& indices = call.input(1);

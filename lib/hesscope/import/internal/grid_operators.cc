@@ -2,9 +2,9 @@
 //
 // GridSample: an image read at places that are data, or computed (a spatial transformer).
 //
-// Along each axis a place has one, two or four entries nearby, each with a weight; which entries they
-// are jumps, how much they weigh has slopes. The image is a table with a row for each of its places,
-// of which each pair of entries looks one up.
+// Along each axis a place has one, two or four entries nearby, each with a weight; which entries
+// they are jumps, how much they weigh has slopes. The image is a table with a row for each of its
+// places, of which each pair of entries looks one up.
 //
 // Definition: https://onnx.ai/onnx/operators/onnx__GridSample.html and PyTorch's grid_sample().
 #include <array>

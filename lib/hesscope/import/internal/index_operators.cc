@@ -54,7 +54,8 @@ Values lower_where(const OperatorCall& call) {
   return {moved(call, both, {.axes = axes, .table = std::move(table)})};
 }
 
-// An axis behind the others at `axis`, whose entry is values[1] at the index and values[0] elsewhere.
+// An axis behind the others at `axis`, whose entry is values[1] at the index and values[0]
+// elsewhere.
 Values lower_one_hot(const OperatorCall& call) {
   const Value& indices = call.input(0);
   const Value& values = call.input(2);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Indices of operators that pick entries: at hand while the graph is imported, where a table says what
-// goes where, or known with the data only, where rows are looked up.
+// Indices of operators that pick entries: at hand while the graph is imported, where a table says
+// what goes where, or known with the data only, where rows are looked up.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace hesscope::onnx {
 
-/// Input i if it is known while importing: integers, or constants cut to integers. Refuses what depends
-/// on the number of samples, and what changes with the parameters.
+/// Input i if it is known while importing: integers, or constants cut to integers. Refuses what
+/// depends on the number of samples, and what changes with the parameters.
 std::optional<std::vector<std::int64_t>> indices_at_hand(const OperatorCall& call, std::size_t i);
 
 /// An index of [-size, size) counted from the front. Refuses others.
@@ -26,8 +26,8 @@ Var index_column(const Value& indices, std::int64_t size);
 /// 1 where a whole number of the column is not among [0, size), 0 elsewhere.
 Var is_outside(Var column, std::int64_t size);
 
-/// Entries of a value at places that data tell: place k, row by row, as a whole number of a column; NaN
-/// where that is negative.
+/// Entries of a value at places that data tell: place k, row by row, as a whole number of a column;
+/// NaN where that is negative.
 Var entries_at(const Value& value, Var places);
 
 /// Places that entries_at() makes NaN of where the flag is 1.

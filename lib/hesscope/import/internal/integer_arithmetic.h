@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Arithmetic on integers that are known before there are data: shapes, sizes, indices, with the number
-// of samples N as a symbol. What is not of the form a + b N is refused.
+// Arithmetic on integers that are known before there are data: shapes, sizes, indices, with the
+// number of samples N as a symbol. What is not of the form a + b N is refused.
 #pragma once
 
 #include <cstdint>
@@ -37,8 +37,8 @@ enum class IntegerFunction {
 /// f(a), entry by entry. @throws InputError by call.refuse(): overflow; not of the form a + b N.
 Value of_integers(const OperatorCall& call, const Value& a, IntegerFunction function);
 
-/// f(a, b), entry by entry, broadcast. Comparisons with N hold if they do for all N >= 1, fail if they
-/// do for none, and are refused otherwise. @throws InputError as above, and for division by 0.
+/// f(a, b), entry by entry, broadcast. Comparisons with N hold if they do for all N >= 1, fail if
+/// they do for none, and are refused otherwise. @throws InputError as above, and for division by 0.
 Value of_integers(const OperatorCall& call,
                   const Value& a,
                   const Value& b,

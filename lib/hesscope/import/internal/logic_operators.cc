@@ -44,8 +44,9 @@ Values lower_not(const OperatorCall& call) {
 
 // --- types ---
 
-// Constants become known integers. What is none, as log 0 in a table that a mask then leaves out, becomes
-// one that is lower than all others, but not so low that sums with these are beyond 64 bits.
+// Constants become known integers. What is none, as log 0 in a table that a mask then leaves out,
+// becomes one that is lower than all others, but not so low that sums with these are beyond 64
+// bits.
 Value whole_constant(const OperatorCall& call,
                      const Value& x,
                      std::span<const double> entries,
@@ -117,8 +118,8 @@ Values lower_cast_like(const OperatorCall& call) {
   call.refuse("takes a type that is not computed with");
 }
 
-// Its inputs: the condition, what the first branch gives, what the second gives. Only the branch that
-// is taken has been recorded.
+// Its inputs: the condition, what the first branch gives, what the second gives. Only the branch
+// that is taken has been recorded.
 Values lower_if(const OperatorCall& call) {
   const std::size_t count = call.num_outputs();
   if (call.num_inputs() != 1 + 2 * count) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Losses that ONNX has as operators. Scores are (N, C, d1, ..., dk), labels (N, d1, ..., dk); a mean or a
-// sum over N is refused where N is the batch: it is the objective that sums over samples.
+// Losses that ONNX has as operators. Scores are (N, C, d1, ..., dk), labels (N, d1, ..., dk); a
+// mean or a sum over N is refused where N is the batch: it is the objective that sums over samples.
 #include <array>
 #include <numeric>
 #include <optional>

@@ -200,7 +200,8 @@ Var matrix(const Value& value, std::int64_t rows, std::int64_t cols) {
 
 namespace {
 
-// Whether the tensor, aligned to `axes`, has length one or the result's in all axes of [begin, end).
+// Whether the tensor, aligned to `axes`, has length one or the result's in all axes of [begin,
+// end).
 struct Extent {
   bool is_one = true;
   bool is_full = true;

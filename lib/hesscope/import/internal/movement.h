@@ -13,8 +13,8 @@
 
 namespace hesscope::onnx {
 
-/// Entry e of the result is entry table[e] of the inputs, one behind the other, row by row and for one
-/// sample; the fill where that is -1.
+/// Entry e of the result is entry table[e] of the inputs, one behind the other, row by row and for
+/// one sample; the fill where that is -1.
 struct Movement {
   Axes axes;  ///< of the result
   std::vector<std::int32_t> table;

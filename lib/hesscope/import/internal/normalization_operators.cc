@@ -68,7 +68,8 @@ void require_evaluation_mode(const OperatorCall& call) {
 Values lower_batch_normalization(const OperatorCall& call) {
   require_evaluation_mode(call);
   const Value x = call.real(0);
-  // Without `spatial`, each entry has its own statistics, in the order of the axes behind the batch.
+  // Without `spatial`, each entry has its own statistics, in the order of the axes behind the
+  // batch.
   const bool by_entry = call.opset() < 9 && call.integer("spatial", 1) == 0;
   const auto statistic = [&](std::size_t i) {
     return by_entry ? call.real(i) : by_channel(call, i, x);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// One node of the file while it is imported: its inputs as values, its attributes, and what operators
-// make their results of. Every refusal names the node.
+// One node of the file while it is imported: its inputs as values, its attributes, and what
+// operators make their results of. Every refusal names the node.
 #pragma once
 
 #include <cstdint>

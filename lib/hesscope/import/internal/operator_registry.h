@@ -26,18 +26,18 @@ struct Operator {
   Values (*lower)(const OperatorCall& call);
   /// Bit i: a derivative passes through input i. Sizes, indices and conditions have none.
   std::uint32_t differentiable_inputs = ~std::uint32_t{0};
-  /// Before this opset there was no such operator, or it was defined otherwise than it is read here;
-  /// 6 stands for all that were there before.
+  /// Before this opset there was no such operator, or it was defined otherwise than it is read
+  /// here; 6 stands for all that were there before.
   std::int64_t first_opset = 6;
-  /// Its result jumps where an input passes a number. Constants of 32 bits are rounded to these before,
-  /// so that they fall on the side that the graph has them on.
+  /// Its result jumps where an input passes a number. Constants of 32 bits are rounded to these
+  /// before, so that they fall on the side that the graph has them on.
   bool jumps = false;
 };
 
 inline constexpr bool kJumps = true;
 
-/// An operator whose result has elements of the type of its first input: of integers integers, which
-/// Div divides as such.
+/// An operator whose result has elements of the type of its first input: of integers integers,
+/// which Div divides as such.
 template <Values (*kLower)(const OperatorCall&)>
 Values of_same_kind(const OperatorCall& call) {
   Values results = kLower(call);

@@ -139,8 +139,8 @@ std::optional<Var> initial_state(const OperatorCall& call,
   return part_of_direction(call, value, direction, all.rows);
 }
 
-// One direction's gates before their activations: those in front, which read the hidden states as they
-// are, and perhaps some behind, which do not.
+// One direction's gates before their activations: those in front, which read the hidden states as
+// they are, and perhaps some behind, which do not.
 class Gates {
  public:
   enum Part : std::size_t { kFront, kBack };
@@ -270,7 +270,8 @@ Values lower_rnn(const OperatorCall& call) {
 }
 
 // Gates z, r, h:  z = f(X Wz^T + H Rz^T + bz), r the same,
-//   h = g(X Wh^T + (r o H) Rh^T + bh), or with linear_before_reset g(X Wh^T + r o (H Rh^T + bRh) + bWh),
+//   h = g(X Wh^T + (r o H) Rh^T + bh), or with linear_before_reset
+//   h = g(X Wh^T + r o (H Rh^T + bRh) + bWh),
 //   H' = (1 - z) o h + z o H
 Values lower_gru(const OperatorCall& call) {
   const Sequences all = sequences_of(call, 3, {"Sigmoid", "Tanh"});

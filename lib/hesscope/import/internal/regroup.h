@@ -10,9 +10,9 @@ namespace hesscope::onnx {
 /// The value in another shape, as ONNX's Reshape: 0 is the input's length there (unless
 /// `zero_is_zero`), one -1 what remains.
 ///
-/// The entries of a tensor with L N R of them stand in the order (L, N, R). A new shape keeps samples
-/// apart if N falls within one axis with L / (product of the axes before) in front of it; every other
-/// shape would cut the batch, and is refused.
+/// The entries of a tensor with L N R of them stand in the order (L, N, R). A new shape keeps
+/// samples apart if N falls within one axis with L / (product of the axes before) in front of it;
+/// every other shape would cut the batch, and is refused.
 Value reshaped(const OperatorCall& call,
                const Value& value,
                const Integers& shape,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Windows that slide over the spatial axes of a tensor (B, C, D1, ..., Dd): where they stand, and where
-// their entries come from. Convolutions and pools share it.
+// Windows that slide over the spatial axes of a tensor (B, C, D1, ..., Dd): where they stand, and
+// where their entries come from. Convolutions and pools share it.
 //
 // Axis 0 may be anything, as each of its entries is treated alone: the batch, the batch with other
 // factors, or a length without it. The axes behind it must be free of the batch.
@@ -40,8 +40,8 @@ enum class AutoPad { kNone, kSameUpper, kSameLower, kValid };
 /// The attribute `auto_pad`. Refuses unknown ones, and pads beside one.
 AutoPad auto_pad_of(const OperatorCall& call);
 
-/// A list of one number for each spatial axis; `fallback` for all if the node has none. Refuses other
-/// lengths, and numbers out of [least, 10^7]. `what` ("stride") is for messages.
+/// A list of one number for each spatial axis; `fallback` for all if the node has none. Refuses
+/// other lengths, and numbers out of [least, 10^7]. `what` ("stride") is for messages.
 std::vector<std::int64_t> spatial_list(const OperatorCall& call,
                                        const std::string& name,
                                        const std::string& what,

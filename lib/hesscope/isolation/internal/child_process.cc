@@ -90,8 +90,8 @@ void close_all(unsigned first, unsigned last) {
   }
 }
 
-/// Keeps these two descriptors and no others: a lock that the parent releases must not be kept alive
-/// here. Whatever is printed goes nowhere.
+/// Keeps these two descriptors and no others: a lock that the parent releases must not be kept
+/// alive here. Whatever is printed goes nowhere.
 void keep_only(int socket, int file) {
   const int nowhere = ::open("/dev/null", O_RDWR);
   for (int standard = 0; standard < kFirstOwn; ++standard) {

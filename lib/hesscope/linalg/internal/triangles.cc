@@ -12,8 +12,8 @@ using Eigen::Index;
 // Edge of the squares in which the matrix is seen.
 constexpr Index kSquare = 32;
 
-// Of the square of rows from `below` on and columns from `first` on, in the lower triangle. Returns 0,
-// or NaN if an entry is not finite.
+// Of the square of rows from `below` on and columns from `first` on, in the lower triangle. Returns
+// 0, or NaN if an entry is not finite.
 template <Triangle kFrom>
 double fill_square(Index first, Index below, double factor, Eigen::Ref<Eigen::MatrixXd> h) {
   const Index end_col = std::min(first + kSquare, h.cols());

@@ -7,7 +7,8 @@
 
 namespace hesscope::detail {
 
-/// Where the entries of a symmetric matrix were added up: in one triangle, or in part in each of both.
+/// Where the entries of a symmetric matrix were added up: in one triangle, or in part in each of
+/// both.
 enum class Triangle { kLower, kUpper, kBoth };
 
 /// Makes h symmetric, factor times what was added up. The diagonal counts once.

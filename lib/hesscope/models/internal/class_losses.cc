@@ -118,8 +118,8 @@ std::vector<double> class_weights(const LossOptions& options, Eigen::Index num_c
   return options.class_weights;
 }
 
-// Row y holds the targets of class y, a_c = (1 - e) w_y [c = y] + e w_c / C; one more row, of zeros, is
-// for targets that are ignored.
+// Row y holds the targets of class y, a_c = (1 - e) w_y [c = y] + e w_c / C; one more row, of
+// zeros, is for targets that are ignored.
 Eigen::MatrixXd targets_of_classes(const LossOptions& options, const std::vector<double>& weights) {
   const auto C = static_cast<Eigen::Index>(weights.size());
   Eigen::MatrixXd table = Eigen::MatrixXd::Zero(C + 1, C);
@@ -133,7 +133,8 @@ Eigen::MatrixXd targets_of_classes(const LossOptions& options, const std::vector
   return table;
 }
 
-// What a row counts in the mean over samples of sums over rows: samples / (sum of the targets' weights).
+// What a row counts in the mean over samples of sums over rows: samples / (sum of the targets'
+// weights).
 double row_factor(const LossOptions& options,
                   const std::vector<double>& weights,
                   Eigen::Index num_rows,

@@ -12,10 +12,11 @@
 
 namespace hesscope::detail {
 
-/// Declares an array for each input that the output depends on and that is not `given`, and gives its
-/// value, with the samples on the first axis: the batch, or 1 for a graph of one sample.
-/// @throws ConfigError for a name in [model.inputs] that is no input; InputError naming the input, the
-///         array and both shapes where they do not fit, and for a graph exported for several samples.
+/// Declares an array for each input that the output depends on and that is not `given`, and gives
+/// its value, with the samples on the first axis: the batch, or 1 for a graph of one sample.
+/// @throws ConfigError for a name in [model.inputs] that is no input; InputError naming the input,
+///         the array and both shapes where they do not fit, and for a graph exported for several
+///         samples.
 void declare_onnx_inputs(const onnx::OnnxFile& file,
                          const onnx::Dependencies& needs,
                          const ModelSources& sources,

@@ -13,8 +13,8 @@ namespace hesscope::detail {
 /// Of one sample.
 using Shape = std::vector<std::int64_t>;
 
-/// Without the ones it ends with: a scalar sample may be written (samples, 1), and a column of outputs
-/// (samples,).
+/// Without the ones it ends with: a scalar sample may be written (samples, 1), and a column of
+/// outputs (samples,).
 Shape trimmed(Shape shape);
 
 Shape target_shape(const TensorShapes& data, const std::string& target);

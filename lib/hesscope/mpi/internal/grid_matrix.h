@@ -113,8 +113,8 @@ class GridMatrix : public DistributedMatrix {
   std::vector<double> local_part(const Eigen::MatrixXd& whole) const;
   Eigen::MatrixXd whole_of(const std::vector<double>& part, Eigen::Index cols) const;
 
-  /// A product with such a matrix, on all ranks. @param multiply  called with the processes' parts of
-  /// the matrix and of the product, which is zero.
+  /// A product with such a matrix, on all ranks. @param multiply called with the processes' parts
+  /// of the matrix and of the product, which is zero.
   template <typename Multiply>
   Eigen::MatrixXd product_of(const Eigen::MatrixXd& v, const Multiply& multiply) const {
     std::vector<double> part;

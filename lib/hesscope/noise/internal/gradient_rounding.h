@@ -10,8 +10,8 @@ namespace hesscope::detail {
 /// What a gradient, or a loss's root, is rounding up to, over the size of what it is computed from.
 inline constexpr double kGradientRounding = 16 * std::numeric_limits<double>::epsilon();
 
-/// The |g|^2 up to which a gradient counts as zero, as rounding leaves it of per-sample gradients that
-/// cancel: (16 eps)^2 times tr S + |g|^2, about the mean of their squared norms.
+/// The |g|^2 up to which a gradient counts as zero, as rounding leaves it of per-sample gradients
+/// that cancel: (16 eps)^2 times tr S + |g|^2, about the mean of their squared norms.
 inline Wide rounding_of_square(const Wide& trace, const Wide& square) {
   return kGradientRounding * kGradientRounding * (trace + square);
 }

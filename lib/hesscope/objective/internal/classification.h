@@ -9,8 +9,9 @@
 
 namespace hesscope::detail {
 
-/// The array that holds the right answers of a classifier: the only one of one class a sample, of as
-/// many as the prediction has entries, or of signs, with a prediction of one entry. nullptr for other models.
+/// The array that holds the right answers of a classifier: the only one of one class a sample, of
+/// as many as the prediction has entries, or of signs, with a prediction of one entry. nullptr for
+/// other models.
 const DataArray* answers_of(const Model& model);
 
 /// Whether a prediction is right: the logit of the class exceeds all others, or the number has the

@@ -21,7 +21,8 @@ struct GradientPoint {
   Eigen::MatrixXd gradients;
 };
 
-/// Parameters of sizes that keep signals alive: a matrix's entries shrink with the root of its width.
+/// Parameters of sizes that keep signals alive: a matrix's entries shrink with the root of its
+/// width.
 Eigen::VectorXd random_parameters(std::span<const ParameterBlock> blocks, std::mt19937_64& engine);
 
 /// `count` random points with the gradients of at most max_samples samples, spread over the data;

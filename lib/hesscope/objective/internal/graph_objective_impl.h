@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a GraphObjective is made of: the graph's sums, what structure adds to them, and the ranks that
-// share them.
+// What a GraphObjective is made of: the graph's sums, what structure adds to them, and the ranks
+// that share them.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ namespace hesscope {
 struct GraphObjective::Impl {
   Impl(Model m, std::shared_ptr<const SampleTable> s, const Options& options);
 
-  // What compute() returns, on the first rank of a team with the others' help. Of those each makes the
-  // same call.
+  // What compute() returns, on the first rank of a team with the others' help. Of those each makes
+  // the same call.
   template <typename F>
   auto shared(detail::TeamCallKind kind,
               const ConstVectorRef& theta,

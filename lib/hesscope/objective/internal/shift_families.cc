@@ -71,8 +71,8 @@ bool is_without_effect(const SearchPoints& search, Index e) {
 
 // --- shared shifts ---
 
-// A part of a tensor to which a vector may be added: entry k of it to first + k + r stride for each of
-// `count` rows.
+// A part of a tensor to which a vector may be added: entry k of it to first + k + r stride for each
+// of `count` rows.
 struct Rows {
   const ParameterBlock* block;
   Index first;

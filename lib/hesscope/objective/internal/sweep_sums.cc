@@ -15,10 +15,10 @@ using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::Ro
 
 using Eigen::Index;
 
-// Samples per block of a sum: a function of the graph, since the result's last bits depend on it. A block
-// has work enough for products of several packs to gain what they can, and for its sums, as many as there
-// are parameters, to cost little beside it. Where one sample is much work a block is one pack: then few
-// samples serve many threads.
+// Samples per block of a sum: a function of the graph, since the result's last bits depend on it. A
+// block has work enough for products of several packs to gain what they can, and for its sums, as
+// many as there are parameters, to cost little beside it. Where one sample is much work a block is
+// one pack: then few samples serve many threads.
 Index samples_per_block(const Graph& graph) {
   constexpr double kWork = 1 << 22;    // multiply-adds of a block
   constexpr double kWorkOfSums = 256;  // for each of its sums

@@ -17,8 +17,8 @@
 
 namespace hesscope::detail {
 
-/// Means over samples, in blocks whose size follows from the graph, and a fixed order of sums; and what each sample
-/// gives by itself. Ranges and points are checked before.
+/// Means over samples, in blocks whose size follows from the graph, and a fixed order of sums; and
+/// what each sample gives by itself. Ranges and points are checked before.
 class SweepSums {
  public:
   using Matrix = Objective::Matrix;
@@ -97,8 +97,9 @@ class SweepSums {
   template <typename F>
   void for_each_sum(Eigen::Index count, F body) const;
 
-  // A matrix of this size, computed `width` columns at a time: add(first, count, product) gets the sum
-  // over the samples of `range` for columns [first, first + count), row-major; the result is the mean.
+  // A matrix of this size, computed `width` columns at a time: add(first, count, product) gets the
+  // sum over the samples of `range` for columns [first, first + count), row-major; the result is
+  // the mean.
   template <typename F>
   Matrix columns_in_groups(Eigen::Index num_rows,
                            Eigen::Index num_columns,

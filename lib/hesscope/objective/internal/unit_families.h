@@ -18,8 +18,8 @@ namespace hesscope::detail {
 /// Terms of one sum; with more than these, rescalings alone are looked for.
 constexpr std::size_t kMaxUnitTerms = 160;
 
-/// Sums over tensors of terms <T_i, dl/dT_j> that vanish, T_i being the slice of a tensor at unit i of
-/// `units` (unit_views()).
+/// Sums over tensors of terms <T_i, dl/dT_j> that vanish, T_i being the slice of a tensor at unit i
+/// of `units` (unit_views()).
 /// @param max_units  beyond these, rescalings (i = j) alone are looked for.
 /// @cost  for T views decompositions of units^2 / 2 matrices of 2 T columns.
 std::vector<Invariance> unit_families(std::span<const ParameterBlock> blocks,

@@ -17,7 +17,8 @@ constexpr Index kMaxWideParts = 4;
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
-// Where the swap of the first two units takes each parameter of the view's tensor, counted within it.
+// Where the swap of the first two units takes each parameter of the view's tensor, counted within
+// it.
 std::vector<Index> swap_of(const UnitView& view) {
   std::vector<Index> to(at(view.block->size));
   std::iota(to.begin(), to.end(), Index{0});
@@ -46,8 +47,8 @@ bool are_independent(const UnitCandidate& a, const UnitCandidate& b) {
   return true;
 }
 
-// The readings of one tensor by a width of its units: each candidate of that width is in one at least,
-// with all of it that are independent of it and of those taken before, and then with others.
+// The readings of one tensor by a width of its units: each candidate of that width is in one at
+// least, with all of it that are independent of it and of those taken before, and then with others.
 std::vector<UnitReading> readings_of(const std::vector<UnitCandidate>& candidates, Index width) {
   std::vector<UnitReading> readings;
   std::vector<bool> is_taken(candidates.size(), false);

@@ -26,9 +26,9 @@ struct UnitCandidate {
 /// of them and keep it under the others.
 using UnitReading = std::vector<UnitCandidate>;
 
-/// For each width that units can have, all tensors in their first reading with such units, all in their
-/// second, and so on; the first where a tensor has no more. What goes together is as wide, as the heads of
-/// queries and those of what projects them back, or can be read in one way alone.
+/// For each width that units can have, all tensors in their first reading with such units, all in
+/// their second, and so on; the first where a tensor has no more. What goes together is as wide, as
+/// the heads of queries and those of what projects them back, or can be read in one way alone.
 std::vector<UnitReading> unit_readings(std::span<const ParameterBlock> blocks, Eigen::Index units);
 
 }  // namespace hesscope::detail

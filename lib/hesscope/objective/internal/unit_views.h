@@ -14,8 +14,8 @@
 
 namespace hesscope::detail {
 
-/// Units on an axis of a tensor: front x extent x back entries, units `first`, first + 1, ... of the
-/// extent.
+/// Units on an axis of a tensor: front x extent x back entries, units `first`, first + 1, ... of
+/// the extent.
 struct UnitView {
   const ParameterBlock* block;
   Eigen::Index offset;  ///< the block's, or that of one matrix of a stack
@@ -35,10 +35,11 @@ struct UnitView {
 };
 
 /// All ways to see `units` on an axis: the whole axis; each of its equal parts (queries, keys and
-/// values in one tensor); the axis, or each of a few equal parts of it, as units of several entries each
-/// (heads; the channels of flattened images with the positions behind them); or channels with the
-/// positions in front of them where the parts are too many to be told apart. A stack of matrices, as of
-/// heads, is also seen as each of them alone. Of 1 unit the tensor, or the matrix, as a whole.
+/// values in one tensor); the axis, or each of a few equal parts of it, as units of several entries
+/// each (heads; the channels of flattened images with the positions behind them); or channels with
+/// the positions in front of them where the parts are too many to be told apart. A stack of
+/// matrices, as of heads, is also seen as each of them alone. Of 1 unit the tensor, or the matrix,
+/// as a whole.
 /// @param max_wide_parts  of how many equal parts of an axis units of several entries may be.
 std::vector<UnitView> unit_views(std::span<const ParameterBlock> blocks,
                                  Eigen::Index units,

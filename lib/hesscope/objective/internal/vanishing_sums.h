@@ -16,8 +16,8 @@ struct SumTerms {
   Eigen::Index num_finding;    ///< rows to find sums with, from the first; the others verify them
 };
 
-/// A basis of the coefficients whose sums vanish: reduced to as few terms as there can be, multiples
-/// of a sixth, and verified in all rows.
+/// A basis of the coefficients whose sums vanish: reduced to as few terms as there can be,
+/// multiples of a sixth, and verified in all rows.
 /// @param tolerance  of a sum, relative to the sum of its terms' magnitudes.
 /// @cost  a decomposition of num_finding x terms.
 std::vector<Eigen::VectorXd> vanishing_sums(const SumTerms& terms, double tolerance);

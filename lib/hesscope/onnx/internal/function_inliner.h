@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Local functions and branches of an ONNX file: each call becomes the nodes of the function, and those
-// in the branches of an If become nodes of the graph, under its condition.
+// Local functions and branches of an ONNX file: each call becomes the nodes of the function, and
+// those in the branches of an If become nodes of the graph, under its condition.
 #pragma once
 
 #include <cstddef>
@@ -33,12 +33,12 @@ class FunctionInliner {
                   TensorReader& tensors,
                   const OnnxLimits& limits);
 
-  /// The nodes of the graph, calls replaced by what the functions do, and branches by guarded nodes.
-  /// Values inside of a function or a branch get names that no other value has. An If in a function
-  /// stays as it is.
-  /// @throws InputError for a function that calls itself, calls or branches too deep, nodes beyond the
-  ///         limits, a call with more inputs or outputs than its function has, a branch with another
-  ///         number of outputs than its If.
+  /// The nodes of the graph, calls replaced by what the functions do, and branches by guarded
+  /// nodes. Values inside of a function or a branch get names that no other value has. An If in a
+  /// function stays as it is.
+  /// @throws InputError for a function that calls itself, calls or branches too deep, nodes beyond
+  ///         the limits, a call with more inputs or outputs than its function has, a branch with
+  ///         another number of outputs than its If.
   std::vector<Node> inlined_graph();
 
  private:

@@ -28,8 +28,8 @@ struct FileNode {
 };
 
 /// @param where  "model.onnx", for messages.
-/// @throws InputError "<where>: node 'X' (Op): ...": names that are no text, an attribute that occurs
-///         twice or is of no type, and what TensorReader refuses.
+/// @throws InputError "<where>: node 'X' (Op): ...": names that are no text, an attribute that
+///         occurs twice or is of no type, and what TensorReader refuses.
 FileNode read_node(const std::string& where,
                    const hesscope_onnx::NodeProto& stored,
                    TensorReader& tensors);

@@ -2,9 +2,9 @@
 //
 // The bytes of a serialised ONNX model as fields, before anything is made of them.
 //
-// protobuf takes about a hundred bytes of memory for a message that two bytes of a file describe, and
-// says of damage only that it is there. So a file is walked first: that tells where it is damaged, and
-// refuses one that would be far larger in memory.
+// protobuf takes about a hundred bytes of memory for a message that two bytes of a file describe,
+// and says of damage only that it is there. So a file is walked first: that tells where it is
+// damaged, and refuses one that would be far larger in memory.
 // Format: https://protobuf.dev/programming-guides/encoding/
 #pragma once
 
@@ -21,8 +21,8 @@ namespace hesscope::onnx {
 
 enum class WireType : std::uint8_t { kVarint = 0, k64Bits = 1, kBytes = 2, k32Bits = 5 };
 
-/// A number of 7 bits a byte, low ones first, behind which `position` then is. Nothing where it is cut
-/// off or beyond 64 bits.
+/// A number of 7 bits a byte, low ones first, behind which `position` then is. Nothing where it is
+/// cut off or beyond 64 bits.
 std::optional<std::uint64_t> varint_at(std::string_view bytes, std::uint64_t& position);
 
 /// Walks the whole of a model.

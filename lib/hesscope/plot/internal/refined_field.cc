@@ -72,8 +72,8 @@ class Section {
     return (*left * width(i) + *right * width(i - 1)) / (width(i - 1) + width(i));
   }
 
-  // At one end of the piece from place i to i + 1, whose secant is known. A parabola has the mean of
-  // its slopes at both ends for its secant.
+  // At one end of the piece from place i to i + 1, whose secant is known. A parabola has the mean
+  // of its slopes at both ends for its secant.
   double slope_at(std::size_t end, std::size_t other, double secant) const {
     if (const std::optional<double> own = inner_slope(end)) return *own;
     const std::optional<double> opposite = inner_slope(other);

@@ -12,8 +12,8 @@
 
 namespace hesscope::detail {
 
-/// What read_experiment_file() makes of a file that is read already, and of which parts may have been
-/// replaced.
+/// What read_experiment_file() makes of a file that is read already, and of which parts may have
+/// been replaced.
 /// @param path  of the file: where relative paths in it start, and for messages.
 /// @throws ConfigError as that.
 ExperimentFile experiment_from(const TomlTable& root, const std::filesystem::path& path);

@@ -12,10 +12,10 @@
 
 namespace hesscope::detail {
 
-/// Rules for the initializers of a graph that the checkpoint does not have under their names: each is
-/// the one tensor unknown to the graph that has its very values, as it is or transposed. Where
-/// several have, there is no rule. So it must be the checkpoint that the graph was exported with; of
-/// the same run's others the names are the same.
+/// Rules for the initializers of a graph that the checkpoint does not have under their names: each
+/// is the one tensor unknown to the graph that has its very values, as it is or transposed. Where
+/// several have, there is no rule. So it must be the checkpoint that the graph was exported with;
+/// of the same run's others the names are the same.
 /// @throws InputError for tensors that cannot be read.
 /// @cost   reads the tensors that are unknown to the graph.
 std::vector<io::TensorRule> rules_by_value(const onnx::OnnxFile& graph,

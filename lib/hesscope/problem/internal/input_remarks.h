@@ -20,13 +20,13 @@ std::vector<std::string> remarks_on_data(const Model& model,
                                          const io::TensorFile& data,
                                          const SampleTable& samples);
 
-/// On weights that are no floating-point numbers, and on parameters that are one tensor in the file:
-/// a sentence each, without the file.
+/// On weights that are no floating-point numbers, and on parameters that are one tensor in the
+/// file: a sentence each, without the file.
 std::vector<std::string> remarks_on_parameters(const Model& model,
                                                const io::TensorFile& checkpoint);
 
-/// What may have been lost in writing a model: parameters of one shape that are equal to the last bit at
-/// all points, and not just one number everywhere, as what initialisation sets to 0 or 1 is.
+/// What may have been lost in writing a model: parameters of one shape that are equal to the last
+/// bit at all points, and not just one number everywhere, as what initialisation sets to 0 or 1 is.
 /// @param separate  patterns of names that are known to be tensors of their own.
 std::vector<std::string> remarks_on_equal_parameters(const Model& model,
                                                      std::span<const Eigen::VectorXd> points,

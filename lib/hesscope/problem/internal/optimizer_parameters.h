@@ -29,8 +29,8 @@ struct CheckpointParameter {
   std::size_t index;  ///< of the block
   const io::TensorInfo* tensor;
 
-  /// Whether what the optimiser keeps lies transposed to the model's parameter: it may be transposed
-  /// itself, and so may the parameter, by a map of names.
+  /// Whether what the optimiser keeps lies transposed to the model's parameter: it may be
+  /// transposed itself, and so may the parameter, by a map of names.
   bool are_transposed(bool moments_are) const { return moments_are != tensor->is_transposed; }
 
   std::vector<std::int64_t> shape_of_moments(bool moments_are) const;

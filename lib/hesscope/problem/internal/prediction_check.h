@@ -13,9 +13,9 @@
 
 namespace hesscope::detail {
 
-/// Compares an array `predictions` of the data, of shape (samples, ...), as many numbers a sample as
-/// the model predicts, with what it predicts at the first checkpoint and, where that is something
-/// else, at the parameters that its own file has: one of them is where they were made.
+/// Compares an array `predictions` of the data, of shape (samples, ...), as many numbers a sample
+/// as the model predicts, with what it predicts at the first checkpoint and, where that is
+/// something else, at the parameters that its own file has: one of them is where they were made.
 /// @param theta, checkpoint  the first checkpoint's, and what messages call it.
 /// @param own                predictions at the file's own parameters, asked for only where the
 ///                           first checkpoint's are others; empty if it has none.

@@ -35,8 +35,8 @@ struct TomlTable {
 /// @throws ConfigError "PLACE: WHAT", always.
 [[noreturn]] void refuse(const std::string& place, const std::string& what);
 
-/// What a call returns, whose ConfigErrors begin with a place in the file of `place`: that one, where
-/// they say none themselves. Without a place, the call as it is.
+/// What a call returns, whose ConfigErrors begin with a place in the file of `place`: that one,
+/// where they say none themselves. Without a place, the call as it is.
 template <typename F>
 auto at_place(const std::string& place, const F& call) {
   try {

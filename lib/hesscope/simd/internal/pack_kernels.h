@@ -13,10 +13,10 @@ inline constexpr int kPackSamples = 8;
 inline constexpr int kPanelRows = 4;
 inline constexpr int kPanelCols = 24;
 
-/// All arrays of packs are aligned to 64 bytes. In a panel of kPanelRows rows, pack k of row r begins at
-/// double (k kPanelRows + r) kPackSamples. A panel of kPanelCols columns has sample s of column c at
-/// double s kPanelCols + c: a product takes one number of a row, in all lanes, and many columns at once,
-/// so that a sum is a lane and none is added up over lanes.
+/// All arrays of packs are aligned to 64 bytes. In a panel of kPanelRows rows, pack k of row r
+/// begins at double (k kPanelRows + r) kPackSamples. A panel of kPanelCols columns has sample s of
+/// column c at double s kPanelCols + c: a product takes one number of a row, in all lanes, and many
+/// columns at once, so that a sum is a lane and none is added up over lanes.
 struct PackKernels {
   int lanes;      ///< columns that a register holds
   int tile_cols;  ///< columns that inner_products() takes at once; divides kPanelCols
@@ -29,9 +29,9 @@ struct PackKernels {
   void (*multiply_transposed)(
       double* out, const double* w, const double* a, int rows, int inner, int cols);
 
-  /// Panel of kPanelCols columns: column c = x[c], or x[c] y[c] elementwise unless y is null, over rows
-  /// of num_packs packs that are pack_stride doubles apart. There are kPanelCols rows; of their columns
-  /// the first num_cols are filled, others up to the next multiple of `lanes` may be.
+  /// Panel of kPanelCols columns: column c = x[c], or x[c] y[c] elementwise unless y is null, over
+  /// rows of num_packs packs that are pack_stride doubles apart. There are kPanelCols rows; of
+  /// their columns the first num_cols are filled, others up to the next multiple of `lanes` may be.
   void (*fill_columns)(double* panel,
                        const double* const* x,
                        const double* const* y,
@@ -40,9 +40,9 @@ struct PackKernels {
                        int num_packs);
 
   /// out(i, c) = sum over samples of a_i b_c, at out[i * row_stride + c * col_stride], for panels
-  /// `a` of kPanelRows rows each, one behind the other, and the first num_cols columns of a panel from
-  /// `b` on, a multiple of tile_cols of them past its first; what lies where columns up to the next
-  /// multiple of `lanes` would go may be overwritten.
+  /// `a` of kPanelRows rows each, one behind the other, and the first num_cols columns of a panel
+  /// from `b` on, a multiple of tile_cols of them past its first; what lies where columns up to the
+  /// next multiple of `lanes` would go may be overwritten.
   void (*inner_products)(double* out,
                          long row_stride,
                          long col_stride,

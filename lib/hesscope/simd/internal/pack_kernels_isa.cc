@@ -17,8 +17,8 @@ using detail::kPanelRows;
 
 constexpr int kParts = kPackSamples / kLanes;  // registers of a pack
 
-// Registers of columns in a tile of kPanelRows rows. Of 16 registers that takes 12 accumulators and 4
-// operands; without fused multiply-add 8, 3 and a product.
+// Registers of columns in a tile of kPanelRows rows. Of 16 registers that takes 12 accumulators and
+// 4 operands; without fused multiply-add 8, 3 and a product.
 constexpr int kTileVectors = kLanes >= 4 ? 3 : 2;
 constexpr int kTileCols = kTileVectors * kLanes;
 static_assert(kPanelCols % kTileCols == 0);

@@ -127,8 +127,9 @@ void clip(const Ball& ball, double shift, MatrixXd& part, const MatrixXd* before
   transform(ball, of_eigenvalues(squares, factor), part);
 }
 
-// The multiplier mu >= max(0, largest) of max sum_i lambda_i x_i^2 + 2 gamma_i x_i on |x| <= 1, with
-// x_i = gamma_i / (mu - lambda_i): the root of |x| = 1, or the least mu where |x| is below 1 there.
+// The multiplier mu >= max(0, largest) of max sum_i lambda_i x_i^2 + 2 gamma_i x_i on |x| <= 1,
+// with x_i = gamma_i / (mu - lambda_i): the root of |x| = 1, or the least mu where |x| is below 1
+// there.
 double multiplier(const VectorXd& lambda, const VectorXd& gamma) {
   const double least = std::max(0.0, lambda.maxCoeff());
   const auto norm_at = [&](double mu) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // max tr(V H V^T) over V with k rows, the semidefinite relaxation of max d^T H d on a product of
-// balls in the form of Burer and Monteiro: k = 1 is the problem itself, k about the root of twice the
-// number of constraints the whole relaxation.
+// balls in the form of Burer and Monteiro: k = 1 is the problem itself, k about the root of twice
+// the number of constraints the whole relaxation.
 #pragma once
 
 #include <vector>
@@ -42,8 +42,8 @@ class BallRelaxation {
   void normalize(Eigen::MatrixXd& v) const;
 
   /// Raises tr(V H V^T) ball by ball, never lowers it: each ball's part becomes the best beside the
-  /// others (intervals, Euclidean balls) or the best for a lower bound that touches (matrices). Ends
-  /// after max_sweeps, or where a sweep gains less than tolerance times the value.
+  /// others (intervals, Euclidean balls) or the best for a lower bound that touches (matrices).
+  /// Ends after max_sweeps, or where a sweep gains less than tolerance times the value.
   /// @param v  k x n, in the balls: columns (j, i) of a ball, and all rows, are rows of its matrix.
   /// @return the value.
   double ascend(Eigen::MatrixXd& v,

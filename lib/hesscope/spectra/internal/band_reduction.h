@@ -22,8 +22,8 @@ struct BandReduction {
 };
 
 /// B = Q^T A Q with b = 64 (dsytrd_sy2sb), of matrices with more than 64 rows; nearly all of the
-/// work is in matrix products. Reads and overwrites `a` as tridiagonalize does. Progress comes panel
-/// by panel, in proportion to the operations.
+/// work is in matrix products. Reads and overwrites `a` as tridiagonalize does. Progress comes
+/// panel by panel, in proportion to the operations.
 BandReduction reduce_to_band(Eigen::MatrixXd& a, const ProgressCallback& progress = {});
 
 /// T with the eigenvalues of B, by bulge chasing (dsytrd_sb2st). Progress is in proportion to the

@@ -2,16 +2,17 @@
 //
 // Branch and bound for max d^T H d over max |d_i| <= 1.
 //
-// A subproblem fixes some entries: at -1, at 1, or "between", at (H d)_i = 0. With s the fixed signs,
-// d_F, and R all but the entries between, I, an entry of R that is still free being between -1 and 1,
+// A subproblem fixes some entries: at -1, at 1, or "between", at (H d)_i = 0. With s the fixed
+// signs, d_F, and R all but the entries between, I, an entry of R that is still free being between
+// -1 and 1,
 //   d^T H d = d_R^T H_RR d_R - d_I^T H_II d_I,
-// since the products of the rows I with d vanish: H_RI drops out, and the second part is at most sum
-// |H_II|. The first is bounded by the semidefinite relaxation, the fixed signs being one entry of it.
-// At a leaf nothing is free: d_I = -H_II^-1 H_IF s.
+// since the products of the rows I with d vanish: H_RI drops out, and the second part is at most
+// sum |H_II|. The first is bounded by the semidefinite relaxation, the fixed signs being one entry
+// of it. At a leaf nothing is free: d_I = -H_II^-1 H_IF s.
 //
-// No maximum is lost: an entry with H_ii >= 0 need not be between, the form being convex in it; those
-// between together have H_II negative definite, or d can move along a direction on which the form
-// does not fall until one of them is at an end.
+// No maximum is lost: an entry with H_ii >= 0 need not be between, the form being convex in it;
+// those between together have H_II negative definite, or d can move along a direction on which the
+// form does not fall until one of them is at an end.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a solver must be able to do with a symmetric matrix H whose entries lie on several processes:
-// the seam between the spectra here and a library for such matrices.
+// What a solver must be able to do with a symmetric matrix H whose entries lie on several
+// processes: the seam between the spectra here and a library for such matrices.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@
 
 namespace hesscope::detail {
 
-/// n x n, zero at first. All ranks make the same calls and get the same answers, vectors in full; what
-/// one rank throws, all throw. T = Q^T H Q is tridiagonal.
+/// n x n, zero at first. All ranks make the same calls and get the same answers, vectors in full;
+/// what one rank throws, all throw. T = Q^T H Q is tridiagonal.
 class DistributedMatrix {
  public:
   /// Columns [first, first + width) from row `first` on. Above the diagonal anything may stand.

@@ -131,8 +131,8 @@ void take_ritz_pairs(const RitzPairs& ritz,
   result.vectors = basis.leftCols(ritz.values.size()) * ritz.s(Eigen::all, columns);
 }
 
-// Until the ends are done with or the basis has kLargestSpace vectors. Nothing is found where there may be
-// fewer columns than pairs are wanted.
+// Until the ends are done with or the basis has kLargestSpace vectors. Nothing is found where there
+// may be fewer columns than pairs are wanted.
 void grow(const Shifted& b,
           const LanczosOptions& options,
           LanczosResult& result,

@@ -17,8 +17,8 @@
 
 namespace hesscope::detail {
 
-/// Of ||H||: where nothing but H tells whether a direction is one of its null vectors, since directions
-/// are known to a few digits less than numbers.
+/// Of ||H||: where nothing but H tells whether a direction is one of its null vectors, since
+/// directions are known to a few digits less than numbers.
 inline constexpr double kZeroOfHessian = 1e-9;
 
 /// The point, with g, H and the band scaled by a power of two.

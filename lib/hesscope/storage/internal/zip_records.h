@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Records of a zip archive. Their layouts: PKWARE APPNOTE.TXT 6.3.10, sections 4.3.7 (local header),
-// 4.3.12 (central directory), 4.3.14 to 4.3.16 (end records), 4.5.3 (zip64 field).
+// Records of a zip archive. Their layouts: PKWARE APPNOTE.TXT 6.3.10, sections 4.3.7 (local
+// header), 4.3.12 (central directory), 4.3.14 to 4.3.16 (end records), 4.5.3 (zip64 field).
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// For kernel sources only: derivatives of a chain of nodes that is one elementwise function of a and b
-// (sweep_graph.h), from its first node to its last: of each node y those with respect to a and b.
+// For kernel sources only: derivatives of a chain of nodes that is one elementwise function of a
+// and b (sweep_graph.h), from its first node to its last: of each node y those with respect to a
+// and b.
 #pragma once
 
 #include <algorithm>
@@ -25,8 +26,8 @@ class ChainDerivatives {
                    const Tape& tape)
       : nodes_(nodes), kept_(kept), tape_(tape) {}
 
-  /// Of the last node, those that it has one after the other, each of all entries; valid until the next
-  /// call.
+  /// Of the last node, those that it has one after the other, each of all entries; valid until the
+  /// next call.
   const B* of(const ElementwiseChain& chain) {
     chain_ = &chain;
     size_ = static_cast<std::size_t>(nodes_[at(chain.a)].size());
@@ -102,8 +103,8 @@ class ChainDerivatives {
     return a.rows == b.rows && a.cols == b.cols;
   }
 
-  // Sets each derivative that node k has: linear(kind, entry), and of second derivatives with respect to
-  // operands u and v that plus mixed(u, v, entry).
+  // Sets each derivative that node k has: linear(kind, entry), and of second derivatives with
+  // respect to operands u and v that plus mixed(u, v, entry).
   template <typename Linear, typename Mixed>
   void set(std::size_t k, Linear linear, Mixed mixed) {
     for (int kind = 0; kind < kNumDerivatives; ++kind) {

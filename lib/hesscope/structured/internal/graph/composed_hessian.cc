@@ -142,7 +142,8 @@ Eigen::VectorXd ComposedHessian::slopes_at(std::span<const double> w,
   return sum / static_cast<double>(records.count);
 }
 
-// Whether less is computed so than by direct_: an entry of J, found at any place, takes as long as some others do.
+// Whether less is computed so than by direct_: an entry of J, found at any place, takes as long as
+// some others do.
 bool ComposedHessian::pays(const Weights& w, Index num_parameters, Index num_samples) const {
   constexpr double kPerEntry = 4;
   const auto n = static_cast<double>(weights_.num_weights() + num_parameters);

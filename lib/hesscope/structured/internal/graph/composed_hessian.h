@@ -2,9 +2,9 @@
 //
 // The Hessian of a loss L(w(theta)) of computed weights (computed_weights.h). With J = dw/dtheta,
 //   H = J^T (d2L/dw2) J + sum_k (dL/dw_k) d2w_k/dtheta2.
-// The first is found as of any graph, and samples meet parameters; the second is the Hessian of a graph
-// without samples. So weights that are normalised, say, cost what plain ones do, and two products with J,
-// most of which is zero.
+// The first is found as of any graph, and samples meet parameters; the second is the Hessian of a
+// graph without samples. So weights that are normalised, say, cost what plain ones do, and two
+// products with J, most of which is zero.
 #pragma once
 
 #include <memory>

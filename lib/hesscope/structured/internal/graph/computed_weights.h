@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Where a graph meets samples in weights that it computes from parameters alone: normalised weights,
-// merged low-rank updates, positive ones.
+// Where a graph meets samples in weights that it computes from parameters alone: normalised
+// weights, merged low-rank updates, positive ones.
 #pragma once
 
 #include <memory>
@@ -12,12 +12,12 @@
 
 namespace hesscope::detail {
 
-/// The loss as a function of w, and w as one of theta: parameters that samples meet themselves, in their
-/// order, and computed weights behind them.
+/// The loss as a function of w, and w as one of theta: parameters that samples meet themselves, in
+/// their order, and computed weights behind them.
 struct ComputedWeights {
   std::shared_ptr<const Graph> outer;  ///< of w and samples, with the graph's records
-  /// Of theta and a record lambda, a number for each computed weight: sum of lambda times these, which
-  /// are its prediction, a column.
+  /// Of theta and a record lambda, a number for each computed weight: sum of lambda times these,
+  /// which are its prediction, a column.
   std::shared_ptr<const Graph> inner;
   std::vector<Eigen::Index> kept;  ///< w[k] = theta[kept[k]]
   Eigen::Index num_computed = 0;

@@ -9,7 +9,8 @@
 namespace hesscope::detail {
 namespace {
 
-// Numbers of waves: of rows below those of columns, J parts that go to either triangle behind others.
+// Numbers of waves: of rows below those of columns, J parts that go to either triangle behind
+// others.
 constexpr int kWaves = 1 << 15;
 constexpr int kTangentWave = kWaves / 2;
 // Inputs and units whose panels follow each other: lines of H, and a task.
@@ -107,7 +108,8 @@ void CurvatureProducts::list_panels() {
         for (int i = first; i < end; ++i) panels.push_back({.first = i * use.inputs + j});
       }
     };
-    // Tangents of the fewer, units or inputs, are read again for each of the others: they may stay in a cache.
+    // Tangents of the fewer, units or inputs, are read again for each of the others: they may stay
+    // in a cache.
     const auto parts = static_cast<int>(divide(use.units, kJoinedUnits));
     const auto lines = static_cast<int>(divide(whole, kJoinedInputs));
     const bool is_by_line = use.units <= use.inputs;
@@ -152,8 +154,8 @@ void CurvatureProducts::list_runs() {
   }
 }
 
-// To make a pair takes some eight times as long as to make a row's entry, of which there is one for each
-// two units and input otherwise; of many inputs, a cache does not hold the pairs of a chunk.
+// To make a pair takes some eight times as long as to make a row's entry, of which there is one for
+// each two units and input otherwise; of many inputs, a cache does not hold the pairs of a chunk.
 void CurvatureProducts::list_pairs() {
   constexpr int kPairs = 8;
   constexpr int kMostInputs = 48;
@@ -168,9 +170,9 @@ void CurvatureProducts::list_pairs() {
   }
 }
 
-// Whether columns of its own inputs cost a parameter of the rows less; in registers of kPackSamples, on
-// any processor, since ranks divide tasks. An entry of a row that is made, from one term or two, is
-// counted as kMade multiply-adds.
+// Whether columns of its own inputs cost a parameter of the rows less; in registers of
+// kPackSamples, on any processor, since ranks divide tasks. An entry of a row that is made, from
+// one term or two, is counted as kMade multiply-adds.
 bool CurvatureProducts::find_narrow(int row_use, int column_use) const {
   constexpr double kMade = 2;
   const ParameterUse& row = uses_.uses[at(row_use)];
@@ -359,7 +361,8 @@ void CurvatureProducts::fill_pair_panel(int u,
 // Edge of the squares in which a matrix is transposed.
 constexpr int kSquare = 32;
 
-// Of a use at one position, ((i,j), (a,b)) is ((i,b), (a,j)): of the two the first was computed, b <= j.
+// Of a use at one position, ((i,j), (a,b)) is ((i,b), (a,j)): of the two the first was computed,
+// b <= j.
 void CurvatureProducts::complete(int u, int a, HessianTarget h) const {
   const ParameterUse& use = uses_.uses[at(u)];
   if (!is_free_[at(u)]) return;

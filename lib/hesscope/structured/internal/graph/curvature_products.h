@@ -9,15 +9,15 @@
 // entries z[s,a] of another use,
 //   H[(i,j), (a,b)] = sum_s (dg[i,j]/dz[s,a]) x[s,b] + ...
 // What is left out is how delta depends on the parameters that it passes on its way back, not on z:
-// where z[s,a] comes after z[t,i], that is the term delta[s,a] (dx[s,b]/dz[t,i]) x[t,j], the same as the
-// one with J, with rows and columns exchanged. So
+// where z[s,a] comes after z[t,i], that is the term delta[s,a] (dx[s,b]/dz[t,i]) x[t,j], the same
+// as the one with J, with rows and columns exchanged. So
 //   H = E part + J part + (J part)^T,
-// and since one of two uses comes before the other, mostly, one of the last two is zero. The E part and
-// such a J part are taken together, into the lower triangle; a J part within a group, or of an earlier
-// group's rows, goes as it is to either triangle, and both are added up at the end.
+// and since one of two uses comes before the other, mostly, one of the last two is zero. The E part
+// and such a J part are taken together, into the lower triangle; a J part within a group, or of an
+// earlier group's rows, goes as it is to either triangle, and both are added up at the end.
 //
-// Both are products of matrices with samples and positions as the inner index, cut into tasks of which
-// no two that run together write to the same entry of H.
+// Both are products of matrices with samples and positions as the inner index, cut into tasks of
+// which no two that run together write to the same entry of H.
 #pragma once
 
 #include <algorithm>
@@ -143,8 +143,8 @@ class CurvatureProducts {
     int j;
   };
 
-  // Up to kPanelRows parameters of a use: (i, j) is i * inputs + j, and one is `step` after the other,
-  // 1 for inputs of one unit and `inputs` for units of one input.
+  // Up to kPanelRows parameters of a use: (i, j) is i * inputs + j, and one is `step` after the
+  // other, 1 for inputs of one unit and `inputs` for units of one input.
   struct RowPanel {
     int first;
     int step = 1;

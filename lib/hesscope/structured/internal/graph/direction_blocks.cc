@@ -8,7 +8,8 @@
 namespace hesscope::detail {
 namespace {
 
-// Work of directions unit by unit over that position by position, at most, where the former are taken.
+// Work of directions unit by unit over that position by position, at most, where the former are
+// taken.
 constexpr double kSpread = 1.5;
 
 double work_of(const std::vector<DirectionBlock>& blocks) {
@@ -123,8 +124,9 @@ void DirectionPlanner::find_groups() {
   }
 }
 
-// Entries z of kDirections units after another. What a block of units at one position reaches may be near;
-// where it is not, a unit's positions follow each other, so that its products take them at once.
+// Entries z of kDirections units after another. What a block of units at one position reaches may
+// be near; where it is not, a unit's positions follow each other, so that its products take them at
+// once.
 std::vector<int> DirectionPlanner::site_directions(int g) const {
   std::vector<int> directions;
   std::vector<char> is_there(at(entries_.size()), 0);
@@ -293,8 +295,8 @@ double DirectionPlanner::row_work(int g,
   return work;
 }
 
-// Parameters of a use that are rows of a group's columns. Half of a block of its own follows from the other
-// half, or three quarters from one.
+// Parameters of a use that are rows of a group's columns. Half of a block of its own follows from
+// the other half, or three quarters from one.
 double DirectionPlanner::num_rows(int g,
                                   int u,
                                   const std::vector<DirectionBlock>& blocks,

@@ -5,8 +5,8 @@
 // Uses that share parameters or entries make a group. A group's columns of H follow from tangents
 // seeded either in the entries z that it adds to, which all its positions and units have, or in its
 // parameters: whichever costs less. Groups are taken from the inputs to the output; the rows of a
-// group's columns are its own and those of later groups, since H is symmetric: sweeps begin and end at
-// the group.
+// group's columns are its own and those of later groups, since H is symmetric: sweeps begin and end
+// at the group.
 #pragma once
 
 #include <optional>
@@ -27,8 +27,8 @@ struct UseGroup {
   std::vector<int> directions = {};  ///< entries z, or parameters
 };
 
-/// Whether d2L / dtheta[i,j] dtheta[a,b] within a use is symmetric in j and b, so that a half of its block
-/// follows from the other half once more.
+/// Whether d2L / dtheta[i,j] dtheta[a,b] within a use is symmetric in j and b, so that a half of
+/// its block follows from the other half once more.
 /// @param is_fed  whether x depends on the use's own group
 inline bool is_symmetric_in_inputs(const ParameterUse& use, const UseGroup& group, bool is_fed) {
   return use.is_single_product() && use.has_all_parameters() && !group.has_repeats && !is_fed;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Columns of H whose directions are parameters, while their tangents are at hand: nothing of them is
-// kept. For each part of a pack of samples
+// Columns of H whose directions are parameters, while their tangents are at hand: nothing of them
+// is kept. For each part of a pack of samples
 //   (dg[i,j])_d += sum_t (E[t,i])_d x[t,j] + delta[t,i] (J[t,j])_d,
-// two products of matrices whose inner index is (position, sample): of E[t,i] by a panel of x, and of
-// J[t,j] by a panel of delta.
+// two products of matrices whose inner index is (position, sample): of E[t,i] by a panel of x, and
+// of J[t,j] by a panel of delta.
 #pragma once
 
 #include <vector>
@@ -45,8 +45,8 @@ class DirectionProducts {
                 const PackSweep& sweep,
                 double* sums) const;
 
-  /// Adds the sums to H: to the columns of the block's directions and to no others, in either triangle,
-  /// so that blocks can be written at once.
+  /// Adds the sums to H: to the columns of the block's directions and to no others, in either
+  /// triangle, so that blocks can be written at once.
   void write(const DirectionBlock& block, const double* sums, HessianTarget h) const;
 
  private:

@@ -8,8 +8,8 @@
 namespace hesscope::HESSCOPE_ISA {
 namespace {
 
-// As inner_products() of pack_kernels.h does: a number of a tangent in all lanes, times registers of
-// columns.
+// As inner_products() of pack_kernels.h does: a number of a tangent in all lanes, times registers
+// of columns.
 
 // Directions and registers of columns of a tile: 12 of 16 registers for sums, or 24 of 32.
 constexpr int kSumRows = kLanes == 8 ? 8 : 4;

@@ -7,8 +7,8 @@
 
 namespace hesscope::detail {
 
-/// Places for runs of entries, of which each is taken for a while: first fit, so that what is given back
-/// is soon taken again, while a cache still has it.
+/// Places for runs of entries, of which each is taken for a while: first fit, so that what is given
+/// back is soon taken again, while a cache still has it.
 class EntrySlots {
  public:
   int take(int size) {

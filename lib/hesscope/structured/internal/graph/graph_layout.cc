@@ -81,9 +81,9 @@ void GraphLayout::place_nodes(const SweepGraph& graph,
   }
 }
 
-// A tangent is needed from its node to the last that takes it, or to the end if the way back does or a
-// use has it as x. That of an adjoint is, on the way back, from the last node that adds to it to its own,
-// or to the end if it is of a use's z.
+// A tangent is needed from its node to the last that takes it, or to the end if the way back does
+// or a use has it as x. That of an adjoint is, on the way back, from the last node that adds to it
+// to its own, or to the end if it is of a use's z.
 void GraphLayout::place_tangents(const SweepGraph& graph,
                                  const EntryNumbers& entries,
                                  const ParameterUses& uses) {

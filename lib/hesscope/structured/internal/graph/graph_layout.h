@@ -32,8 +32,8 @@ struct UseRows {
   int tangents = -1;  ///< which of tangent_blocks() x has; -1 if it does not vary
 };
 
-/// Packs of samples at a point, and the rows of samples made of them: a row is an entry's numbers in
-/// all packs of a chunk.
+/// Packs of samples at a point, and the rows of samples made of them: a row is an entry's numbers
+/// in all packs of a chunk.
 class GraphLayout {
  public:
   GraphLayout(const SweepGraph& graph, const EntryNumbers& entries, const ParameterUses& uses);
@@ -70,8 +70,8 @@ class GraphLayout {
 
   const UseRows& rows(int use) const { return rows_[static_cast<std::size_t>(use)]; }
 
-  /// Of a row: entry of the graph, its pack in a PackPoint, its entry of the tangents, or of those of
-  /// adjoints; -1 where there is none.
+  /// Of a row: entry of the graph, its pack in a PackPoint, its entry of the tangents, or of those
+  /// of adjoints; -1 where there is none.
   struct Source {
     int entry;
     int point;

@@ -9,8 +9,8 @@
 
 namespace hesscope::detail {
 
-/// All that is known of a graph's Hessian before there are parameters and samples. The parts refer to
-/// each other: it stays where it is.
+/// All that is known of a graph's Hessian before there are parameters and samples. The parts refer
+/// to each other: it stays where it is.
 struct GraphPlan {
   GraphPlan(std::shared_ptr<const Graph> of,
             EntryNumbers numbers,

@@ -2,10 +2,10 @@
 //
 // How the ranks of a team share one Hessian.
 //
-// A column of H belongs to one rank, which does all that adds to it, in the order in which one process
-// does it: the column is the same to the last bit. What also adds to another's column is done by both.
-// Columns of one unit's inputs go together, so that tangents of one direction are swept by one rank,
-// mostly.
+// A column of H belongs to one rank, which does all that adds to it, in the order in which one
+// process does it: the column is the same to the last bit. What also adds to another's column is
+// done by both. Columns of one unit's inputs go together, so that tangents of one direction are
+// swept by one rank, mostly.
 #pragma once
 
 #include <span>

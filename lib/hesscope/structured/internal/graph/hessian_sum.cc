@@ -9,8 +9,8 @@
 namespace hesscope::detail {
 namespace {
 
-// Bytes of points that all blocks of directions are swept at before the next ones: they stay in a cache
-// that cores share.
+// Bytes of points that all blocks of directions are swept at before the next ones: they stay in a
+// cache that cores share.
 constexpr long kCachedPoints = 1L << 24;
 
 // A copy of known size, where that is a register's.

@@ -15,7 +15,8 @@
 
 namespace hesscope::detail {
 
-/// A part of the blocks: those whose tangents are kept at once, or those of groups of which none are.
+/// A part of the blocks: those whose tangents are kept at once, or those of groups of which none
+/// are.
 struct Stage {
   int first_block;
   int end_block;

@@ -17,9 +17,10 @@ using Op = Graph::Op;
 
 constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 
-// Values of entries that are the same for all parameters and samples, NaN for others; of a node none of
-// whose entries is known nothing. What is -inf or 0 whatever is added or multiplied counts, since the output
-// is not finite where that is infinite; but not for comparisons, which may tell that it is.
+// Values of entries that are the same for all parameters and samples, NaN for others; of a node
+// none of whose entries is known nothing. What is -inf or 0 whatever is added or multiplied counts,
+// since the output is not finite where that is infinite; but not for comparisons, which may tell
+// that it is.
 class KnownValues {
  public:
   explicit KnownValues(const Graph& graph) : graph_(graph), nodes_(graph.nodes()) {

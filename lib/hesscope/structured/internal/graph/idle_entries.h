@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Entries of a graph that no derivative of its output goes through, as the graph alone says: what is a
-// constant, what only such entries take, and what is multiplied by zeros. A mask of causal attention is
-// such a statement: scores of later tokens are -inf, and softmax is zero there.
+// Entries of a graph that no derivative of its output goes through, as the graph alone says: what
+// is a constant, what only such entries take, and what is multiplied by zeros. A mask of causal
+// attention is such a statement: scores of later tokens are -inf, and softmax is zero there.
 #pragma once
 
 #include <span>
@@ -20,8 +20,8 @@ class IdleEntries {
   /// Whether the node has entries that are idle.
   bool has_any(int node) const { return !idle_[static_cast<std::size_t>(node)].empty(); }
 
-  /// Whether neither the entry's tangent nor the tangent of its adjoint makes a difference, wherever the
-  /// output is finite.
+  /// Whether neither the entry's tangent nor the tangent of its adjoint makes a difference,
+  /// wherever the output is finite.
   bool is_idle(int node, int entry) const { return is_set(idle_, node, entry); }
 
   bool has_zeros(int node) const { return !zero_[static_cast<std::size_t>(node)].empty(); }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Where tangents lie that are kept from the sweeps of a stage to its products: those of entries z and x
-// that may differ from zero, one direction's behind the other's. A row is an entry's numbers in all packs
-// of a chunk. Of many packs they follow each other; of few, the rows of one pack do, since a product that
-// goes through many rows pack by pack would else jump through memory.
+// Where tangents lie that are kept from the sweeps of a stage to its products: those of entries z
+// and x that may differ from zero, one direction's behind the other's. A row is an entry's numbers
+// in all packs of a chunk. Of many packs they follow each other; of few, the rows of one pack do,
+// since a product that goes through many rows pack by pack would else jump through memory.
 #pragma once
 
 #include <span>
@@ -14,11 +14,12 @@
 
 namespace hesscope::detail {
 
-/// Doubles from one row of so many packs to the next: an odd number of cache lines, since rows that are
-/// powers of two apart lie in the same few lines of a cache.
+/// Doubles from one row of so many packs to the next: an odd number of cache lines, since rows that
+/// are powers of two apart lie in the same few lines of a cache.
 inline long row_step(long num_packs) { return (num_packs | 1) * kPackSamples; }
 
-/// Of a block of rows, those that may differ from zero in a block of directions: the others are not kept.
+/// Of a block of rows, those that may differ from zero in a block of directions: the others are not
+/// kept.
 struct LiveRows {
   Interval positions = {};
   Interval cols = {};       ///< at each of them, in multiples of kPanelRows or to the last

@@ -7,8 +7,8 @@
 
 namespace hesscope::detail {
 
-/// Multiply-adds of the tangents of a kMatmul node and of its operands' adjoints, of one direction and one
-/// sample: what tangent_products.h does.
+/// Multiply-adds of the tangents of a kMatmul node and of its operands' adjoints, of one direction
+/// and one sample: what tangent_products.h does.
 /// @param own  of the node; a, b of its operands.
 double matmul_work(std::span<const Graph::Node> nodes,
                    int i,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Rows (i,j) of a product are made for each unit of the column use, and multiplied with its inputs b. Where
-// it has fewer of these than the row use, the same sums over uses at one position each,
+// Rows (i,j) of a product are made for each unit of the column use, and multiplied with its inputs
+// b. Where it has fewer of these than the row use, the same sums over uses at one position each,
 //   H[(i,j), (a,b)] = sum (E[i,a] x[b]) x'[j] + (delta[i] x[b]) J[j,a],
 // are products of fewer rows, (i,b), with columns j that fill registers.
 #include <array>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Where a use has one position and x does not depend on its z, H[(i,j), (a,b)] = sum E[i,a] x[j] x[b] is
-// symmetric in j and b. The products of pairs b <= j are made once for a chunk, and no rows: they are
-// the E[i,a], for the units i from a on.
+// Where a use has one position and x does not depend on its z, H[(i,j), (a,b)] = sum E[i,a] x[j]
+// x[b] is symmetric in j and b. The products of pairs b <= j are made once for a chunk, and no
+// rows: they are the E[i,a], for the units i from a on.
 #include <cstring>
 
 #include <hesscope/structured/internal/graph/product_task.h>
@@ -55,8 +55,8 @@ class PairProductRunner : ProductTaskView {
     }
   }
 
-  // Calls visit(i, j, count, parameter (a, b), results) for the pairs (b, j), (b, j + 1), ... among those
-  // from `first` on.
+  // Calls visit(i, j, count, parameter (a, b), results) for the pairs (b, j), (b, j + 1), ... among
+  // those from `first` on.
   template <typename F>
   void for_lines(int first, int end, F visit) const {
     for (int c = first; c < end;) {

@@ -16,8 +16,8 @@
 namespace hesscope::detail {
 namespace {
 
-// Entries of one-hot rows: each is a number of every sample at hand. A model with more of them is none
-// whose structure helps.
+// Entries of one-hot rows: each is a number of every sample at hand. A model with more of them is
+// none whose structure helps.
 constexpr std::int64_t kMostOneHots = 1 << 20;
 
 class UseFinder {
@@ -215,8 +215,9 @@ class UseFinder {
     }
   }
 
-  // A bias or a gain: entry e of node i takes view entry taken(e), -1 for none; of the other operand,
-  // where it is a gain, entry factor(e). Each parameter must be taken as often as the others.
+  // A bias or a gain: entry e of node i takes view entry taken(e), -1 for none; of the other
+  // operand, where it is a gain, entry factor(e). Each parameter must be taken as often as the
+  // others.
   template <typename Taken, typename Factor>
   bool add_taken(
       int i, const ParameterView& view, double sign, bool is_gain, Taken taken, Factor factor) {

@@ -5,8 +5,8 @@
 // Most parameters enter linearly: as the weights of a product, as a bias, a gain, a row of a table.
 // Such a use adds, at each of its positions t and for each of its units i,
 //   z[t,i] += sum_j theta[i,j] x[t,j]
-// to entries z of the graph, for entries x that do not depend on theta[i,j] but through other uses. A
-// parameter that enters in another way is a use of itself: z = theta, x = 1.
+// to entries z of the graph, for entries x that do not depend on theta[i,j] but through other uses.
+// A parameter that enters in another way is a use of itself: z = theta, x = 1.
 #pragma once
 
 #include <algorithm>
@@ -57,7 +57,8 @@ struct ParameterUses {
   std::vector<char> is_needed;
   /// Of each node: whether it depends on what the uses add to, as its adjoint then does.
   std::vector<char> varies;
-  /// False where a lookup's table is computed from parameters, or lookups have too many one-hot rows.
+  /// False where a lookup's table is computed from parameters, or lookups have too many one-hot
+  /// rows.
   bool is_supported = true;
 };
 

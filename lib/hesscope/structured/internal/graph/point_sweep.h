@@ -106,7 +106,8 @@ class TapePointSweep final : public PointSweep {
     return values(operand)[(n.rows == 1 ? 0 : r) * n.cols + (n.cols == 1 ? 0 : c)];
   }
 
-  // The derivatives that a function has, one after the other, the second ones times ybar: set(kind, e).
+  // The derivatives that a function has, one after the other, the second ones times ybar: set(kind,
+  // e).
   template <typename Set>
   void set_derivatives(std::size_t i, Parts out, Set set) {
     const B* y_bar = tape_.adjoints(i).data();
@@ -196,8 +197,8 @@ class TapePointSweep final : public PointSweep {
     }
   }
 
-  // Of y_j = r (x_j - m), with a = mean(ybar), 0 if not centred, and b = mean(ybar y): r^2 (ybar_j - a -
-  // y_j b) of each entry, then r, r^2 a and r^2 b of each row.
+  // Of y_j = r (x_j - m), with a = mean(ybar), 0 if not centred, and b = mean(ybar y): r^2
+  // (ybar_j - a - y_j b) of each entry, then r, r^2 a and r^2 b of each row.
   void set_standardizing_coefficients(std::size_t i, Parts out) {
     const Graph::Node& node = nodes_[i];
     const View<const B> x = view(node.a);
@@ -223,10 +224,11 @@ class TapePointSweep final : public PointSweep {
     }
   }
 
-  // Of y = log sum_j exp(x_j): p_j, p_j (1 - p_j), and ybar for each row, so that the second derivative
-  // is ybar (p_j (1 - p_j) dx_j - p_j sum_{k != j} p_k dx_k). Of the cross-entropy the same with ybar
-  // times the sum of the targets, and its slopes. 1 - p_j = ((1 - r_j) + (s - e_j)) / (1 + s), terms as
-  // in row_kernels.h, is no difference of numbers near 1.
+  // Of y = log sum_j exp(x_j): p_j, p_j (1 - p_j), and ybar for each row, so that the second
+  // derivative is ybar (p_j (1 - p_j) dx_j - p_j sum_{k != j} p_k dx_k). Of the cross-entropy the
+  // same with ybar times the sum of the targets, and its slopes.
+  // 1 - p_j = ((1 - r_j) + (s - e_j)) / (1 + s), terms as in row_kernels.h, is no difference of
+  // numbers near 1.
   void set_row_coefficients(std::size_t i, Parts out) {
     const Graph::Node& node = nodes_[i];
     const View<const B> x = view(node.a);

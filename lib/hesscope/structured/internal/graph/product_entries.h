@@ -8,7 +8,8 @@
 
 namespace hesscope::detail {
 
-/// One operand of a kMatmul node, a stack of products of matrices: entry (r, c) of op(operand) of product k.
+/// One operand of a kMatmul node, a stack of products of matrices: entry (r, c) of op(operand) of
+/// product k.
 struct ProductOperand {
   ProductOperand(const Graph::Node& product, const Graph::Node& operand, bool is_left)
       : stack(static_cast<int>(product.stack)),

@@ -270,8 +270,8 @@ class ProductRunner : ProductTaskView {
     }
   }
 
-  // Of one use, or of uses that share parameters: pairs that come twice are taken once. Those of one unit
-  // by their inputs, as panels are skipped, whatever order their parameters have.
+  // Of one use, or of uses that share parameters: pairs that come twice are taken once. Those of
+  // one unit by their inputs, as panels are skipped, whatever order their parameters have.
   void write_own(const RowPanel& panel, const Column& column, const double* result) const {
     if (column.unit >= 0 && panel.first / use_.inputs > column.unit && !group().has_repeats) {
       return write(panel, column.theta, result);

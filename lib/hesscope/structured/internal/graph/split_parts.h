@@ -9,8 +9,8 @@
 namespace hesscope::detail {
 
 /// Of each node, whether it is one of the slices that a row is split into: each takes a run of its
-/// entries, together they take all, and nothing else takes any, as the gates of an LSTM are. Tangents
-/// of such a part lie in those of the row, both ways, and need not be copied.
+/// entries, together they take all, and nothing else takes any, as the gates of an LSTM are.
+/// Tangents of such a part lie in those of the row, both ways, and need not be copied.
 std::vector<char> find_split_parts(const SweepGraph& graph,
                                    const EntryNumbers& entries,
                                    const ParameterUses& uses);

@@ -66,8 +66,8 @@ class ChainFinder {
     std::vector<int> nodes;
   };
 
-  /// The longest chain that ends there of one operand, or else of two: of two nodes at least, or of one
-  /// that takes its operand twice.
+  /// The longest chain that ends there of one operand, or else of two: of two nodes at least, or of
+  /// one that takes its operand twice.
   std::optional<Chain> chain_to(int last) const {
     if (!is_elementwise(nodes_[at(last)].op) || !has_shape_of(last, last)) return std::nullopt;
     std::vector<int> inside{last};
@@ -312,7 +312,8 @@ void SweepGraph::find_shifted(const EntryNumbers& entries, std::span<const char>
   std::vector<int> num_takers(nodes.size(), 0);  // of each root
   for_takers(nodes, varies, entries, [&](int root, int) { ++num_takers[at(root)]; });
   is_shifted.assign(nodes.size(), 0);
-  // Whether the way back reads the tangents that lie where those of a root do, as softmax does its own.
+  // Whether the way back reads the tangents that lie where those of a root do, as softmax does its
+  // own.
   const auto are_read_back = [&](int root) {
     while (nodes[at(root)].op == Graph::Op::kSlice || is_shifted[at(root)]) {
       root = entries.root(nodes[at(root)].a);

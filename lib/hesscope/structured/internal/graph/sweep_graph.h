@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The graph as sweeps of tangents see it: a chain of nodes each entry of which depends on one entry of
-// one or two other nodes alone, as GELU or SiLU are exported, or a gate times what passes it, is one
-// elementwise function of these. Its derivatives are computed once at a point; what lies between them and
-// its last node has no tangents.
+// The graph as sweeps of tangents see it: a chain of nodes each entry of which depends on one entry
+// of one or two other nodes alone, as GELU or SiLU are exported, or a gate times what passes it, is
+// one elementwise function of these. Its derivatives are computed once at a point; what lies
+// between them and its last node has no tangents.
 #pragma once
 
 #include <cstddef>
@@ -42,15 +42,16 @@ struct SweepGraph {
   SweepGraph(const SweepGraph&) = delete;  // chains look at it
   SweepGraph& operator=(const SweepGraph&) = delete;
 
-  /// Those of the graph, but the last of a chain is a kElementary node of its operand or a kDivide node of
-  /// its two, which says nothing of the function, a kGather node takes none of another that nothing is seeded in, a shifted one has one
-  /// operand, and what is left out has none.
+  /// Those of the graph, but the last of a chain is a kElementary node of its operand or a kDivide
+  /// node of its two, which says nothing of the function, a kGather node takes none of another that
+  /// nothing is seeded in, a shifted one has one operand, and what is left out has none.
   std::vector<Graph::Node> nodes;
   std::vector<char> varies;     ///< of each node: whether it carries tangents
   std::vector<char> is_common;  ///< of each node: whether its values are those of all samples
   std::vector<Derivatives> derivatives;  ///< of each elementwise node, by its operands
   std::vector<ElementwiseChain> chains;
-  /// Of each node: whether it is its operand `a` plus what does not vary, of which nothing else takes any.
+  /// Of each node: whether it is its operand `a` plus what does not vary, of which nothing else
+  /// takes any.
   std::vector<char> is_shifted;
   std::vector<std::int32_t> indices;  ///< Graph::indices(), and of gathers of gathers
   IdleEntries idle;
@@ -67,8 +68,8 @@ struct SweepGraph {
   std::vector<std::vector<Derivatives>> derivatives_of_chains_;
 };
 
-/// Whether the node's derivatives, with respect to any of its operands, depend on `operand`, so that its
-/// tangent is read on the way back; of softmax by its own.
+/// Whether the node's derivatives, with respect to any of its operands, depend on `operand`, so
+/// that its tangent is read on the way back; of softmax by its own.
 bool is_read_back(const SweepGraph& graph, int node, int operand);
 
 }  // namespace hesscope::detail

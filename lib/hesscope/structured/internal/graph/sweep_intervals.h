@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Where tangents of given seeds may differ from zero, node by node: an interval of entries each. What
-// is outside is not computed. Intervals are of whole rows where products of matrices, or what else goes
-// by rows, take them or make them.
+// Where tangents of given seeds may differ from zero, node by node: an interval of entries each.
+// What is outside is not computed. Intervals are of whole rows where products of matrices, or what
+// else goes by rows, take them or make them.
 #pragma once
 
 #include <span>
@@ -28,8 +28,10 @@ class SweepIntervals {
                  std::span<const int> group_of_use,
                  std::span<const SweepNode> kept);
 
-  /// Of seeds in order of nodes. Adjoints are wanted of the entries of this group and of later ones.
-  /// @param reads_whole  whether nodes with entries z or x have all of them in the interval, if any.
+  /// Of seeds in order of nodes. Adjoints are wanted of the entries of this group and of later
+  /// ones.
+  /// @param reads_whole  whether nodes with entries z or x have all of them in the interval, if
+  ///                     any.
   SweepPlanOfNodes plan(std::span<const Seed> seeds, int group, bool reads_whole) const;
 
   /// Whether entry `entry` of the graph is in the interval of its node.

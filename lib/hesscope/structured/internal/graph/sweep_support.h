@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Which entries tangents reach, one by one: the structural zeros of derivatives. What idle_entries.h says
-// makes no difference is not reached.
+// Which entries tangents reach, one by one: the structural zeros of derivatives. What
+// idle_entries.h says makes no difference is not reached.
 #pragma once
 
 #include <span>
@@ -22,8 +22,8 @@ class SweepSupport {
   /// Marks entries of node i that those of its operands reach.
   void forward(int i, EntryMarks& tangents) const;
 
-  /// Marks entries of the operands' adjoints that the tangents of node i's adjoint reach, or those of its
-  /// operands where it bends them.
+  /// Marks entries of the operands' adjoints that the tangents of node i's adjoint reach, or those
+  /// of its operands where it bends them.
   /// @param takes  of each node: whether its adjoint is wanted.
   void reverse(int i,
                const EntryMarks& tangents,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// For kernel sources only: what is done to the tangents of one entry, and products of matrices of them.
+// For kernel sources only: what is done to the tangents of one entry, and products of matrices of
+// them.
 #pragma once
 
 #include <hesscope/simd/internal/lane.h>
@@ -70,8 +71,8 @@ inline void clear(Lane* y, int num_entries) {
   for (int e = 0; e < num_entries; ++e) clear_entry(y + e * kEntry);
 }
 
-// out[p, q] = sum_r plain[p, r] tangent[r, q], or += it, entries of which have all directions. Strides
-// count entries.
+// out[p, q] = sum_r plain[p, r] tangent[r, q], or += it, entries of which have all directions.
+// Strides count entries.
 
 template <typename T>
 struct Plain {

@@ -8,8 +8,8 @@
 namespace hesscope::HESSCOPE_ISA {
 namespace {
 
-// Of y = f(a, b), entry by entry. Each tangent is read once and each sum of them written once: what is
-// added up is little, and would be written and read again for every term.
+// Of y = f(a, b), entry by entry. Each tangent is read once and each sum of them written once: what
+// is added up is little, and would be written and read again for every term.
 class FunctionSweep : protected RowSweep {
  protected:
   using RowSweep::RowSweep;

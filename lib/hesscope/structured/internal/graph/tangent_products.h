@@ -61,8 +61,8 @@ class ProductSweep : protected SweepView {
 
   static Entries transposed(Entries e) { return {e.data, e.second_stride, e.first_stride}; }
 
-  // out = M tangent, or out += it, for rows p and columns r of M, the plain matrix of an operand, or its
-  // transpose.
+  // out = M tangent, or out += it, for rows p and columns r of M, the plain matrix of an operand,
+  // or its transpose.
   void multiply_plain(bool is_to_assign,
                       Entries out,
                       int operand,

@@ -13,9 +13,9 @@ class RowSweep : protected ProductSweep {
  protected:
   using ProductSweep::ProductSweep;
 
-  // Of a row p whose sum is 1 and x, 0 outside of `own`: in inner sum_k p_k (x_k - c), in common c, so
-  // that x_j - sum_k p_k x_k is (x_j - c) - inner. c is 0, or where some p_k is near 1 the x of that with
-  // more than half of the sum: what is left of 1 keeps its digits then.
+  // Of a row p whose sum is 1 and x, 0 outside of `own`: in inner sum_k p_k (x_k - c), in common c,
+  // so that x_j - sum_k p_k x_k is (x_j - c) - inner. c is 0, or where some p_k is near 1 the x of
+  // that with more than half of the sum: what is left of 1 keeps its digits then.
   static void weigh(
       const Lane* p, const Lane* x, Interval row, Interval own, Lane* common, Lane* inner) {
     if (!is_saturated(p, row)) {
@@ -67,7 +67,8 @@ class RowSweep : protected ProductSweep {
     }
   }
 
-  // dxbar_j += dp_j y_j + p_j (dybar_j - sum_k (dp_k y_k + p_k dybar_k)), y_j = ybar_j - sum_k p_k ybar_k
+  // dxbar_j += dp_j y_j + p_j (dybar_j - sum_k (dp_k y_k + p_k dybar_k)), y_j = ybar_j - sum_k p_k
+  // ybar_k
   void reverse_softmax(int i) {
     const int a = node(i).a;
     const Interval bars = plan(i).adjoint;
@@ -106,7 +107,8 @@ class RowSweep : protected ProductSweep {
     }
   }
 
-  // dy_j = r (dx_j - mean(dx) - y_j mean(y dx)); here and below, what is not centred has no mean(dx).
+  // dy_j = r (dx_j - mean(dx) - y_j mean(y dx)); here and below, what is not centred has no
+  // mean(dx).
   void forward_standardize(int i, Interval rows) {
     const auto cols = static_cast<int>(node(i).cols);
     const Interval live = plan(node(i).a).tangent;
@@ -134,8 +136,8 @@ class RowSweep : protected ProductSweep {
     }
   }
 
-  // With the coefficients g_j, r, A = r^2 mean(ybar), B = r^2 mean(ybar y) of a row, and M = mean(dx),
-  // Y = mean(y dx), Z = mean(ybar dx),
+  // With the coefficients g_j, r, A = r^2 mean(ybar), B = r^2 mean(ybar y) of a row, and
+  // M = mean(dx), Y = mean(y dx), Z = mean(ybar dx),
   //   dxbar_j += r (dybar_j - mean(dybar) - y_j mean(y dybar))
   //              - g_j Y - B (dx_j - M) + y_j (2 B Y + A M - r^2 Z).
   void reverse_standardize(int i) {
@@ -202,8 +204,8 @@ class RowSweep : protected ProductSweep {
     }
   }
 
-  // TapePointSweep::set_row_coefficients(). Sums over k < j and k > j are added apart, so that nothing
-  // is taken off again.
+  // TapePointSweep::set_row_coefficients(). Sums over k < j and k > j are added apart, so that
+  // nothing is taken off again.
   void reverse_log_sum(int i) {
     const Node& n = node(i);
     if (!has_adjoint(n.a)) return;
@@ -277,7 +279,8 @@ class RowSweep : protected ProductSweep {
     });
   }
 
-  // dabar_ic += 2 (dDbar_ij (a_ic - b_jc) + Dbar_ij (da_ic - db_jc)), dbbar_jc the same with a minus
+  // dabar_ic += 2 (dDbar_ij (a_ic - b_jc) + Dbar_ij (da_ic - db_jc)), dbbar_jc the same with a
+  // minus
   void reverse_distances(int i) {
     const Node& n = node(i);
     const Interval bars = plan(i).adjoint;

@@ -7,11 +7,11 @@
 // computed once for a pack. Sweeps are linear: forwards a tangent dy of each node, backwards the
 // tangent of its adjoint, which starts from second derivatives alone,
 //   dxbar += (dy/dx)^T dybar + d((dy/dx)^T)[dx] ybar.
-// Tangents are seeded in entries of the graph, not in parameters (parameter_uses.h). A sweep takes so
-// many samples of a pack as a register holds, a part of it: half as much to keep in a cache where two
-// make a pack. In memory direction d of entry e begins at register e * kEntryStride + d. An entry has a
-// register more than directions, or rows of eight and sixteen entries would lie powers of two apart, in
-// the same few lines of a cache.
+// Tangents are seeded in entries of the graph, not in parameters (parameter_uses.h). A sweep takes
+// so many samples of a pack as a register holds, a part of it: half as much to keep in a cache
+// where two make a pack. In memory direction d of entry e begins at register e * kEntryStride + d.
+// An entry has a register more than directions, or rows of eight and sixteen entries would lie
+// powers of two apart, in the same few lines of a cache.
 #pragma once
 
 #include <cstdint>
@@ -67,8 +67,8 @@ struct Derivatives {
 /// That with respect to operands `which` and `other`, 0 for a and 1 for b.
 inline constexpr int second_derivative(int which, int other) { return 2 + which + other; }
 
-/// Where a node's numbers lie, in packs; -1 if they are not kept. Nodes whose tangents are not needed at
-/// the same time may share a place.
+/// Where a node's numbers lie, in packs; -1 if they are not kept. Nodes whose tangents are not
+/// needed at the same time may share a place.
 struct SweepNode {
   const Graph::Node* node = nullptr;
   int root = -1;  ///< EntryNumbers::root()
@@ -84,7 +84,8 @@ struct SweepNode {
   const double* common = nullptr;  ///< its entries, where it is and a product takes it
 };
 
-/// What a sweep does with a node: where its tangent and the tangent of its adjoint may differ from 0.
+/// What a sweep does with a node: where its tangent and the tangent of its adjoint may differ from
+/// 0.
 struct NodeSweep {
   Interval tangent;
   Interval adjoint;
@@ -219,8 +220,8 @@ struct TangentKernels {
   int lanes;  ///< samples of a part
   std::unique_ptr<PointSweep> (*point_sweep)(const Graph& graph, const PointLayout& layout);
   void (*sweep)(const TangentSweep& sweep);
-  /// out(i, j) = sum_t a(i, t) b(t, j), summed over terms, where entries are rows of num_packs packs, as
-  /// many in each product.
+  /// out(i, j) = sum_t a(i, t) b(t, j), summed over terms, where entries are rows of num_packs
+  /// packs, as many in each product.
   void (*multiply)(std::span<const RowProduct> products);
   void (*add_sums)(const DirectionSum& sum);
   void (*add_dots)(const DirectionDots& dots);

@@ -69,8 +69,8 @@ class SweepView {
     return is_first;
   }
 
-  // The same for what is to write all entries of `written`: true if it is the first and writes all that
-  // there are, so that it has to assign; what it leaves out is cleared.
+  // The same for what is to write all entries of `written`: true if it is the first and writes all
+  // that there are, so that it has to assign; what it leaves out is cleared.
   bool is_to_assign(int o, Interval written) const {
     if (!begins(o)) return false;
     const Interval own = plan(o).adjoint;
@@ -136,8 +136,8 @@ class SweepView {
       col_step_ = operand.cols == 1 ? 0 : 1;
     }
 
-    // Of entries from e on, up to `end` or the next row's first, which `end` is then: that of entry e + k is
-    // at [k * step].
+    // Of entries from e on, up to `end` or the next row's first, which `end` is then: that of entry
+    // e + k is at [k * step].
     struct Run {
       const Lane* first;
       int step;

@@ -62,7 +62,8 @@ std::vector<int> with_column(const std::vector<int>& matrix,
   return wider;
 }
 
-// A bias is one more input, 1, of the product it is added to, unless it is of numbers of its weights.
+// A bias is one more input, 1, of the product it is added to, unless it is of numbers of its
+// weights.
 void join_biases(std::vector<ParameterUse>& uses) {
   for (std::size_t b = 0; b < uses.size();) {
     const ParameterUse& bias = uses[b];

@@ -16,12 +16,12 @@ constexpr Index kMinPacks = 4;
 constexpr Index kMaxPacks = 8;
 constexpr Index kTasks = 16;
 
-// Up to this size of H groups are summed by tasks, each into an H of its own; above it groups follow
-// each other, and tasks share out the packs and the rows of one group.
+// Up to this size of H groups are summed by tasks, each into an H of its own; above it groups
+// follow each other, and tasks share out the packs and the rows of one group.
 constexpr double kPartialBytes = 4.0 * (1 << 20);
 
-// Of such tasks there are at least so many where there are as many groups: enough for the threads of
-// any machine, and few enough that clearing and joining their H costs little.
+// Of such tasks there are at least so many where there are as many groups: enough for the threads
+// of any machine, and few enough that clearing and joining their H costs little.
 constexpr Index kLeastTasks = 128;
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Sums over prompts, in the parameters (P, Q) of every layer: cut into groups of packs, and groups into
-// tasks. Ranks of a team share the groups of a small H, and the rows of a large one.
+// Sums over prompts, in the parameters (P, Q) of every layer: cut into groups of packs, and groups
+// into tasks. Ranks of a team share the groups of a small H, and the rows of a large one.
 #pragma once
 
 #include <vector>
@@ -62,8 +62,8 @@ class LinearAttentionSum {
     double work;
   };
 
-  /// The tasks that compute some of the rows, and what else they add to is not whole. One task is as
-  /// much work as the layers that its rows pass; they take most of the time.
+  /// The tasks that compute some of the rows, and what else they add to is not whole. One task is
+  /// as much work as the layers that its rows pass; they take most of the time.
   struct RowPlan {
     BlockRange rows;
     std::vector<LinearAttentionRows> first_terms;         ///< of the last layer

@@ -29,7 +29,8 @@ bool recognises_hdf5(const InputFile& file);
 ///
 /// The HDF5 library is not meant for hostile files: damage that passes these checks can still crash
 /// it. It is therefore used in a separate process (isolated_reader.h).
-/// @throws InputError as open_tensor_file(), with the text of HDF5's error stack and the byte of the
+/// @throws InputError as open_tensor_file(), with the text of HDF5's error stack and the byte of
+///         the
 /// object's header.
 std::unique_ptr<TensorSource> open_hdf5(std::shared_ptr<const InputFile> file,
                                         const ReadLimits& limits);

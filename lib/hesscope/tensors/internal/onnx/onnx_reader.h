@@ -13,9 +13,9 @@ namespace hesscope::io {
 /// onnx::recognises_onnx().
 bool recognises_onnx_model(const InputFile& file);
 
-/// The graph's initializers that are numbers or truth values, then the outputs of its Identity nodes
-/// whose input is one of them: an exporter that finds two tensors of equal values writes them once,
-/// and such a node by the name of the other. Others are unreadable().
+/// The graph's initializers that are numbers or truth values, then the outputs of its Identity
+/// nodes whose input is one of them: an exporter that finds two tensors of equal values writes them
+/// once, and such a node by the name of the other. Others are unreadable().
 /// @throws InputError as onnx::read_onnx_file(). @cost all tensors in memory.
 std::unique_ptr<TensorSource> open_onnx_model(std::shared_ptr<const InputFile> file,
                                               const ReadLimits& limits);

@@ -13,8 +13,8 @@ namespace hesscope::io {
 
 using PickledNumber = std::variant<bool, std::int64_t, double>;
 
-/// What numpy.core.multiarray.scalar(dtype, bytes) would be: a truth value, an integer, or a real of
-/// up to 64 bits, whose bytes are as many as its type has. Nothing for all else, such as dates,
+/// What numpy.core.multiarray.scalar(dtype, bytes) would be: a truth value, an integer, or a real
+/// of up to 64 bits, whose bytes are as many as its type has. Nothing for all else, such as dates,
 /// complex numbers, and whatever is not exactly what NumPy writes; nothing is called. An integer
 /// beyond 2^63 - 1 is rounded to a double.
 std::optional<PickledNumber> numpy_scalar(const PickleDocument& document, PickleIndex node);
