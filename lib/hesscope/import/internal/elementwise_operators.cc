@@ -3,13 +3,13 @@
 // Functions of each entry by itself, or of entries at the same place: they keep samples apart
 // wherever the batch stands, as long as it meets itself (broadcast_axes()).
 #include <array>
-#include <cmath>
 #include <limits>
 
 #include <hesscope/import/internal/composition.h>
 #include <hesscope/import/internal/integer_arithmetic.h>
 #include <hesscope/import/internal/movement.h>
 #include <hesscope/import/internal/operator_registry.h>
+#include <hesscope/import/internal/quotients.h>
 
 namespace hesscope::onnx {
 namespace {
@@ -144,20 +144,6 @@ Var add(Var a, Var b) { return a + b; }
 Var subtract(Var a, Var b) { return a - b; }
 
 Var divide(Var a, Var b) { return a / b; }
-
-// Towards 0.
-Var whole_part(Var x) {
-  return hadamard(elementary(Elementary::kSign, x), elementary(Elementary::kFloor, abs(x)));
-}
-
-// a / b of integers, towards 0: floor((|a| + 1/2) / |b|) with its sign. The half keeps the quotient
-// away from jumps, so that rounding it, also by way of 1 / b (simplified()), does not matter where
-// |a| < 2^50.
-Var whole_quotient(const OperatorCall& call, Var a, Var b) {
-  const Var size = elementary(Elementary::kFloor, shifted(call, abs(a), 0.5) / abs(b));
-  const Var sign = hadamard(elementary(Elementary::kSign, a), elementary(Elementary::kSign, b));
-  return hadamard(sign, size);
-}
 
 // function(call, a, b) of two tensors that are spread to one shape.
 Value with_operands(const OperatorCall& call,
@@ -294,42 +280,6 @@ Values lower_prelu(const OperatorCall& call) {
 }
 
 // --- of numbers and integers ---
-
-// a - trunc(a / b) b to the last bit, as std::fmod: long division by digits of 25 bits. Their
-// products with each half of |b| are exact, and so are the differences; at the end one |b| is added
-// or taken away where a quotient was rounded across an integer. NaN where |a / b| is 2^100 or more,
-// and where it is 1 or more for |b| beyond 1e300.
-Var real_remainder(const OperatorCall& call, Var a, Var b) {
-  constexpr int kBits = 25;
-  constexpr int kDigits = 4;
-  const Var divisor = abs(b);
-  const Var wide = 0x8000001p0 * divisor;  // Veltkamp: 2^27 + 1 parts 53 bits into halves
-  const Var high = wide - (wide - divisor);
-  const Var low = divisor - high;
-  const Var size = abs(a);
-  Var rest = size;
-  for (int digit = kDigits; digit-- > 0;) {
-    const double unit = std::ldexp(1.0, kBits * digit);
-    const Var times = unit * whole_part((1 / unit) * (rest / divisor));
-    rest = rest - hadamard(times, high) - hadamard(times, low);
-  }
-  const Var missing = less(rest, call.constant(0.0)) - less_or_equal(divisor, rest);
-  rest = rest + hadamard(missing, divisor);
-  const Var is_known = less(size / divisor, call.constant(std::ldexp(1.0, kBits * kDigits)));
-  rest = rest + call.constant(0.0) / is_known;
-  return select(less(size, divisor), a, hadamard(elementary(Elementary::kSign, a), rest));
-}
-
-Var integer_remainder(const OperatorCall& call, Var a, Var b) {
-  return a - hadamard(whole_quotient(call, a, b), b);
-}
-
-// The remainder with the sign of the divisor, of that with the dividend's.
-Var modulus_of(const OperatorCall& call, Var remainder, Var b) {
-  const Var signs =
-      hadamard(elementary(Elementary::kSign, remainder), elementary(Elementary::kSign, b));
-  return select(less(signs, call.constant(0.0)), remainder + b, remainder);
-}
 
 // Remainders have the slope of a sawtooth.
 Values lower_mod(const OperatorCall& call) {

@@ -9,6 +9,7 @@
 #include <hesscope/import/internal/integer_arithmetic.h>
 #include <hesscope/import/internal/movement.h>
 #include <hesscope/import/internal/operator_registry.h>
+#include <hesscope/import/internal/quotients.h>
 
 namespace hesscope::onnx {
 namespace {
@@ -82,7 +83,7 @@ Values lower_one_hot(const OperatorCall& call) {
   Value whole = indices;
   if (indices.kind == ElementKind::kReal) {  // cut towards 0
     const Var x = *indices.var;
-    whole.var = hadamard(elementary(Elementary::kSign, x), elementary(Elementary::kFloor, abs(x)));
+    whole.var = whole_part(x);
   }
   const Var column = index_column(whole, depth);
   const std::vector<std::int32_t> places =

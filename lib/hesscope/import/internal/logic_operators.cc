@@ -8,6 +8,7 @@
 #include <hesscope/import/internal/integer_arithmetic.h>
 #include <hesscope/import/internal/movement.h>
 #include <hesscope/import/internal/operator_registry.h>
+#include <hesscope/import/internal/quotients.h>
 
 namespace hesscope::onnx {
 namespace {
@@ -94,10 +95,7 @@ Value cast(const OperatorCall& call, const Value& x, std::int64_t onnx_type) {
     const Var is_zero = equal(*x.var, call.constant(0.0));
     return call.result(call.constant(1.0) - is_zero, x.axes, kind);
   }
-  // Towards 0.
-  const Var whole =
-      hadamard(elementary(Elementary::kSign, *x.var), elementary(Elementary::kFloor, abs(*x.var)));
-  return call.result(whole, x.axes, kind);
+  return call.result(whole_part(*x.var), x.axes, kind);
 }
 
 Values lower_cast(const OperatorCall& call) {
