@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Opens the sample of result_file_test.cc with readers that are not ours and compares everything.
+"""Opens the sample of sample_result.h with readers that are not ours and compares everything.
 
 usage: foreign_readers_test.py h5py|netcdf4|xarray-netcdf4|xarray-h5netcdf|ncdump|nco|edit FILE
 
