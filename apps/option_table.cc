@@ -2,9 +2,7 @@
 #include "option_table.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
-#include <string_view>
 #include <utility>
 #include <variant>
 
@@ -13,6 +11,7 @@
 
 #include <hesscope/core/shell.h>
 
+#include "library_names.h"
 #include "option_values.h"
 
 namespace hesscope::cli {
@@ -85,26 +84,6 @@ std::string settings_text(const std::map<std::string, SettingValue>& values) {
   }
   return all;
 }
-
-// Members of requests that are not called as their options are.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kOtherNames = {{
-    {"expected_losses", "--expect-loss"},
-    {"expected_sha256", "--expect-sha256"},
-    {"leaves_out_vectors", "--leave-out-vectors"},
-    {"num_images", "--images"},
-    {"overrides", "--set"},
-    {"Overwrite::kOwnKind", "--force"},
-    {"Overwrite::kAnything", "--force --force"},
-}};
-
-// Functions of the library that are commands of the program.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kCommands = {{
-    {"known_operators()", "hesscope inspect --operators"},
-    {"run_landscape()", "hesscope landscape"},
-    {"run_landscape() curvature", "hesscope landscape --curvature"},
-    {"run_path()", "hesscope path"},
-    {"run_training()", "hesscope train"},
-}};
 
 }  // namespace
 
@@ -357,11 +336,7 @@ std::string OptionTable::misfit() const {
 }
 
 std::string OptionTable::flag_of(const std::string& name) const {
-  std::string flag = "--" + name;
-  std::replace(flag.begin(), flag.end(), '_', '-');
-  for (const auto& [member, other] : kOtherNames) {
-    if (member == name) flag = other;
-  }
+  std::string flag = option_named(name);
   const std::string first = flag.substr(0, flag.find(' '));
   const bool is_option = std::any_of(options_.begin(), options_.end(), [&](const Option& option) {
     return option.long_name() == first;
@@ -370,35 +345,11 @@ std::string OptionTable::flag_of(const std::string& name) const {
 }
 
 std::string OptionTable::with_flags(const std::string& message) const {
-  std::string text;
-  for (std::size_t begin = 0, end = 0; begin < message.size(); begin = end) {
-    const std::size_t close =
-        message[begin] == '`' ? message.find('`', begin + 1) : std::string::npos;
-    if (close == std::string::npos) {
-      end = std::min(message.find('`', begin + 1), message.size());
-      text += message.substr(begin, end - begin);
-      continue;
-    }
-    end = close + 1;
-    const std::string name = message.substr(begin + 1, close - begin - 1);
+  return with_names_replaced(message, [&](const std::string& name) {
     const std::string flag = flag_of(name);
     const std::string command = command_of(name);
-    text += !flag.empty()      ? flag
-            : !command.empty() ? "`" + command + "`"
-                               : message.substr(begin, end - begin);
-  }
-  return text;
-}
-
-std::string command_of(const std::string& function) {
-  constexpr std::string_view kAnalyzer = "analyzer ";
-  if (function.starts_with(kAnalyzer)) {
-    return "hesscope analyze --only " + function.substr(kAnalyzer.size());
-  }
-  for (const auto& [name, command] : kCommands) {
-    if (name == function) return std::string(command);
-  }
-  return {};
+    return !flag.empty() || command.empty() ? flag : "`" + command + "`";
+  });
 }
 
 }  // namespace hesscope::cli

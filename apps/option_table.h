@@ -159,7 +159,7 @@ class OptionTable {
 
   /// A message of the library, which calls settings and members of requests by `name`, in the words
   /// of this command line: --name, where there is such an option; and functions as command_of()
-  /// does.
+  /// does, see library_names.h.
   std::string with_flags(const std::string& message) const;
 
  private:
@@ -184,9 +184,5 @@ class OptionTable {
   std::string group_ = "Options";
   std::vector<const void*> recorded_maps_;
 };
-
-/// The command that does what a function of the library does ("run_training()"), or an analyzer
-/// ("analyzer noise"); empty where there is none.
-std::string command_of(const std::string& function);
 
 }  // namespace hesscope::cli

@@ -20,6 +20,7 @@
 
 #include "commands.h"
 #include "json_document.h"
+#include "library_names.h"
 #include "result_input.h"
 #include "run_options.h"
 #include "standard_streams.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The result file that tests of this folder write and read: with each type, dimension and attribute.
+// The result file that tests of this folder write and read, with each type, dimension and
+// attribute.
 #pragma once
 
 #include <cstdint>
