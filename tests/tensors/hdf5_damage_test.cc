@@ -80,7 +80,7 @@ class Outcomes {
       const std::string message = error.what();
       const std::size_t crash = message.find("crashed with signal");
       if (crash != std::string::npos) return message.substr(crash, message.find(" while") - crash);
-      for (const char* const end : {"was stopped", "was killed", "ended with", "nonsense"}) {
+      for (const char* const end : {"was stopped", "was killed", "ended with", "malformed reply"}) {
         if (message.find(end) != std::string::npos) return end;
       }
       return "refused";

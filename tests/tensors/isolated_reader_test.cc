@@ -200,9 +200,9 @@ TEST_F(IsolatedReader, PassesErrorsOn) {
 
 TEST_F(IsolatedReader, BelievesNoChildThatDeliversMoreOrLess) {
   const auto more = open([](BlockSink& sink) { deliver(sink, {1, 2, 3}); });
-  expect_refused(*more, HasSubstr("nonsense while reading 'odd'"));
+  expect_refused(*more, HasSubstr("malformed reply while reading 'odd'"));
   const auto less = open([](BlockSink& sink) { deliver(sink, {1}); });
-  expect_refused(*less, HasSubstr("nonsense while reading 'odd'"));
+  expect_refused(*less, HasSubstr("malformed reply while reading 'odd'"));
 }
 
 TEST_F(IsolatedReader, GivesTheChildNoDescriptors) {

@@ -166,7 +166,7 @@ class IsolatedFile::Impl {
   }
 
   [[noreturn]] void refuse_reply(const std::string& doing) const {
-    refuse(fmt::format("the process reading it talked nonsense while {}", doing));
+    refuse(fmt::format("the process reading it sent a malformed reply while {}", doing));
   }
 
   [[noreturn]] void refuse_time(const std::string& doing, double seconds) const {
