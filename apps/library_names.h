@@ -16,7 +16,7 @@ std::string option_named(const std::string& name);
 /// ("analyzer noise"); empty where there is none.
 std::string command_of(const std::string& function);
 
-/// @param replacement  of a name, without its backquotes; where it is empty the name stays as it is.
+/// @param replacement  of a name, without its backquotes; where it is empty the name stays.
 std::string with_names_replaced(
     const std::string& message,
     const std::function<std::string(const std::string& name)>& replacement);

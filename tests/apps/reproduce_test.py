@@ -924,7 +924,8 @@ class Experiments(program.Case):
         self.assertEqual(self.files(), set())
 
     def test_come_out_at_the_quick_scale(self):
-        done = self.run_program("reproduce", "--scale", "quick", "--json", "-o", "out")
+        # Two to three minutes of two cores; more where the kernel is slow to give memory.
+        done = self.run_program("reproduce", "--scale", "quick", "--json", "-o", "out", timeout=1500)
         self.assertEqual(done.returncode, DONE, done.stderr)
         self.assertNotIn(": warning: ", done.stderr)
         experiments = json.loads(done.stdout)["experiments"]
