@@ -69,13 +69,8 @@ void DirectionPlanner::find_fed() {
   is_fed_.assign(uses_.uses.size() * groups_.size(), 0);
   for (const DirectionBlock& block : blocks_) {
     for (std::size_t u = 0; u < uses_.uses.size(); ++u) {
-      if (!uses_.uses[u].x_varies) continue;
       char& is_fed = is_fed_[u * groups_.size() + at(block.group)];
-      if (is_fed) continue;
-      const auto& x = uses_.uses[u].x;
-      is_fed = std::any_of(x.begin(), x.end(), [&](int entry) {
-        return entry != kUnitInput && is_in(block, entry, false);
-      });
+      if (!is_fed) is_fed = feeds(block, uses_.uses[u]);
     }
   }
 }
@@ -270,6 +265,10 @@ bool DirectionPlanner::is_any_in(const DirectionBlock& block,
       entries, [&](int entry) { return entry != kUnitInput && is_in(block, entry, is_adjoint); });
 }
 
+bool DirectionPlanner::feeds(const DirectionBlock& block, const ParameterUse& use) const {
+  return use.x_varies && is_any_in(block, use.x, false);
+}
+
 // Rows of the products of a group's columns, from the tangents of these directions.
 double DirectionPlanner::row_work(int g,
                                   const std::vector<DirectionBlock>& blocks,
@@ -304,11 +303,8 @@ double DirectionPlanner::num_rows(int g,
   const ParameterUse& use = uses_.uses[at(u)];
   const double size = static_cast<double>(use.units) * use.inputs;
   if (group_of(u) != g) return size;
-  const bool is_fed = use.x_varies && std::ranges::any_of(blocks, [&](const DirectionBlock& block) {
-                        return std::ranges::any_of(use.x, [&](int x) {
-                          return x != kUnitInput && is_in(block, x, false);
-                        });
-                      });
+  const bool is_fed =
+      std::ranges::any_of(blocks, [&](const DirectionBlock& block) { return feeds(block, use); });
   const bool is_quarter = !by_parameters && is_symmetric_in_inputs(use, groups_[at(g)], is_fed);
   return size * (is_quarter ? 0.25 * (1.0 + 1.0 / use.units) * (1.0 + 1.0 / use.inputs) : 0.5);
 }

@@ -88,6 +88,8 @@ class DirectionPlanner {
                                    const std::vector<int>& directions,
                                    bool by_parameters) const;
   bool is_any_in(const DirectionBlock& block, std::span<const int> entries, bool is_adjoint) const;
+  // Whether a use's x carries tangents of the block.
+  bool feeds(const DirectionBlock& block, const ParameterUse& use) const;
   double row_work(int group, const std::vector<DirectionBlock>& blocks, bool by_parameters) const;
   double num_rows(int group,
                   int use,
