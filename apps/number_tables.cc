@@ -45,6 +45,7 @@ constexpr StatusText kStatusTexts[] = {
     {Status::kUndefinedOtherInertia,
      "other index",
      "the point without a sample has another number of negative eigenvalues"},
+    {Status::kUndefinedNoPass, "no pass", "no place on the path is higher than both its ends"},
 };
 
 // In place of digits that are rounding.

@@ -27,6 +27,7 @@ TEST(Status, EveryEnumeratorHasItsMeaning) {
   EXPECT_EQ(to_string(Status::kUndefinedNotStationary), "undefined_not_stationary");
   EXPECT_EQ(to_string(Status::kUndefinedSingular), "undefined_singular");
   EXPECT_EQ(to_string(Status::kUndefinedOtherInertia), "undefined_other_inertia");
+  EXPECT_EQ(to_string(Status::kUndefinedNoPass), "undefined_no_pass");
 }
 
 // CF flag_meanings is one string of blank-separated words, in step with flag_values.
@@ -57,6 +58,7 @@ TEST(Status, NumbersAreThoseOfStoredFiles) {
   EXPECT_EQ(static_cast<std::int8_t>(Status::kUndefinedNotStationary), 11);
   EXPECT_EQ(static_cast<std::int8_t>(Status::kUndefinedSingular), 12);
   EXPECT_EQ(static_cast<std::int8_t>(Status::kUndefinedOtherInertia), 13);
+  EXPECT_EQ(static_cast<std::int8_t>(Status::kUndefinedNoPass), 14);
 }
 
 TEST(Status, AWellDefinedUndefinedIsConclusiveAndAFailureIsNot) {
@@ -70,6 +72,7 @@ TEST(Status, AWellDefinedUndefinedIsConclusiveAndAFailureIsNot) {
   EXPECT_TRUE(is_conclusive(Status::kUndefinedNotStationary));
   EXPECT_TRUE(is_conclusive(Status::kUndefinedSingular));
   EXPECT_TRUE(is_conclusive(Status::kUndefinedOtherInertia));
+  EXPECT_TRUE(is_conclusive(Status::kUndefinedNoPass));
   EXPECT_FALSE(is_conclusive(Status::kNotComputed));
   EXPECT_FALSE(is_conclusive(Status::kNonFinite));
   EXPECT_FALSE(is_conclusive(Status::kFailed));

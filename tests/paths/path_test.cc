@@ -212,7 +212,7 @@ TEST_F(Path, ToItselfIsAPoint) {
   EXPECT_EQ(number("barrier").value, 0);
   EXPECT_EQ(number("straight_barrier").value, 0);
   EXPECT_EQ(number("distance").value, 0);
-  EXPECT_EQ(number("saddle_index").status, Status::kUndefinedNotStationary);
+  EXPECT_EQ(number("saddle_index").status, Status::kUndefinedNoPass);
   EXPECT_EQ(number("band_outcome").word, "converged");
 }
 

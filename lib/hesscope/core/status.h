@@ -25,10 +25,11 @@ enum class Status : std::int8_t {
   kUndefinedNotStationary = 11,       ///< holds where the gradient is zero, and it is not
   kUndefinedSingular = 12,            ///< needs an inverse that does not exist
   kUndefinedOtherInertia = 13,        ///< needs the inertia of another matrix, and has its own
+  kUndefinedNoPass = 14,              ///< of a pass on a path that has none
 };
 
 /// Meanings in the order of the enumerator values, spelled as in CF flag_meanings.
-inline constexpr std::array<std::string_view, 14> kStatusMeanings = {
+inline constexpr std::array<std::string_view, 15> kStatusMeanings = {
     "ok",
     "not_computed",
     "non_finite",
@@ -43,6 +44,7 @@ inline constexpr std::array<std::string_view, 14> kStatusMeanings = {
     "undefined_not_stationary",
     "undefined_singular",
     "undefined_other_inertia",
+    "undefined_no_pass",
 };
 
 constexpr std::string_view to_string(Status status) {
@@ -63,6 +65,7 @@ constexpr bool is_conclusive(Status status) {
     case Status::kUndefinedNotStationary:
     case Status::kUndefinedSingular:
     case Status::kUndefinedOtherInertia:
+    case Status::kUndefinedNoPass:
       return true;
     case Status::kNotComputed:
     case Status::kNonFinite:

@@ -12,7 +12,7 @@
 namespace hesscope::detail {
 namespace {
 
-const std::vector<Status> kWithoutPass = {Status::kUndefinedNotStationary};
+const std::vector<Status> kWithoutPass = {Status::kUndefinedNoPass};
 
 std::vector<std::string> pass_outcomes() {
   std::vector<std::string> outcomes(std::begin(kCriticalPointOutcomes),
@@ -201,8 +201,8 @@ std::vector<Variable> saddle_quantities() {
        .long_name = "index of the pass",
        .definition = "number of negative eigenvalues of its Hessian, without the explained null "
                      "space, by LDL^T and by Sturm counts, which agree; 1 at a pass; "
-                     "undefined_not_stationary, as all numbers of the pass, where saddle_outcome "
-                     "is no_pass",
+                     "undefined_no_pass, as all numbers of the pass, where saddle_outcome is "
+                     "no_pass",
        .references = {papers::kHenkelman},
        .undefined = kWithoutPass,
        .headline = 6},

@@ -330,7 +330,7 @@ Group saddle_record(const Objective& objective,
   if (maxima.empty()) {
     record["barrier"].set(0);
     record["saddle_outcome"].set_flag(kNoPass);
-    record.set_rest_missing(Status::kUndefinedNotStationary);
+    record.set_rest_missing(Status::kUndefinedNoPass);
     return record;
   }
   if (objective.num_parameters() > kLargestAssembled) {

@@ -95,9 +95,8 @@ void judge(const Group& scalars, const std::vector<Group>& images, PathResult& r
   if (is_elsewhere) {
     warn(
         "the search for the pass led further away than the images are from each other, to a "
-        "critical "
-        "point that is none of this path; more `num_images` or a smaller `tolerance` let it begin "
-        "nearer",
+        "critical point that is none of this path; more `num_images` or a smaller `tolerance` let "
+        "it begin nearer",
         result);
   }
   if (has_failed) {
