@@ -100,6 +100,15 @@ TEST(Graph, RefusesSizesThatOverflow) {
   EXPECT_EQ(g.nodes().size(), 2U);
 }
 
+TEST(Graph, KeepsConstantsThatAreItsOwn) {
+  Graph g;
+  const Var first = g.constant(std::vector<double>{1.5, -2, 3}, 1, 3);
+  for (int k = 0; k < 20; ++k) {
+    const Var again = g.constant(g.constant_value(first), 3, 1);
+    EXPECT_THAT(g.constant_value(again), ElementsAre(1.5, -2, 3));
+  }
+}
+
 TEST(Graph, RecordsNodesOfNodesThatAreThere) {
   Graph g;
   const Var a = g.parameter(0, 2, 3);

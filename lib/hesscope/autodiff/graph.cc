@@ -140,7 +140,8 @@ Var Graph::constant(std::span<const double> entries, Eigen::Index rows, Eigen::I
          fmt::format("{} entries cannot fill {} x {}", entries.size(), rows, cols));
   }
   const auto offset = static_cast<Eigen::Index>(constants_.size());
-  constants_.insert(constants_.end(), entries.begin(), entries.end());
+  const std::vector<double> copies(entries.begin(), entries.end());  // they may be of constants_
+  constants_.insert(constants_.end(), copies.begin(), copies.end());
   return record({.op = Op::kConstant, .rows = rows, .cols = cols, .offset = offset});
 }
 
