@@ -3,8 +3,8 @@
 // Functions of each entry by itself, or of entries at the same place: they keep samples apart
 // wherever the batch stands, as long as it meets itself (broadcast_axes()).
 #include <array>
-#include <limits>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/import/internal/composition.h>
 #include <hesscope/import/internal/integer_arithmetic.h>
 #include <hesscope/import/internal/movement.h>
@@ -112,7 +112,6 @@ Values lower_is_nan(const OperatorCall& call) {
 
 Values lower_is_inf(const OperatorCall& call) {
   const Value x = call.real(0);
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   Var found = 0.0 * less(*x.var, *x.var);
   if (call.integer("detect_positive", 1) != 0)
     found = found + equal(*x.var, call.constant(kInfinity));
@@ -250,7 +249,6 @@ Values lower_clip(const OperatorCall& call) {
     if (highest) clipped = of_integers(call, clipped, *highest, IntegerFunction::kMinimum);
     return {clipped};
   }
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const auto low = lowest ? call.single_number(*lowest) : -kInfinity;
   const auto high = highest ? call.single_number(*highest) : kInfinity;
   if (low && high && *low <= *high) {

@@ -20,6 +20,10 @@
 
 namespace hesscope::onnx {
 
+/// Strides, kernels, pads and lengths of axes: no more than a tensor may have entries; products of
+/// two fit into 64 bits.
+inline constexpr std::int64_t kLargestLength = ImportLimits{}.max_tensor_entries;
+
 /// What all nodes of an import share.
 struct Recording {
   std::string source;  ///< the file, for messages

@@ -12,8 +12,6 @@
 namespace hesscope::onnx {
 namespace {
 
-constexpr std::int64_t kLargestPad = 10'000'000;
-
 enum class Border { kConstant, kEdge, kReflect, kWrap };
 
 Border border_of(const OperatorCall& call) {
@@ -46,7 +44,8 @@ std::vector<Pads> pads_of(const OperatorCall& call, const Value& x) {
     if (here.begin == 0 && here.end == 0) continue;
     call.require_no_batch(x, which[k], "pads");
     for (const std::int64_t pad : {here.begin, here.end}) {
-      if (pad < -kLargestPad || pad > kLargestPad) call.refuse("a pad of {} is too large", pad);
+      if (pad < -kLargestLength || pad > kLargestLength)
+        call.refuse("a pad of {} is too large", pad);
     }
     pads[static_cast<std::size_t>(which[k])] = here;
   }

@@ -16,8 +16,6 @@
 namespace hesscope::onnx {
 namespace {
 
-constexpr std::int64_t kLargestLength = 10'000'000;
-
 template <typename T, std::size_t kCount>
 using Names = std::array<std::pair<std::string_view, T>, kCount>;
 

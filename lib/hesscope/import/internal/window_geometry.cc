@@ -6,9 +6,6 @@
 namespace hesscope::onnx {
 namespace {
 
-// Of strides, kernels and the like: more than any tensor's entries, and products of two fit.
-constexpr std::int64_t kLargest = 10'000'000;
-
 std::int64_t ceil_quotient(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 void place_same(AutoPad mode, SlidingAxis& axis) {
@@ -47,8 +44,8 @@ std::vector<std::int64_t> spatial_list(const OperatorCall& call,
     call.refuse("'{}' has {} numbers; there must be {}", name, list.size(), count);
   }
   for (const std::int64_t number : list) {
-    if (number < least || number > kLargest) {
-      call.refuse("{} {} is not from {} to {}", what, number, least, kLargest);
+    if (number < least || number > kLargestLength) {
+      call.refuse("{} {} is not from {} to {}", what, number, least, kLargestLength);
     }
   }
   return list;
@@ -68,7 +65,7 @@ std::vector<SlidingAxis> sliding_axes(const OperatorCall& call,
   const auto pads = spatial_list(call, "pads", "pad", 2 * count, 0, 0);
   std::vector<SlidingAxis> axes;
   for (std::size_t i = 0; i < count; ++i) {
-    if (kernel[i] > kLargest) call.refuse("a kernel of {} is too large", kernel[i]);
+    if (kernel[i] > kLargestLength) call.refuse("a kernel of {} is too large", kernel[i]);
     axes.push_back({.length = x.axes[i + 2].size,
                     .kernel = kernel[i],
                     .stride = strides[i],

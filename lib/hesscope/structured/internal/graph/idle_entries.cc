@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include <hesscope/core/constants.h>
 #include <hesscope/structured/internal/graph/idle_entries.h>
@@ -14,8 +13,6 @@ namespace {
 
 using Node = Graph::Node;
 using Op = Graph::Op;
-
-constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 
 // Values of entries that are the same for all parameters and samples, NaN for others; of a node
 // none of whose entries is known nothing. What is -inf or 0 whatever is added or multiplied counts,
@@ -78,11 +75,11 @@ class KnownValues {
       case Op::kAdd: {
         const double a = of(n.a);
         const double b = of(n.b);
-        return a == kMinusInfinity || b == kMinusInfinity ? kMinusInfinity : a + b;
+        return a == -kInfinity || b == -kInfinity ? -kInfinity : a + b;
       }
       case Op::kSubtract: {
         const double a = of(n.a);
-        return a == kMinusInfinity ? a : a - of(n.b);
+        return a == -kInfinity ? a : a - of(n.b);
       }
       case Op::kHadamard: {
         const double a = of(n.a);
@@ -95,7 +92,7 @@ class KnownValues {
       case Op::kElementary: {
         const bool is_zero_at_the_end =
             n.function == Elementary::kExp || n.function == Elementary::kSigmoid;
-        return is_zero_at_the_end && of(n.a) == kMinusInfinity ? 0 : kNaN;
+        return is_zero_at_the_end && of(n.a) == -kInfinity ? 0 : kNaN;
       }
       case Op::kLess:
         return is_fixed_[at(i)] == 0 ? kNaN : of(n.a) < of(n.b) ? 1 : 0;
@@ -108,10 +105,10 @@ class KnownValues {
       }
       case Op::kSoftmaxRows: {
         const auto cols = static_cast<int>(n.cols);
-        bool is_masked = (*this)(n.a, e) == kMinusInfinity;
+        bool is_masked = (*this)(n.a, e) == -kInfinity;
         int num_masked = 0;
         for (int c = 0; is_masked && c < cols; ++c) {
-          num_masked += (*this)(n.a, e / cols * cols + c) == kMinusInfinity ? 1 : 0;
+          num_masked += (*this)(n.a, e / cols * cols + c) == -kInfinity ? 1 : 0;
         }
         return is_masked && num_masked < cols ? 0 : kNaN;
       }
@@ -187,7 +184,7 @@ class UsedEntries {
           const auto cols = static_cast<int>(n.cols);
           for (int c = 0; c < cols; ++c) {
             const int operand = e / cols * cols + c;
-            if (known_(n.a, operand) != kMinusInfinity) mark(n.a, operand);
+            if (known_(n.a, operand) != -kInfinity) mark(n.a, operand);
           }
         });
       case Op::kStandardizeRows:
