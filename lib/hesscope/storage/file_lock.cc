@@ -38,35 +38,31 @@ FileLock::FileLock(const std::filesystem::path& output) : path_(output) {
   require_folder_of(output);
   path_ += ".lock";
   while (true) {
-    descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
-    if (descriptor_ < 0) {
+    descriptor_ = Descriptor(
+        ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666));
+    if (!descriptor_.is_open()) {
       throw OutputError(fmt::format("{}: cannot be written: {} for its lock file {}",
                                     output.string(),
                                     std::generic_category().message(errno),
                                     path_.string()));
     }
-    if (!is_regular(descriptor_)) {  // nothing of ours: not even to be removed
-      ::close(descriptor_);
+    if (!is_regular(descriptor_.number())) {  // nothing of ours: not even to be removed
       throw OutputError(
           fmt::format("{}: the lock file is not a regular file; remove it", path_.string()));
     }
-    const int error = ::flock(descriptor_, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
+    const int error = ::flock(descriptor_.number(), LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
     if (error == EWOULDBLOCK) {
-      ::close(descriptor_);
       throw LockedError(
           fmt::format("{}: another run is writing this output; wait for it or choose another",
                       output.string()));
     }
     // A file system without locks (some network ones) cannot keep runs apart; the output is still
     // written atomically.
-    if (error != 0 || is_still_at(path_, descriptor_)) return;
-    ::close(descriptor_);
+    if (error != 0 || is_still_at(path_, descriptor_.number())) return;
+    descriptor_ = {};
   }
 }
 
-FileLock::~FileLock() {
-  ::unlink(path_.c_str());
-  ::close(descriptor_);
-}
+FileLock::~FileLock() { ::unlink(path_.c_str()); }
 
 }  // namespace hesscope::io

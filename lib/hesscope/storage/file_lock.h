@@ -3,6 +3,8 @@
 
 #include <filesystem>
 
+#include <hesscope/storage/descriptor.h>
+
 namespace hesscope::io {
 
 /// Keeps two runs with the same output apart: holds `OUTPUT.lock` for its lifetime. The system
@@ -18,7 +20,7 @@ class FileLock {
 
  private:
   std::filesystem::path path_;
-  int descriptor_ = -1;
+  Descriptor descriptor_;
 };
 
 }  // namespace hesscope::io

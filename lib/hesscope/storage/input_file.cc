@@ -106,7 +106,7 @@ std::shared_ptr<const InputFile> InputFile::beside(const InputFile& file,
 
   struct stat status {};
 
-  if (::fstat(found->descriptor_, &status) != 0 || status.st_nlink != 1) {
+  if (::fstat(found->descriptor(), &status) != 0 || status.st_nlink != 1) {
     throw InputError(fmt::format("{}: has {} names (hard links); {} that {} names must have one",
                                  path.string(),
                                  status.st_nlink,
@@ -122,7 +122,7 @@ void InputFile::examine(std::string_view expected) {
   if (path_.empty()) {
     throw InputError(fmt::format("the name of a file is empty; {} is expected", expected));
   }
-  if (descriptor_ < 0 || ::fstat(descriptor_, &status) != 0) {
+  if (!descriptor_.is_open() || ::fstat(descriptor_.number(), &status) != 0) {
     throw InputError(fmt::format(
         "{}: cannot be opened: {}; {} is expected", path_.string(), system_text(errno), expected));
   }
@@ -139,7 +139,7 @@ void InputFile::examine(std::string_view expected) {
   bool is_fresh = may_change_unnoticed(status.st_ctim);
   for (int i = 0; i < kMostWaits && is_fresh && status.st_size > kHeldBytes; ++i) {
     ::nanosleep(&kMillisecond, nullptr);
-    ::fstat(descriptor_, &status);
+    ::fstat(descriptor_.number(), &status);
     is_fresh = may_change_unnoticed(status.st_ctim);
   }
   size_ = static_cast<std::uint64_t>(status.st_size);
@@ -148,14 +148,10 @@ void InputFile::examine(std::string_view expected) {
   if (is_fresh && status.st_size <= kHeldBytes) content_ = text_at(0, kHeldBytes);
 }
 
-InputFile::~InputFile() {
-  if (descriptor_ >= 0) ::close(descriptor_);
-}
-
 void InputFile::require_unchanged() const {
   struct stat status {};
 
-  const bool is_unchanged = ::fstat(descriptor_, &status) == 0 &&
+  const bool is_unchanged = ::fstat(descriptor_.number(), &status) == 0 &&
                             static_cast<std::uint64_t>(status.st_size) == size_ &&
                             is_same(status.st_mtim, written_) && is_same(status.st_ctim, changed_);
   if (is_unchanged) return;
@@ -186,8 +182,10 @@ void InputFile::read_at(std::uint64_t offset, std::span<std::byte> out) const {
 void InputFile::read_from_file(std::uint64_t offset, std::span<std::byte> out) const {
   std::size_t done = 0;
   while (done < out.size()) {
-    const ssize_t count = ::pread(
-        descriptor_, out.data() + done, out.size() - done, static_cast<off_t>(offset + done));
+    const ssize_t count = ::pread(descriptor_.number(),
+                                  out.data() + done,
+                                  out.size() - done,
+                                  static_cast<off_t>(offset + done));
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) {
       throw InputError(fmt::format("{}: reading byte {} failed: {}",

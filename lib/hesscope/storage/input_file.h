@@ -20,6 +20,8 @@
 
 #include <time.h>
 
+#include <hesscope/storage/descriptor.h>
+
 namespace hesscope::io {
 
 /// A regular file open for reading.
@@ -43,7 +45,6 @@ class InputFile {
                                                  const std::string& name,
                                                  std::string_view expected = kCheckpoint);
 
-  ~InputFile();
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;
 
@@ -53,7 +54,7 @@ class InputFile {
   std::uint64_t size() const { return size_; }
 
   /// Above those of the standard streams.
-  int descriptor() const { return descriptor_; }
+  int descriptor() const { return descriptor_.number(); }
 
   /// For others that work for the same caller.
   const std::stop_token& stop() const { return stop_; }
@@ -75,7 +76,7 @@ class InputFile {
   void read_from_file(std::uint64_t offset, std::span<std::byte> out) const;
 
   std::filesystem::path path_;
-  int descriptor_ = -1;
+  Descriptor descriptor_;
   std::uint64_t size_ = 0;
   timespec written_ = {};
   timespec changed_ = {};

@@ -37,15 +37,14 @@ std::size_t record_bytes(std::size_t num_values) {
                                 std::error_code(error, std::generic_category()).message()));
 }
 
-int open_file(const std::filesystem::path& path) {
+Descriptor open_file(const std::filesystem::path& path) {
   // O_NONBLOCK: a FIFO in its place must be refused, not waited for.
-  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
-  if (descriptor < 0) fail(path, "open it", errno);
+  Descriptor descriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666));
+  if (!descriptor.is_open()) fail(path, "open it", errno);
 
   struct stat status {};
 
-  if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
-    ::close(descriptor);
+  if (::fstat(descriptor.number(), &status) != 0 || !S_ISREG(status.st_mode)) {
     throw OutputError(fmt::format("{}: is in the way: no regular file", path.string()));
   }
   return descriptor;
@@ -123,7 +122,7 @@ StateJournal::StateJournal(std::filesystem::path path, std::size_t num_values, s
       buffer_(record_bytes(num_values)) {
   // The older of two slots is the next to be written.
   const auto sequence_at = [&](std::size_t slot) {
-    const auto head = read_at(descriptor_, slot * buffer_.size(), buffer_);
+    const auto head = read_at(descriptor_.number(), slot * buffer_.size(), buffer_);
     const bool is_ours = head && head->owner == owner_;
     held_others_ = held_others_ || (head && !is_ours);
     return is_ours ? head->sequence : 0;
@@ -135,13 +134,11 @@ StateJournal::StateJournal(std::filesystem::path path, std::size_t num_values, s
   }
 }
 
-StateJournal::~StateJournal() { ::close(descriptor_); }
-
 std::vector<std::vector<double>> StateJournal::states() const {
   std::map<std::uint64_t, std::vector<double>, std::greater<>> found;
   std::vector<char> record(buffer_.size());
   for (std::size_t slot = 0; slot < kNumSlots; ++slot) {
-    const auto head = read_at(descriptor_, slot * record.size(), record);
+    const auto head = read_at(descriptor_.number(), slot * record.size(), record);
     if (!head || head->owner != owner_) continue;
     std::vector<double>& state = found[head->sequence];
     state.resize(num_values_);
@@ -154,7 +151,7 @@ std::vector<std::vector<double>> StateJournal::states() const {
 
 void StateJournal::write_slot(std::size_t slot, std::span<const double> state) {
   encode({owner_, sequence_ + 1}, state, buffer_);
-  write_at(path_, descriptor_, slot * buffer_.size(), buffer_);
+  write_at(path_, descriptor_.number(), slot * buffer_.size(), buffer_);
   ++sequence_;
 }
 
@@ -167,7 +164,7 @@ void StateJournal::write(std::span<const double> state) {
 void StateJournal::anchor(std::span<const double> state) {
   require_size("StateJournal::anchor", num_values_, state.size());
   write_slot(2 + next_anchor_, state);
-  sync_file(path_, descriptor_);
+  sync_file(path_, descriptor_.number());
   next_anchor_ = 1 - next_anchor_;
 }
 
@@ -179,7 +176,7 @@ RowLog::RowLog(std::filesystem::path path, std::size_t num_columns, std::uint64_
       buffer_(record_bytes(num_columns)) {
   // The sequence number of row i is i + 1.
   while (true) {
-    const auto head = read_at(descriptor_, num_rows_ * buffer_.size(), buffer_);
+    const auto head = read_at(descriptor_.number(), num_rows_ * buffer_.size(), buffer_);
     held_others_ = held_others_ || (head && head->owner != owner_);
     if (!head || head->owner != owner_ || head->sequence != num_rows_ + 1) break;
     ++num_rows_;
@@ -187,13 +184,11 @@ RowLog::RowLog(std::filesystem::path path, std::size_t num_columns, std::uint64_
   shorten();
 }
 
-RowLog::~RowLog() { ::close(descriptor_); }
-
 std::vector<double> RowLog::rows() const {
   std::vector<double> all(num_rows_ * num_columns_);
   std::vector<char> record(buffer_.size());
   for (std::size_t i = 0; i < num_rows_; ++i) {
-    const auto head = read_at(descriptor_, i * record.size(), record);
+    const auto head = read_at(descriptor_.number(), i * record.size(), record);
     if (!head || head->owner != owner_ || head->sequence != i + 1) {
       throw OutputError(
           fmt::format("{}: row {}, written before, cannot be read back", path_.string(), i));
@@ -211,7 +206,7 @@ void RowLog::truncate(std::size_t num_rows) {
 }
 
 void RowLog::shorten() const {
-  if (::ftruncate(descriptor_, static_cast<off_t>(num_rows_ * buffer_.size())) != 0) {
+  if (::ftruncate(descriptor_.number(), static_cast<off_t>(num_rows_ * buffer_.size())) != 0) {
     fail(path_, "shorten it", errno);
   }
 }
@@ -219,10 +214,10 @@ void RowLog::shorten() const {
 void RowLog::append(std::span<const double> row) {
   require_size("RowLog::append", num_columns_, row.size());
   encode({owner_, num_rows_ + 1}, row, buffer_);
-  write_at(path_, descriptor_, num_rows_ * buffer_.size(), buffer_);
+  write_at(path_, descriptor_.number(), num_rows_ * buffer_.size(), buffer_);
   ++num_rows_;
 }
 
-void RowLog::sync() const { sync_file(path_, descriptor_); }
+void RowLog::sync() const { sync_file(path_, descriptor_.number()); }
 
 }  // namespace hesscope::io

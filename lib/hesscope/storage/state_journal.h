@@ -10,6 +10,8 @@
 #include <span>
 #include <vector>
 
+#include <hesscope/storage/descriptor.h>
+
 namespace hesscope::io {
 
 /// Keeps the newest of a sequence of states, each of the same number of doubles. A state that was
@@ -22,7 +24,6 @@ class StateJournal {
   /// @param owner  says whose states they are; those of others do not count.
   /// @throws OutputError if it cannot be opened, or is no regular file.
   StateJournal(std::filesystem::path path, std::size_t num_values, std::uint64_t owner);
-  ~StateJournal();
   StateJournal(const StateJournal&) = delete;
   StateJournal& operator=(const StateJournal&) = delete;
 
@@ -46,7 +47,7 @@ class StateJournal {
   std::filesystem::path path_;
   std::size_t num_values_;
   std::uint64_t owner_;
-  int descriptor_ = -1;
+  Descriptor descriptor_;
   bool held_others_ = false;
   std::uint64_t sequence_ = 0;   // of the newest state
   std::size_t next_slot_ = 0;    // of write()
@@ -61,7 +62,6 @@ class RowLog {
   /// Opens or creates the file and drops what follows its first damaged row, or row of another
   /// owner. @throws OutputError as StateJournal does.
   RowLog(std::filesystem::path path, std::size_t num_columns, std::uint64_t owner);
-  ~RowLog();
   RowLog(const RowLog&) = delete;
   RowLog& operator=(const RowLog&) = delete;
 
@@ -85,7 +85,7 @@ class RowLog {
   std::filesystem::path path_;
   std::size_t num_columns_;
   std::uint64_t owner_;
-  int descriptor_ = -1;
+  Descriptor descriptor_;
   bool held_others_ = false;
   std::size_t num_rows_ = 0;
   std::vector<char> buffer_;  // a row

@@ -151,16 +151,12 @@ void require_malloc_at_rest() {
 
 }  // namespace
 
-MessageSocket::~MessageSocket() {
-  if (descriptor_ >= 0) ::close(descriptor_);
-}
-
 bool MessageSocket::send(std::uint64_t kind, std::span<const std::byte> payload) {
   const Header header{kind, payload.size()};
   const int flags = MSG_NOSIGNAL | (patience_ == Patience::kNone ? MSG_DONTWAIT : 0);
   for (std::span<const std::byte> rest : {std::as_bytes(std::span(&header, 1)), payload}) {
     while (!rest.empty()) {
-      const ssize_t count = ::send(descriptor_, rest.data(), rest.size(), flags);
+      const ssize_t count = ::send(descriptor_.number(), rest.data(), rest.size(), flags);
       if (count < 0 && errno == EINTR) continue;
       if (count <= 0) return false;
       rest = rest.subspan(static_cast<std::size_t>(count));
@@ -184,7 +180,7 @@ MessageSocket::Outcome MessageSocket::receive(Message& message,
 
 MessageSocket::Outcome MessageSocket::receive_bytes(std::span<std::byte> out, double& seconds) {
   while (!out.empty()) {
-    const ssize_t count = ::recv(descriptor_, out.data(), out.size(), MSG_DONTWAIT);
+    const ssize_t count = ::recv(descriptor_.number(), out.data(), out.size(), MSG_DONTWAIT);
     if (count > 0) {
       out = out.subspan(static_cast<std::size_t>(count));
     } else if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
@@ -203,7 +199,7 @@ MessageSocket::Outcome MessageSocket::wait(double& seconds) {
     if (stop_.stop_requested()) throw Interrupted();
     const double slice = seconds < 0 ? kSlice : std::min(kSlice, seconds);
     const int milliseconds = seconds < 0 ? -1 : std::max(1, static_cast<int>(slice * 1000));
-    pollfd waited{descriptor_, POLLIN, 0};
+    pollfd waited{descriptor_.number(), POLLIN, 0};
     const auto begin = Clock::now();
     const int count = ::poll(&waited, 1, milliseconds);
     if (seconds > 0) {

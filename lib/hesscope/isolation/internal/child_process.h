@@ -14,6 +14,8 @@
 
 #include <sys/types.h>
 
+#include <hesscope/storage/descriptor.h>
+
 namespace hesscope::io {
 
 /// Messages over one end of a connected stream socket. Never raises SIGPIPE.
@@ -32,10 +34,6 @@ class MessageSocket {
   /// Takes over the descriptor.
   MessageSocket(int descriptor, Patience patience) : descriptor_(descriptor), patience_(patience) {}
 
-  ~MessageSocket();
-  MessageSocket(const MessageSocket&) = delete;
-  MessageSocket& operator=(const MessageSocket&) = delete;
-
   /// From now on receive() ends by Interrupted, within a fraction of a second, once `stop` is
   /// requested. What was being received is lost.
   void heed(std::stop_token stop) { stop_ = std::move(stop); }
@@ -52,7 +50,7 @@ class MessageSocket {
   Outcome receive_bytes(std::span<std::byte> out, double& seconds);
   Outcome wait(double& seconds);
 
-  int descriptor_;
+  Descriptor descriptor_;
   Patience patience_;
   std::stop_token stop_;
 };
