@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "interrupt.h"
 
+#include <atomic>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <ctime>
 #include <exception>
@@ -18,24 +20,25 @@ namespace hesscope::cli {
 namespace {
 
 // What comes sooner is the same request: `timeout` signals a process and then its group.
-constexpr double kEchoSeconds = 0.3;
+constexpr std::int64_t kEchoNanoseconds = 300'000'000;
 
-volatile std::sig_atomic_t noted = 0;
-timespec noted_at = {};
+// Written by a handler, which any thread may run, and read by others.
+std::atomic<int> noted = 0;
+std::atomic<std::int64_t> noted_at = 0;  // nanoseconds of the monotonic clock
+static_assert(decltype(noted)::is_always_lock_free && decltype(noted_at)::is_always_lock_free);
 sem_t arrived;  // posted where a signal came, and where no more need to be waited for
 
 extern "C" void note_signal(int signal) {
-  timespec now = {};
-  clock_gettime(CLOCK_MONOTONIC, &now);
+  timespec clock = {};
+  clock_gettime(CLOCK_MONOTONIC, &clock);
+  const std::int64_t now = std::int64_t{clock.tv_sec} * 1'000'000'000 + clock.tv_nsec;
   if (noted == 0) {
     noted_at = now;  // first, for the handler of another signal may run in between
     noted = signal;
     sem_post(&arrived);
     return;
   }
-  const double seconds = static_cast<double>(now.tv_sec - noted_at.tv_sec) +
-                         1e-9 * static_cast<double>(now.tv_nsec - noted_at.tv_nsec);
-  if (seconds < kEchoSeconds) return;
+  if (now - noted_at < kEchoNanoseconds) return;
   std::signal(signal, SIG_DFL);
   std::raise(signal);
 }
