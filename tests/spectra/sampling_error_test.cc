@@ -12,9 +12,9 @@
 #include <gtest/gtest.h>
 
 #include <hesscope/core/constants.h>
+#include <hesscope/core/internal/random_numbers.h>
 #include <hesscope/models/linear_attention.h>
 #include <hesscope/objective/graph_objective.h>
-#include <hesscope/spectra/internal/gaussian.h>
 #include <hesscope/spectra/internal/jackknife.h>
 #include <hesscope/spectra/sampling_error.h>
 #include <hesscope/spectra/spectrum.h>
@@ -422,8 +422,8 @@ TEST(SamplingErrors, OfAHessianAtHandAreTheSame) {
 TEST(SamplingErrors, AreBitIdenticalForAnyNumberOfThreads) {
   const Model model = linear_attention({.layers = 2, .dimension = 3, .context = 8});
   std::mt19937_64 engine(1);
-  const SampleTable samples = detail::gaussian(150, model.record_size(), engine);
-  const VectorXd theta = 0.3 * detail::gaussian(model.num_parameters(), 1, engine);
+  const SampleTable samples = detail::normal_matrix(150, model.record_size(), engine);
+  const VectorXd theta = 0.3 * detail::normal_matrix(model.num_parameters(), 1, engine);
   for (const bool use_structure : {true, false}) {
     const auto errors_with = [&](int num_threads) {
       const GraphObjective objective(

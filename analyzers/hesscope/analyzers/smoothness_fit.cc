@@ -10,6 +10,7 @@
 
 #include <hesscope/analyzers/smoothness_fit.h>
 #include <hesscope/core/error.h>
+#include <hesscope/core/internal/random_numbers.h>
 #include <hesscope/core/internal/wide.h>
 #include <hesscope/spectra/internal/jackknife.h>
 
@@ -92,14 +93,6 @@ double quantile(const std::vector<double>& sorted, double q) {
   return sorted[below] + (position - static_cast<double>(below)) * (sorted[above] - sorted[below]);
 }
 
-// Uniform in [0, size): values beyond the last whole multiple of it are drawn again.
-std::size_t draw_index(std::mt19937_64& engine, std::size_t size) {
-  const std::uint64_t limit = UINT64_MAX - UINT64_MAX % size;
-  std::uint64_t value = engine();
-  while (value >= limit) value = engine();
-  return value % size;
-}
-
 void require_options(const char* function, const BootstrapOptions& options) {
   if (options.num_resamples < 1 || !(options.level > 0 && options.level < 1)) {
     throw PreconditionError(
@@ -123,7 +116,7 @@ LineIntervals percentiles(std::span<const double> x,
   std::vector<double> l1;
   for (std::int64_t s = 0; s < options.num_resamples; ++s) {
     for (std::size_t i = 0; i < x.size(); ++i) {
-      const std::size_t k = draw_index(engine, x.size());
+      const std::size_t k = detail::random_index(engine, x.size());
       sample_x[i] = x[k];
       sample_y[i] = y[k];
     }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/core/internal/random_numbers.h>
 #include <hesscope/noise/minibatches.h>
 
 namespace hesscope {
@@ -14,7 +15,6 @@ std::vector<std::uint32_t> resampled_minibatch(std::uint64_t seed,
                                                Eigen::Index draw,
                                                Eigen::Index batch_size,
                                                Eigen::Index num_samples) {
-  constexpr std::uint64_t kLargest = std::numeric_limits<std::uint64_t>::max();
   constexpr Eigen::Index kMaxSamples = std::numeric_limits<std::uint32_t>::max();
   if (num_samples < 1 || num_samples > kMaxSamples || batch_size < 1 || draw < 0) {
     throw PreconditionError(
@@ -32,12 +32,9 @@ std::vector<std::uint32_t> resampled_minibatch(std::uint64_t seed,
   std::seed_seq key{low(seed), high(seed), low(size), high(size), low(number), high(number)};
   std::mt19937_64 engine(key);
   const auto count = static_cast<std::uint64_t>(num_samples);
-  const std::uint64_t end = kLargest - kLargest % count;
   std::vector<std::uint32_t> samples(static_cast<std::size_t>(batch_size));
   for (std::uint32_t& sample : samples) {
-    std::uint64_t word = engine();
-    while (word >= end) word = engine();
-    sample = static_cast<std::uint32_t>(word % count);
+    sample = static_cast<std::uint32_t>(detail::random_index(engine, count));
   }
   std::sort(samples.begin(), samples.end());
   return samples;

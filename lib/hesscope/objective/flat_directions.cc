@@ -4,6 +4,7 @@
 #include <random>
 #include <utility>
 
+#include <hesscope/core/internal/random_numbers.h>
 #include <hesscope/linalg/internal/lapack.h>
 #include <hesscope/objective/flat_directions.h>
 
@@ -29,28 +30,32 @@ void fill_randomly(const DataArray& array,
       // Losses are affine in probabilities: any numbers tell the same.
       const double mean = seen.mean();
       const double variance = (seen.array() - mean).square().mean();
-      std::normal_distribution<double> normal(mean, variance > 0 ? std::sqrt(variance) : 1.0);
-      for (double& x : out.reshaped()) x = normal(engine);
+      const double spread = variance > 0 ? std::sqrt(variance) : 1.0;
+      for (double& x : out.reshaped()) x = mean + spread * detail::normal_number(engine);
       break;
     }
     case DataArray::Content::kClass: {
       const Index num_classes = array.num_classes();
-      std::uniform_int_distribution<Index> any(0, num_classes - 1);
+      const auto count = static_cast<std::uint64_t>(num_classes);
       out.setZero();
       for (Index i = 0; i < out.rows(); ++i) {
-        for (Index v = 0; v < array.num_values(); ++v) out(i, v * num_classes + any(engine)) = 1;
+        for (Index v = 0; v < array.num_values(); ++v) {
+          const auto any = static_cast<Index>(detail::random_index(engine, count));
+          out(i, v * num_classes + any) = 1;
+        }
       }
       break;
     }
     case DataArray::Content::kSign: {
-      std::bernoulli_distribution any;
-      for (double& x : out.reshaped()) x = any(engine) ? 1 : -1;
+      for (double& x : out.reshaped()) x = detail::random_index(engine, 2) == 0 ? 1 : -1;
       break;
     }
     case DataArray::Content::kInteger: {
-      std::uniform_int_distribution<std::int64_t> any(static_cast<std::int64_t>(seen.minCoeff()),
-                                                      static_cast<std::int64_t>(seen.maxCoeff()));
-      for (double& x : out.reshaped()) x = static_cast<double>(any(engine));
+      const double lowest = seen.minCoeff();
+      const auto count = static_cast<std::uint64_t>(seen.maxCoeff() - lowest) + 1;
+      for (double& x : out.reshaped()) {
+        x = lowest + static_cast<double>(detail::random_index(engine, count));
+      }
       break;
     }
   }
@@ -116,12 +121,11 @@ std::optional<MatrixXd> null_space(const MatrixXd& rows) {
 // its own size or of its tensor's.
 VectorXd near(const GraphObjective& objective, const VectorXd& theta, std::mt19937_64& engine) {
   constexpr double kStep = 0.1;
-  std::normal_distribution<double> normal;
   VectorXd point = theta;
   for (const ParameterBlock& block : objective.parameter_blocks()) {
     auto values = point.segment(block.offset, block.size);
     const double size = values.norm() / std::sqrt(static_cast<double>(block.size));
-    for (double& x : values) x += kStep * (size > 0 ? size : 1.0) * normal(engine);
+    for (double& x : values) x += kStep * (size > 0 ? size : 1.0) * detail::normal_number(engine);
   }
   return point;
 }

@@ -13,6 +13,7 @@
 #include <fmt/ranges.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/core/internal/random_numbers.h>
 #include <hesscope/objective/internal/gradient_points.h>
 #include <hesscope/objective/internal/unit_readings.h>
 #include <hesscope/objective/internal/unit_views.h>
@@ -127,9 +128,8 @@ class UnitSearch {
   // A random one; zero if there is none.
   VectorXd direction_of(const UnitReading& reading, std::size_t a) {
     const ParameterBlock& block = *reading[a].view.block;
-    std::normal_distribution<double> normal;
     VectorXd direction = VectorXd::Zero(objective_.num_parameters());
-    for (Index i = 0; i < block.size; ++i) direction[block.offset + i] = normal(engine_);
+    direction.segment(block.offset, block.size) = detail::normal_matrix(block.size, 1, engine_);
     return part_of(reading, a, std::move(direction));
   }
 

@@ -10,13 +10,13 @@
 
 #include <hesscope/core/error.h>
 #include <hesscope/core/internal/norms.h>
+#include <hesscope/core/internal/random_numbers.h>
 #include <hesscope/linalg/internal/lapack.h>
 #include <hesscope/linalg/singular_values.h>
 #include <hesscope/spectra/ball_maximum.h>
 #include <hesscope/spectra/eigensystem.h>
 #include <hesscope/spectra/internal/ball_relaxation.h>
 #include <hesscope/spectra/internal/cube_search.h>
-#include <hesscope/spectra/internal/gaussian.h>
 #include <hesscope/spectra/internal/scaled_matrix.h>
 
 namespace hesscope {
@@ -127,7 +127,7 @@ MatrixXd best_direction(const BallRelaxation& relaxation,
   for (Index start = 0; start < count; ++start) {
     MatrixXd v = start < num_principal
                      ? MatrixXd(principal.eigenvectors.col(rank - 1 - start).transpose() * relaxed)
-                     : MatrixXd(detail::gaussian(1, rank, engine) * relaxed);
+                     : MatrixXd(detail::normal_matrix(1, rank, engine) * relaxed);
     relaxation.normalize(v);
     const double value = relaxation.ascend(
         v,
@@ -188,7 +188,7 @@ BallMaximum maximum_on(const char* function,
   const detail::SingleThreadedBlas one_thread;  // for all the small matrices of the balls
   const BallRelaxation relaxation(h, layout.balls);
   std::mt19937_64 engine(options.seed);
-  MatrixXd relaxed = detail::gaussian(relaxation.rank(), n, engine);
+  MatrixXd relaxed = detail::normal_matrix(relaxation.rank(), n, engine);
   relaxation.normalize(relaxed);
   relaxation.ascend(relaxed, kAscentSweeps, kAscentTolerance, detail::part_of(progress, 0, 0.3));
   const MatrixXd best =

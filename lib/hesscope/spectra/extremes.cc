@@ -10,11 +10,11 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/core/internal/random_numbers.h>
 #include <hesscope/linalg/internal/lapack.h>
 #include <hesscope/spectra/counts.h>
 #include <hesscope/spectra/extremes.h>
 #include <hesscope/spectra/internal/counted_bound.h>
-#include <hesscope/spectra/internal/gaussian.h>
 #include <hesscope/spectra/internal/lanczos.h>
 #include <hesscope/spectra/internal/scaled_matrix.h>
 
@@ -178,7 +178,7 @@ class Search {
 
   // ||H||_F / sqrt(n), which is at most ||H||_2, and the mean of the eigenvalues, estimated.
   Status probe() {
-    const MatrixXd g = detail::gaussian(n_, 4, engine_);
+    const MatrixXd g = detail::normal_matrix(n_, 4, engine_);
     const MatrixXd hg = h_.apply(g);
     if (!hg.allFinite()) return Status::kNonFinite;
     scale_ = hg.stableNorm() / g.norm();
@@ -216,7 +216,7 @@ class Search {
     how.tolerance = 0.5 * options_.tolerance * norm();
     how.shift = 2.0 * std::sqrt(static_cast<double>(n_)) * scale_;
     how.max_columns = options_.max_columns;
-    how.start = detail::gaussian(n_, 1, engine_);
+    how.start = detail::normal_matrix(n_, 1, engine_);
     how.start -= v_ * (v_.transpose() * how.start);
     if (has_all()) {
       how.min_steps = kMinSteps;

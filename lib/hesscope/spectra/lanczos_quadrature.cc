@@ -12,8 +12,8 @@
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/executor.h>
+#include <hesscope/core/internal/random_numbers.h>
 #include <hesscope/linalg/internal/lapack.h>
-#include <hesscope/spectra/internal/gaussian.h>
 #include <hesscope/spectra/internal/quadrature_calibration.h>
 #include <hesscope/spectra/internal/scaled_matrix.h>
 #include <hesscope/spectra/lanczos_quadrature.h>
@@ -46,7 +46,7 @@ MatrixXd probes(Index n, const QuadratureOptions& options) {
   if (options.num_probes >= n) return MatrixXd::Identity(n, n);
   std::mt19937_64 engine(options.seed);
   MatrixXd v = options.entries == ProbeEntries::kGaussian
-                   ? detail::gaussian(n, options.num_probes, engine)
+                   ? detail::normal_matrix(n, options.num_probes, engine)
                    : MatrixXd::NullaryExpr(n, options.num_probes, [&engine] {
                        return (engine() >> 63) == 0 ? 1.0 : -1.0;
                      });

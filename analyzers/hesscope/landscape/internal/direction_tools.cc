@@ -3,12 +3,12 @@
 #include <cmath>
 
 #include <hesscope/core/error.h>
+#include <hesscope/core/internal/random_numbers.h>
 #include <hesscope/landscape/internal/direction_tools.h>
-#include <hesscope/spectra/internal/gaussian.h>
 
 namespace hesscope::detail {
 
-Eigen::VectorXd DirectionSource::normal(Eigen::Index n) { return gaussian(n, 1, engine_); }
+Eigen::VectorXd DirectionSource::normal(Eigen::Index n) { return normal_matrix(n, 1, engine_); }
 
 Eigen::VectorXd DirectionSource::orthogonal_to(const Eigen::Ref<const Eigen::VectorXd>& d) {
   const double norm = d.stableNorm();

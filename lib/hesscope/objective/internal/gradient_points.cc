@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include <hesscope/core/internal/random_numbers.h>
 #include <hesscope/objective/internal/gradient_points.h>
 
 namespace hesscope::detail {
@@ -12,12 +13,11 @@ using Eigen::VectorXd;
 
 VectorXd random_parameters(std::span<const ParameterBlock> blocks, std::mt19937_64& engine) {
   VectorXd theta(blocks.back().offset + blocks.back().size);
-  std::normal_distribution<double> normal;
   for (const ParameterBlock& block : blocks) {
     const double rows = block.shape.size() > 1 ? static_cast<double>(block.shape.front()) : 1.0;
     const double width = static_cast<double>(block.size) / rows;
     const double scale = block.shape.size() > 1 ? 1 / std::sqrt(width) : 0.5;
-    for (Index e = 0; e < block.size; ++e) theta(block.offset + e) = scale * normal(engine);
+    for (Index e = 0; e < block.size; ++e) theta(block.offset + e) = scale * normal_number(engine);
   }
   return theta;
 }
