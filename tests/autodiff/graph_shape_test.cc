@@ -105,7 +105,7 @@ TEST(Graph, KeepsConstantsThatAreItsOwn) {
   const Var first = g.constant(std::vector<double>{1.5, -2, 3}, 1, 3);
   for (int k = 0; k < 20; ++k) {
     const Var again = g.constant(g.constant_value(first), 3, 1);
-    EXPECT_THAT(g.constant_value(again), ElementsAre(1.5, -2, 3));
+    EXPECT_THAT(g.constant_value(again), testing::ElementsAre(1.5, -2, 3));
   }
 }
 
