@@ -97,10 +97,14 @@ struct FigureWorkDone {
   bool is_done_already = true;  ///< all of it, as of AnalysisResult
 };
 
+/// Keys of figures that name a quantity.
+inline constexpr const char* kQuantityKeys[] = {
+    "quantity", "standard_error", "limit", "x", "y", "bound"};
+
 struct ExperimentFigureKind {
   std::string name;
   std::string summary;           ///< one line
-  std::vector<SettingKey> keys;  ///< "quantity", "x" and "y" are quantities: GROUP/NAME
+  std::vector<SettingKey> keys;  ///< those of kQuantityKeys are GROUP/NAME
   bool takes_steps = false;
   bool takes_quantities = false;
   bool takes_seeds = false;

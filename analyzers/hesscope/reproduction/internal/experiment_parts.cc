@@ -286,7 +286,7 @@ ExperimentFigure figure_from(const TomlTable& table, const ExperimentDocument& d
   require_trained(
       figure.seeds, figure.variants, document, "figure." + figure.name, table.place("seeds"));
   figure.quantities = text_list(table, "quantities");
-  for (const char* key : {"quantity", "standard_error", "limit", "x", "y", "bound"}) {
+  for (const char* key : kQuantityKeys) {
     if (figure.settings.has(key)) {
       require_quantity(text(key), table.place(key), document, figure.kind->takes_arrays);
     }

@@ -17,7 +17,27 @@ namespace {
 
 const char* const kHistory = "history";
 
+// Each once, in the order of the document.
+std::vector<std::string> quantities_of(const std::vector<ExperimentFigure>& figures) {
+  std::vector<std::string> quantities;
+  const auto add = [&](const std::string& quantity) {
+    if (std::ranges::find(quantities, quantity) == quantities.end()) quantities.push_back(quantity);
+  };
+  for (const ExperimentFigure& figure : figures) {
+    for (const char* const key : kQuantityKeys) {
+      if (figure.settings.has(key)) add(figure.settings.text(key));
+    }
+    for (const std::string& quantity : figure.quantities) add(quantity);
+    for (const FigureEvent& event : figure.events) add(event.quantity);
+  }
+  return quantities;
+}
+
 }  // namespace
+
+ExperimentResults::ExperimentResults(const ExperimentDocument& document,
+                                     std::vector<TrainedRun> runs)
+    : document_(&document), runs_(std::move(runs)), quantities_(quantities_of(document.figures)) {}
 
 const ExperimentVariant& ExperimentResults::variant(const std::string& name) const {
   return *find_or_null(document_->variants, name);
@@ -93,29 +113,29 @@ std::optional<ExperimentResults::Place> ExperimentResults::place_of(
   return path ? std::optional(Place{*path, group, false}) : std::nullopt;
 }
 
-ArraySeries ExperimentResults::array_series(const TrainedRun& run,
-                                            const std::string& quantity) const {
-  const QuantityName name = quantity_name(quantity);
-  const std::optional<Place> place = place_of(run, name);
-  if (!place) return {};
-  const io::ResultReader file(place->path);
+ArraySeries ExperimentResults::read_series(const io::ResultReader& file,
+                                           const TrainedRun& run,
+                                           const Place& place,
+                                           const QuantityName& quantity) const {
   const std::vector<std::int64_t> steps = file.read_integers("", "step");
   ArraySeries series;
-  const Variable* there = file.find(place->group, name.name);
+  const Variable* there = file.find(place.group, quantity.name);
   const std::size_t rank = there == nullptr ? 1 : std::max<std::size_t>(there->shape.size(), 1);
-  const Variable rows = figures::read_numbers(file, place->group, name.name, rank);
+  const Variable rows = figures::read_numbers(file, place.group, quantity.name, rank);
   if (rows.shape[0] != steps.size()) {
-    throw InputError(fmt::format("{}: {} has {} rows for {} steps",
-                                 place->path.string(),
-                                 quantity,
+    throw InputError(fmt::format("{}: {}/{} has {} rows for {} steps",
+                                 place.path.string(),
+                                 quantity.group,
+                                 quantity.name,
                                  rows.shape[0],
                                  steps.size()));
   }
+  series.long_name = rows.long_name;
   series.dimensions.assign(rows.dimensions.begin() + 1, rows.dimensions.end());
   series.shape.assign(rows.shape.begin() + 1, rows.shape.end());
   for (std::size_t i = 0; i < steps.size(); ++i) series.values[steps[i]] = rows.row(i);
   // The last row of a diverged run's history may be of a step that the others have none of.
-  if (place->is_history && run.has_diverged) {
+  if (place.is_history && run.has_diverged) {
     const ExperimentFile& experiment = variant(run.variant).experiment;
     const std::vector<std::int64_t>& listed = experiment.history_steps;
     std::erase_if(series.values, [&](const auto& row) {
@@ -124,6 +144,37 @@ ArraySeries ExperimentResults::array_series(const TrainedRun& run,
     });
   }
   return series;
+}
+
+ExperimentResults::SeriesByQuantity ExperimentResults::figures_series(
+    const TrainedRun& run, const std::filesystem::path& path) const {
+  const io::ResultReader file(path);
+  SeriesByQuantity all;
+  for (const std::string& quantity : quantities_) {
+    const QuantityName name = quantity_name(quantity);
+    const std::optional<Place> place = place_of(run, name);
+    if (!place || place->path != path) continue;
+    const Variable* const listed = file.find(place->group, name.name);
+    if (listed == nullptr || listed->shape.size() != 1) continue;  // arrays may be large
+    try {
+      all[quantity] = read_series(file, run, *place, name);
+    } catch (const InputError&) {
+      // Said to whom asks for it.
+    }
+  }
+  return all;
+}
+
+ArraySeries ExperimentResults::array_series(const TrainedRun& run,
+                                            const std::string& quantity) const {
+  const QuantityName name = quantity_name(quantity);
+  const std::optional<Place> place = place_of(run, name);
+  if (!place) return {};
+  if (!kept_.contains(place->path)) kept_[place->path] = figures_series(run, place->path);
+  const SeriesByQuantity& kept = kept_.at(place->path);
+  const auto found = kept.find(quantity);
+  if (found != kept.end()) return found->second;
+  return read_series(io::ResultReader(place->path), run, *place, name);
 }
 
 std::map<std::int64_t, double> ExperimentResults::series(const TrainedRun& run,
@@ -142,6 +193,10 @@ std::string ExperimentResults::long_name(const std::string& quantity) const {
   for (const TrainedRun& run : runs_) {
     const std::optional<Place> place = place_of(run, name);
     if (!place) continue;
+    const auto kept = kept_.find(place->path);
+    if (kept != kept_.end() && kept->second.contains(quantity)) {
+      return kept->second.at(quantity).long_name;
+    }
     const io::ResultReader file(place->path);
     if (const auto* variable = file.find(place->group, name.name)) return variable->long_name;
   }

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include <hesscope/dataset/result_reader.h>
 #include <hesscope/reproduction/internal/experiment_document.h>
 #include <hesscope/reproduction/internal/experiment_parts.h>
 
@@ -28,15 +29,16 @@ struct TrainedRun {
 
 /// A quantity by steps, with its own dimensions.
 struct ArraySeries {
+  std::string long_name;                ///< what the file calls it
   std::vector<std::string> dimensions;  ///< beyond the steps, slowest first
   std::vector<std::size_t> shape;
   std::map<std::int64_t, std::vector<double>> values;  ///< row-major; NaN where missing
 };
 
+/// Not safe for concurrent use: it keeps what it has read.
 class ExperimentResults {
  public:
-  ExperimentResults(const ExperimentDocument& document, std::vector<TrainedRun> runs)
-      : document_(&document), runs_(std::move(runs)) {}
+  ExperimentResults(const ExperimentDocument& document, std::vector<TrainedRun> runs);
 
   const ExperimentDocument& document() const { return *document_; }
 
@@ -83,10 +85,24 @@ class ExperimentResults {
     bool is_history = false;
   };
 
+  using SeriesByQuantity = std::map<std::string, ArraySeries>;
+
   std::optional<Place> place_of(const TrainedRun& run, const QuantityName& quantity) const;
+
+  // What the document's figures show of this file, without what has dimensions beyond the steps.
+  SeriesByQuantity figures_series(const TrainedRun& run, const std::filesystem::path& path) const;
+
+  ArraySeries read_series(const io::ResultReader& file,
+                          const TrainedRun& run,
+                          const Place& place,
+                          const QuantityName& quantity) const;
 
   const ExperimentDocument* document_;
   std::vector<TrainedRun> runs_;
+  std::vector<std::string> quantities_;  // of the document's figures, each once
+  // By file. To open one takes a process (io::ResultReader), and figures share files: what they
+  // show of a file is read when the first of them asks for some of it.
+  mutable std::map<std::filesystem::path, SeriesByQuantity> kept_;
 };
 
 }  // namespace hesscope::detail
