@@ -82,12 +82,7 @@ class AnalyzeCommand final : public RunCommand {
         "Checkpoint files, or folders of them: of the files named step-N.*, or else of the "
         "largest set named alike but for numbers, as epoch_5.pt. The files of one folder are one "
         "training run");
-    declare_run(options,
-                "OUT.h5",
-                "Result file to write",
-                "Replace an existing result",
-                "Check the inputs and estimate memory and time; compute nothing")
-        .required();
+    declare_result_run(options);
     options.group("Eigenvalues");  // stand above the analyzers
     std::vector<std::string> all;
     std::vector<std::string> defaults;

@@ -67,12 +67,7 @@ class LandscapeCommand final : public RunCommand {
         options,
         "Checkpoint files, or folders of them, as for 'hesscope analyze'; the last one by its step "
         "is the centre (with --directions between, the first one given)");
-    declare_run(options,
-                "OUT.h5",
-                "Result file to write",
-                "Replace an existing result",
-                "Check the inputs and estimate memory and time; compute nothing")
-        .required();
+    declare_result_run(options);
     options.group(directions);
     std::vector<std::string> kinds;
     for (const DirectionKind& kind : direction_kinds()) kinds.push_back(kind.name);

@@ -47,12 +47,7 @@ class PathCommand final : public RunCommand {
 
   void declare(OptionTable& options) override {
     checkpoints_.declare_files(options, "The two checkpoints, the first one and the one to go to");
-    declare_run(options,
-                "OUT.h5",
-                "Result file to write",
-                "Replace an existing result",
-                "Check the inputs and estimate memory and time; compute nothing")
-        .required();
+    declare_result_run(options);
     options.group("Path");
     options.integer(
         "--images",

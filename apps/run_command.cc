@@ -11,6 +11,7 @@
 #include <hesscope/core/error.h>
 #include <hesscope/core/shell.h>
 #include <hesscope/core/version.h>
+#include <hesscope/dataset/export_registry.h>
 #include <hesscope/linalg/blas.h>
 #include <hesscope/storage/unit_folder.h>
 
@@ -19,6 +20,27 @@
 #include "standard_streams.h"
 
 namespace hesscope::cli {
+namespace {
+
+constexpr const char* kResultExtension = ".h5";
+
+// What is wrong with the name of a result; nothing where it does not end as an export does.
+std::string result_name_problem(const std::string& given) {
+  const std::string extension = std::filesystem::path(given).extension().string();
+  for (const io::ExportKind& kind : io::export_kinds()) {
+    if (kind.extension != extension || extension == kResultExtension) continue;
+    return fmt::format(
+        "must be an HDF5 file, OUT{}, got '{}'; 'hesscope export OUT{} -o {}' makes "
+        "one of it",
+        kResultExtension,
+        given,
+        kResultExtension,
+        shell_word(given));
+  }
+  return {};
+}
+
+}  // namespace
 
 Option& RunCommand::declare_run(OptionTable& options,
                                 const std::string& output_name,
@@ -40,6 +62,19 @@ Option& RunCommand::declare_run(OptionTable& options,
       .unrecorded();
   part_.declare(options);
   return output;
+}
+
+void RunCommand::declare_result_run(OptionTable& options) {
+  Option& output = declare_run(options,
+                               fmt::format("OUT{}", kResultExtension),
+                               "Result file to write",
+                               "Replace an existing result",
+                               "Check the inputs and estimate memory and time; compute nothing");
+  output.required();
+  output.take = [take = output.take](const std::string& given) {
+    const std::string problem = result_name_problem(given);
+    return problem.empty() ? take(given) : problem;
+  };
 }
 
 ExitCode RunCommand::run() {

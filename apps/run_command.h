@@ -46,6 +46,9 @@ class RunCommand : public Command {
                       const std::string& on_force,
                       const std::string& on_dry_run);
 
+  /// The same of a run whose output is one result file.
+  void declare_result_run(OptionTable& options);
+
   virtual Report plan() = 0;
   virtual Report compute(const std::stop_token& stop, const ShowProgress& progress) = 0;
 

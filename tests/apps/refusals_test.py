@@ -315,6 +315,11 @@ class BadCommandLines(Refusals):
 
 
 class BadOutputs(Refusals):
+    def test_a_result_named_like_an_export(self):
+        for output in ("out.csv", "folder/out.vtk"):
+            self.refuses_analysis(USAGE, [checkpoint(0)], "--output: must be an HDF5 file, OUT.h5", output,
+                                  f"hesscope export OUT.h5 -o {output}", output=output)
+
     def test_a_folder_that_does_not_exist(self):
         said = "nowhere/out.h5: the folder 'nowhere' does not exist"
         self.refuses_analysis(FAILED, [checkpoint(0)], said, output="nowhere/out.h5")
