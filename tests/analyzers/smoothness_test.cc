@@ -104,6 +104,33 @@ TEST_F(SmoothnessOfAQuadratic, HasOnlyRememberedUpdatesWhereTheGradientIsRoundin
             Status::kUndefinedZeroDenominator);
 }
 
+// At its first point such a trajectory tells nothing of the gradients that rules remember.
+TEST_F(SmoothnessOfAQuadratic, HasNoRememberedUpdatesWhereThePastIsNotKnown) {
+  const test::QuadraticObjective objective({Eigen::MatrixXd(Vector3d(1, 2, 3).asDiagonal())});
+  const AnalyzerKind& entry = find_analyzer_kind("smoothness");
+  const auto analyzer = entry.create(Settings::checked({}, entry.options, "a test"));
+  const std::vector<VectorXd> points = {Vector3d(1, 2, 3), Vector3d(1, 1, 1)};
+  const auto record = [&](KnownOfRun known) {
+    PointAnalysis point(objective, points[0]);
+    point.set_trajectory(std::make_shared<Trajectory>(points, known), 0);
+    return analyzer->analyze(point);
+  };
+  const Group whole = record(KnownOfRun::kAll);
+  const Group rest = record(KnownOfRun::kFromHere);
+  for (const std::string name :
+       {"directional_sharpness", "directional_sharpness_relative", "directional_slope"}) {
+    EXPECT_EQ(whole[name].status(), Status::kOk) << name;
+    EXPECT_EQ(rest[name].status(), Status::kNotComputed) << name;
+    for (const std::size_t r : {0, 4}) {
+      EXPECT_EQ(rest[name].reals()[r], whole[name].reals()[r]) << name << " " << r;
+    }
+    for (const std::size_t r : {1, 2, 3}) {
+      EXPECT_TRUE(std::isnan(rest[name].reals()[r])) << name << " " << r;
+    }
+  }
+  EXPECT_EQ(rest["step_norm"].reals(), whole["step_norm"].reals());  // what follows is known
+}
+
 TEST_F(SmoothnessOfAQuadratic, HasNoRatioToACurvatureOfZero) {
   const Group record = analyze({Vector3d(1, 0, 1)}, Vector3d(-1, 3, 1));  // g^T A g = -1 + 1
   EXPECT_NEAR(number(record, "directional_sharpness"), 0, 1e-15);

@@ -14,7 +14,7 @@ import program
 from program import DONE, INCONCLUSIVE, USAGE
 
 SAMPLES, INPUTS, OUTPUTS, STEPS = 12, 3, 2, 8
-NOT_STORED = 9
+NOT_COMPUTED, NOT_STORED = 1, 9
 # name -> rule and its keys, and the largest stable learning_rate * lambda_max(P^-1 H)
 RULES = {"gd": ('rule = "gd"', 2),
          "heavy": ('rule = "sgd"\nmomentum = 0.8', 3.6),
@@ -303,6 +303,18 @@ class Edge(program.Case):
                     self.assertEqual(file["parameter_name"].asstr()[:].tolist(), ["layers.0.weight", "layers.0.bias"])
                     np.testing.assert_array_equal(file["parameter_offset"], [0, INPUTS * OUTPUTS])
                 self.assertEqual(self.run_program("inspect", f"{name}/history.h5").returncode, DONE)
+
+    def test_a_monitor_does_not_follow_rules_with_a_memory(self):
+        self.train(experiment(["gd"], steps=3, monitors='monitors = ["smoothness"]'))
+        with h5py.File(self.folder / "out/history.h5") as file:
+            group = file["smoothness"]
+            rules = group["rule"].asstr()[:].tolist()
+            for name in ("directional_sharpness", "directional_sharpness_relative", "directional_slope"):
+                with self.subTest(name):
+                    there = np.isfinite(group[name][:])
+                    for rule in rules:
+                        self.assertEqual(there[:, rules.index(rule)].tolist(), [rule in ("sgd", "sign")] * 4, rule)
+                    self.assertEqual(set(program.statuses(group, name)), {NOT_COMPUTED})
 
     def test_memory_of_monitors_is_foreseen(self):
         def foreseen(*options):

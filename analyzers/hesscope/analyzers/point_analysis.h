@@ -191,7 +191,16 @@ class PointAnalysis {
   }
 
   /// Whether it is known which checkpoints come before and after this one.
-  bool has_order() const { return trajectory_ == nullptr || trajectory_->is_ordered(); }
+  bool has_order() const {
+    return trajectory_ == nullptr || trajectory_->known() != KnownOfRun::kAlone;
+  }
+
+  /// kOk where all checkpoints of the run before this one are known; else why they are not.
+  Status past_status() const {
+    if (!has_order()) return Status::kUndefinedNoOrder;
+    const bool has_past = trajectory_ == nullptr || trajectory_->known() == KnownOfRun::kAll;
+    return has_past ? Status::kOk : Status::kNotComputed;
+  }
 
   /// The parameters at the checkpoint after this one on the trajectory, or nullptr.
   const Eigen::VectorXd* next_theta() const {

@@ -25,7 +25,8 @@ const std::string kBuffersInWords =
 const std::string kRulesInWords =
     "u: updates without learning rate of rules that each follow the gradients over all samples at "
     "the checkpoints so far: gradient descent; momentum 0.9; Adam (0.9, 0.999); Lion (0.9, 0.99); "
-    "sign descent; of those without a memory undefined where the gradient is zero within rounding";
+    "sign descent; of those without a memory undefined where the gradient is zero within rounding, "
+    "of those with one not computed by a monitor of a training, which sees no checkpoint before";
 
 class SmoothnessAnalyzer final : public Analyzer {
  public:
@@ -36,7 +37,7 @@ class SmoothnessAnalyzer final : public Analyzer {
     return {{.name = "rule",
              .size = static_cast<std::int64_t>(kPseudoRuleNames.size()),
              .labels = {kPseudoRuleNames.begin(), kPseudoRuleNames.end()},
-             .definition = "update rules without memory"}};
+             .definition = "update rules, without learning rates"}};
   }
 
   Cost cost(const Objective& objective) const override {
@@ -166,14 +167,15 @@ class SmoothnessAnalyzer final : public Analyzer {
     Eigen::VectorXd sharpness =
         u.cwiseProduct(point.hessian_operator().apply(u)).colwise().sum().transpose();
     // A rule with a memory follows the path.
+    const Status past = point.past_status();
     const auto is_defined_for = [&](Eigen::Index r) {
       return lengths[r] != 0 &&
-             (point.has_order() || !kHasPseudoRuleMemory[static_cast<std::size_t>(r)]);
+             (past == Status::kOk || !kHasPseudoRuleMemory[static_cast<std::size_t>(r)]);
     };
     for (Eigen::Index r = 0; r < u.cols(); ++r) {
       if (!is_defined_for(r)) slope[r] = sharpness[r] = kNaN;
     }
-    const Status status = !point.has_order()      ? Status::kUndefinedNoOrder
+    const Status status = past != Status::kOk     ? past
                           : !is_defined           ? Status::kUndefinedZeroDenominator
                           : sharpness.allFinite() ? Status::kOk
                                                   : Status::kNonFinite;

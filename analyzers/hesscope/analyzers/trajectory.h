@@ -15,6 +15,13 @@
 
 namespace hesscope {
 
+/// What is known of the run that a trajectory's points are of.
+enum class KnownOfRun {
+  kAll,       ///< every checkpoint
+  kFromHere,  ///< those from the first point on, and not what came before it
+  kAlone,     ///< one checkpoint, and not what comes before and after it
+};
+
 /// Checkpoints of one training run of one model, in order, for analyzers whose answer at one
 /// depends on others. Not safe for concurrent use.
 class Trajectory {
@@ -22,17 +29,16 @@ class Trajectory {
   using ObjectiveAt = std::function<std::shared_ptr<const Objective>(std::size_t i)>;
 
   /// @param points        the parameters at each checkpoint; must outlive this.
-  /// @param is_ordered    false for one checkpoint of a run whose order is not known.
+  /// @param known         of their run.
   /// @param objective_at  of each checkpoint; empty where one is that of all.
   explicit Trajectory(std::span<const Eigen::VectorXd> points,
-                      bool is_ordered = true,
+                      KnownOfRun known = KnownOfRun::kAll,
                       ObjectiveAt objective_at = {})
-      : points_(points), is_ordered_(is_ordered), objective_at_(std::move(objective_at)) {}
+      : points_(points), known_(known), objective_at_(std::move(objective_at)) {}
 
   std::size_t size() const { return points_.size(); }
 
-  /// Whether what comes before and after is known.
-  bool is_ordered() const { return is_ordered_; }
+  KnownOfRun known() const { return known_; }
 
   const Eigen::VectorXd& point(std::size_t i) const { return points_[i]; }
 
@@ -48,7 +54,7 @@ class Trajectory {
 
  private:
   std::span<const Eigen::VectorXd> points_;
-  bool is_ordered_;
+  KnownOfRun known_;
   ObjectiveAt objective_at_;
   std::map<std::string, std::any> notes_;
 };

@@ -89,7 +89,7 @@ void PointSequence::find_trajectory(std::size_t i) {
   }
   trajectory_ = std::make_shared<Trajectory>(
       thetas_.subspan(first_of_trajectory_, run->is_ordered ? run->size : 1),
-      run->is_ordered,
+      run->is_ordered ? KnownOfRun::kAll : KnownOfRun::kAlone,
       std::move(objective_at));
 }
 

@@ -53,7 +53,7 @@ void TrainingMonitors::look(const TrainingRun& run, BatchLoss& losses) {
   point.set_model_samples({.model = &objective_->model(), .samples = &objective_->samples()});
   point.set_optimizer(optimizer_of(run, objective_->parameter_blocks(), setup_->trained()));
   point.set_given_settings(given_settings(setup_->monitors()));
-  point.set_trajectory(std::make_shared<Trajectory>(path), 0);
+  point.set_trajectory(std::make_shared<Trajectory>(path, KnownOfRun::kFromHere), 0);
   for (const Monitor& each : setup_->monitors()) {
     units_->keep(unit_name(each, run.num_steps()), answer_at(each, point));
   }
