@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <Eigen/Core>
+#include <Eigen/LU>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -233,6 +234,20 @@ TEST_F(DirectionsTest, UpdateGoesDownTheGradientOrItsSigns) {
   expect_refusal<ConfigError>([&] { make("update:sgin"); }, "did you mean 'sign'");
   set_checkpoints({Eigen::VectorXd::Constant(kSize, 1e300)});
   EXPECT_EQ(make("update:gradient").status, Status::kNonFinite);
+}
+
+// What rounding leaves of the gradient there points nowhere; a direction of zero is refused.
+TEST_F(DirectionsTest, UpdateIsZeroAtACriticalPoint) {
+  const Eigen::PartialPivLU<Eigen::MatrixXd> solver(objective_.A);
+  Eigen::VectorXd theta = -solver.solve(objective_.b);
+  theta -= solver.solve(objective_.b + objective_.A * theta);
+  set_checkpoints({theta});
+  ASSERT_TRUE(centre_->gradient().norm() > 0);
+  for (const char* rule : {"update:gradient", "update:sign"}) {
+    const Directions directions = make(rule);
+    EXPECT_EQ(directions.status, Status::kOk) << rule;
+    EXPECT_EQ(directions.columns, Eigen::MatrixXd(Eigen::VectorXd::Zero(kSize))) << rule;
+  }
 }
 
 TEST_F(DirectionsTest, TensorsStayInsideTheTensorsNamed) {

@@ -24,13 +24,21 @@ const Rule kUpdateRules[] = {
      [](const Eigen::VectorXd& g) -> Eigen::VectorXd { return -g.cwiseSign(); }},
 };
 
+// Zero where it is so within rounding; asked without the Hessian, for which landscapes may have no
+// other use.
+Eigen::VectorXd gradient_at(PointAnalysis& centre) {
+  PointAnalysis free(centre.objective(), centre.theta(), {.method = SpectrumMethod::kMatrixFree});
+  if (free.is_gradient_zero()) return Eigen::VectorXd::Zero(centre.theta().size());
+  return centre.gradient();
+}
+
 Directions make_update(const DirectionContext& context, const Rule& rule) {
   Directions result;
   if (context.centre.status() != Status::kOk) {
     result.status = context.centre.status();
     return result;
   }
-  const Eigen::VectorXd step = rule.step(context.centre.gradient());
+  const Eigen::VectorXd step = rule.step(gradient_at(context.centre));
   result.columns = detail::with_orthogonal(context, step.stableNormalized());
   return result;
 }
