@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
+#include <limits>
 #include <string>
 #include <variant>
 #include <vector>
@@ -118,6 +119,20 @@ TEST_F(Faithfulness, MeasuresWhatTheQuadraticModelMisses) {
   seen.assign(35, std::nan(""));
   record = measure_quadratic_model(at_centre, loss, grid, seen);
   EXPECT_EQ(status(record, "quadratic_error_max"), Status::kNonFinite);
+}
+
+// Not that of a line, either.
+TEST_F(Faithfulness, HasNoQuadraticModelOfAPlaneWhereASlopeIsNotFinite) {
+  const Grid grid = parse_grid("7x5", "-1:1");
+  Group at_centre = measure_centre(centre, plane, false);
+  at_centre["slope_2"].set(std::numeric_limits<double>::infinity());
+  const Group record = measure_quadratic_model(at_centre,
+                                               objective.value(plane.centre),
+                                               grid,
+                                               losses(grid, [](double, double) { return 0.0; }));
+  for (const char* name : {"quadratic_error_max", "quadratic_error_rms"}) {
+    EXPECT_EQ(status(record, name), Status::kNonFinite) << name;
+  }
 }
 
 TEST(Barrier, IsWhatStandsAboveTheStraightLine) {

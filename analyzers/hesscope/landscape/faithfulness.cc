@@ -117,7 +117,7 @@ Group measure_quadratic_model(const Group& centre,
                               const Grid& grid,
                               std::span<const double> losses) {
   const auto of = [&centre](const char* name) { return number_in(centre, name); };
-  const bool has_second = std::isfinite(of("slope_2"));
+  const bool has_second = grid.is_plane();
   const double slope_2 = has_second ? of("slope_2") : 0;
   const double h_12 = has_second ? of("curvature_12") : 0;
   const double h_22 = has_second ? of("curvature_22") : 0;

@@ -29,6 +29,7 @@ std::vector<Variable> quadratic_model_quantities();
 /// @param  centre  what measure_centre() found.
 /// @param  loss    f, at the centre.
 /// @param  losses  on the grid, alpha fastest; those that are not finite are passed over.
+/// @return status non_finite without such a loss, or where a slope or a curvature is not finite.
 Group measure_quadratic_model(const Group& centre,
                               double loss,
                               const Grid& grid,
