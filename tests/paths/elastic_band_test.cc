@@ -164,6 +164,36 @@ TEST(ElasticBand, TakesTwentyStepsAsTenAndTen) {
   EXPECT_EQ(once.images, other.images);
 }
 
+// The wells by a power of two lower.
+struct ShallowWells {
+  template <typename T>
+  T operator()(const Eigen::Matrix<T, Eigen::Dynamic, 1>& x, Index sample) const {
+    return 0x1p-664 * test::ThreeWells()(x, sample);
+  }
+};
+
+// Squares of such forces are below the least double.
+TEST(ElasticBand, ComesToRestWhateverTheSizeOfForces) {
+  const ElasticBand::Options options = {.num_images = 9, .num_threads = 1};
+  const auto wells = test::three_wells();
+  const auto shallow = make_objective(ShallowWells(), 2, 1);
+  const BandState deep = at_rest(ElasticBand(wells, options), test::well(0), test::well(1));
+  const BandState state = at_rest(ElasticBand(shallow, options), test::well(0), test::well(1));
+  EXPECT_EQ(state.outcome, BandOutcome::kConverged);
+  EXPECT_TRUE(state.images.isApprox(deep.images, 1e-9));
+}
+
+// Nor is any loss there that would tell what is higher.
+TEST(ElasticBand, ComesToRestWhateverItsLength) {
+  MatrixXd h = MatrixXd::Zero(2, 2);
+  h.diagonal() << 1, 50;
+  const test::QuadraticObjective objective({h});
+  const ElasticBand band(objective, {.num_images = 11, .num_threads = 1});
+  const BandState state = at_rest(band, 1e-200 * Vector2d(-1, 0.2), 1e-200 * Vector2d(2, -0.1));
+  EXPECT_EQ(state.outcome, BandOutcome::kConverged);
+  EXPECT_TRUE(state.num_steps < 100);
+}
+
 TEST(ElasticBand, OfOnePointIsAtRestThere) {
   const auto objective = test::three_wells();
   const Vector2d far(0.4, 0.3);  // where the loss is steep

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/core/internal/norms.h>
 #include <hesscope/paths/elastic_band.h>
 #include <hesscope/paths/internal/line_excess.h>
 
@@ -70,6 +71,14 @@ VectorXd straightening(const BandState& state, Index i, const VectorXd& tangent)
   const double share = cosine > 0 ? (1 + std::cos(std::numbers::pi * cosine)) / 2 : 1;
   const VectorXd spring = kSpring * state.curvature * (after - before);
   return share * (spring - spring.dot(tangent) * tangent);
+}
+
+double largest_speed(const MatrixXd& velocities) {
+  double largest = 0;
+  for (const auto& velocity : velocities.colwise()) {
+    largest = std::max(largest, detail::norm(velocity));
+  }
+  return largest;
 }
 
 }  // namespace
@@ -222,7 +231,8 @@ void ElasticBand::settle(BandState& state, const Forces& now) const {
     state.outcome = BandOutcome::kNonFinite;
     return;
   }
-  const double length = (state.images.col(state.images.cols() - 1) - state.images.col(0)).norm();
+  const double length =
+      detail::norm(state.images.col(state.images.cols() - 1) - state.images.col(0));
   const double rest =
       std::max(options_.tolerance * state.first_force, kRounding * state.curvature * length);
   const double near = options_.climbs_from * rest;
@@ -251,12 +261,11 @@ void ElasticBand::advance(BandState& state,
   Forces now = forces(state);
   for (std::int64_t step = 0; step < num_steps && !state.is_done(); ++step) {
     detail::report(progress, static_cast<double>(step) / static_cast<double>(num_steps));
-    const double power = now.forces.cwiseProduct(state.velocities).sum();
-    if (power > 0) {
-      const double speed = state.velocities.norm();
-      const double size = now.forces.norm();
-      state.velocities = (1 - state.mixing) * state.velocities +
-                         state.mixing * (speed / std::max(size, 1e-300)) * now.forces;
+    if (detail::dot(now.forces.reshaped(), state.velocities.reshaped()) > 0.0) {
+      const double speed = detail::norm(state.velocities);
+      const double size = detail::norm(now.forces);
+      state.velocities =
+          (1 - state.mixing) * state.velocities + state.mixing * (speed / size) * now.forces;
       if (++state.num_downhill > kPatience) {
         state.time_step = std::min(state.time_step * kGrowth, longest);
         state.mixing *= kMixingFactor;
@@ -271,7 +280,7 @@ void ElasticBand::advance(BandState& state,
     state.velocities += state.time_step * now.forces;
     const double limit = kLargestMove * state.arc_lengths()[state.images.cols() - 1] /
                          static_cast<double>(state.images.cols() - 1);
-    const double move = state.time_step * state.velocities.colwise().norm().maxCoeff();
+    const double move = state.time_step * largest_speed(state.velocities);
     if (move > limit) state.velocities *= limit / move;
     state.images += state.time_step * state.velocities;
     ++state.num_steps;
