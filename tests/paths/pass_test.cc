@@ -7,6 +7,7 @@
 #include <iterator>
 #include <numbers>
 #include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,14 +18,19 @@
 #include <hesscope/paths/internal/path_summary.h>
 #include <hesscope/spectra/critical_point.h>
 
+#include "support/quadratic_objective.h"
+
 namespace hesscope {
 namespace {
 
 using Eigen::RowVector3d;
 using Eigen::VectorXd;
 using ::testing::Contains;
+using ::testing::Each;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 // It rises towards infinity, where gradient and curvature vanish together.
 struct Plateau {
@@ -141,6 +147,36 @@ TEST(Pass, IsNoneOfThePathWhereTheSearchLeavesIt) {
   const PathResult result = judged(saddle, state);
   EXPECT_FALSE(result.is_conclusive);
   EXPECT_THAT(result.warnings, Contains(HasSubstr("none of this path")));
+}
+
+TEST(Pass, IsNotSoughtOnABandThatIsNotFinite) {
+  const auto objective = make_objective(Plateau(), 1, 1);
+  BandState state = band_of({0, 1, 2}, Eigen::Vector3d(0.7, kNaN, 0.7));
+  state.outcome = BandOutcome::kNonFinite;
+  const Group saddle = detail::saddle_record(objective, state, {});
+  EXPECT_EQ(word_of(saddle["saddle_outcome"]), "not_searched");
+  EXPECT_EQ(saddle["barrier"].status(), Status::kNonFinite);
+  const PathResult result = judged(saddle, state);
+  EXPECT_FALSE(result.is_conclusive);
+  EXPECT_THAT(result.warnings,
+              ElementsAre("the loss or its gradient is not finite on the band",
+                          "path/band_barrier: non_finite",
+                          "path/band_force: non_finite"));
+}
+
+// Whether an alignment has changed a loss, only losses tell.
+TEST(AlignmentRecord, WithoutAFiniteLossHasNotFailed) {
+  const test::QuadraticObjective objective({Eigen::MatrixXd(Eigen::Vector2d(1, 2).asDiagonal())});
+  const VectorXd first = VectorXd::Zero(2);
+  const VectorXd second = VectorXd::Constant(2, 1e200);
+  const Group record = detail::alignment_record(objective, first, second, true, {});
+  EXPECT_EQ(record["alignment_error"].status(), Status::kNonFinite);
+  EXPECT_EQ(record["aligned_parameters"].numbers(), (std::vector<double>{1e200, 1e200}));
+  const Group band = detail::band_summary(band_of({0, 1, 2}, VectorXd::Zero(3)));
+  PathResult result;
+  detail::judge(detail::joined_scalars({&record, &band}), {}, result);
+  EXPECT_THAT(result.warnings, Contains("path/alignment_error: non_finite"));
+  EXPECT_THAT(result.warnings, Each(Not(HasSubstr("changed the loss"))));
 }
 
 TEST(Pass, OutcomesAreThoseOfTheSearchAndThreeMore) {

@@ -54,7 +54,8 @@ std::vector<Variable> alignment_quantities() {
        .definition =
            "|loss(aligned_parameters) - loss(second)| / max(|loss(second)|, |loss((first "
            "+ second) / 2)|, 1e-300), with the first checkpoint's buffers; above 1e-8 it has "
-           "failed, and the second checkpoint is taken as it is"},
+           "failed, and the second checkpoint is taken as it is, as where loss(second) is not "
+           "finite"},
       {.name = "aligned_parameters",
        .dimensions = {"parameter"},
        .long_name = "parameters of the second checkpoint, aligned with the first",
@@ -260,10 +261,9 @@ std::vector<Variable> saddle_quantities() {
        .definition =
            "as /critical/outcome, from the place at saddle_arc_length; no_pass: no place on the "
            "band is higher than both ends beyond rounding, 1e-14 (|loss| + |loss of the end|); "
-           "not_searched: the Hessian is too large; elsewhere: the critical point is further "
-           "from there than the images on both sides are, so that it is none of this path, and "
-           "barrier "
-           "has failed",
+           "not_searched: the Hessian is too large, or the band is not finite; elsewhere: the "
+           "critical point is further from there than the images on both sides are, so that it is "
+           "none of this path, and barrier has failed",
        .flag_meanings = pass_outcomes()},
       {.name = "saddle_parameters",
        .dimensions = {"parameter"},

@@ -192,7 +192,9 @@ Group alignment_record(const Objective& objective,
     const double scale =
         std::max({std::abs(loss), std::abs(objective.value((first + second) / 2)), 1e-300});
     const double error = std::abs(objective.value(found.theta) - loss) / scale;
-    if (!(error <= kLargestError)) {
+    if (!std::isfinite(loss)) {
+      take_as_it_is(Status::kNonFinite);  // nothing tells whether it is kept
+    } else if (!(error <= kLargestError)) {
       take_as_it_is(Status::kFailed);
     } else {
       record["distance"].set(norm(first - found.theta));
@@ -322,7 +324,7 @@ Group saddle_record(const Objective& objective,
   const Index last = state.losses.size() - 1;
   const double higher_end = std::max(state.losses[0], state.losses[last]);
   if (state.outcome == BandOutcome::kNonFinite) {
-    record["saddle_outcome"].set_flag(static_cast<std::int8_t>(CriticalPointOutcome::kNonFinite));
+    record["saddle_outcome"].set_flag(kNotSearched);
     record.set_rest_missing(Status::kNonFinite);
     return record;
   }

@@ -105,15 +105,17 @@ void judge(const Group& scalars, const std::vector<Group>& images, PathResult& r
                      search.flag_meanings.at(static_cast<std::size_t>(search.number()))),
          result);
   }
+  const bool is_without_pass = has_failed || is_elsewhere || outcome == BandOutcome::kNonFinite;
   std::set<std::string> said;
   const auto judge_one = [&](const Variable& variable) {
     const Status status = variable.status();
     const bool is_of_pass = variable.name == "barrier" ||
                             variable.name.starts_with("barrier_from") ||
                             variable.name.starts_with("saddle_");
-    if ((has_failed || is_elsewhere) && is_of_pass) return;
+    if (is_without_pass && is_of_pass) return;
+    const bool is_said_already = variable.name == "alignment_error" && status == Status::kFailed;
     const bool is_flawed = variable.is_said() && !is_conclusive(status) &&
-                           status != Status::kNotComputed && variable.name != "alignment_error";
+                           status != Status::kNotComputed && !is_said_already;
     if (is_flawed && said.insert(variable.name).second) {
       warn(fmt::format("{}/{}: {}", kPathGroup, variable.name, to_string(status)), result);
     }
