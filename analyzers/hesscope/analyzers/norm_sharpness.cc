@@ -101,9 +101,6 @@ class NormSharpnessAnalyzer final : public Analyzer {
 
   Group analyze(PointAnalysis& point) const override {
     Group answer = declared();
-    for (const NormSection* norm : {&linf_, &block_, &spectral_}) {
-      answer[norm->is_closed].set_flag(0);
-    }
     if (point.status() != Status::kOk || point.hessian_status() == Status::kNonFinite) {
       answer.set_rest_missing(Status::kNonFinite);
       return answer;
