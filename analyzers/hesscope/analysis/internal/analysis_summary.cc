@@ -31,7 +31,7 @@ std::vector<HeadlineNumber> headline_of(const std::string& analyzer, const Group
   for (const Variable& variable : answer.variables) {
     if (variable.headline > 0) shown.push_back(&variable);
   }
-  std::ranges::sort(shown, {}, &Variable::headline);
+  std::ranges::stable_sort(shown, {}, &Variable::headline);
   std::vector<HeadlineNumber> numbers;
   // Of a spectrum without a prefix: lambda_min, lambda_median and lambda_max.
   const Variable* const band = answer.find(kRoundingBand);
