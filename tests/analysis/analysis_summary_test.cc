@@ -8,9 +8,13 @@
 #include <gtest/gtest.h>
 
 #include <hesscope/analysis/internal/analysis_summary.h>
+#include <hesscope/core/constants.h>
 
 namespace hesscope {
 namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 class AnalysisSummary : public ::testing::Test {
  protected:
@@ -35,6 +39,44 @@ TEST_F(AnalysisSummary, ShowsNumbersOfOnePlaceInTheOrderOfTheirDeclaration) {
   std::vector<std::string> shown;
   for (const HeadlineNumber& number : result_.checkpoints[0].numbers) shown.push_back(number.name);
   EXPECT_EQ(shown, names);
+}
+
+// One number, and one for each sample.
+Group answer_with(const std::vector<Status>& statuses) {
+  Group answer;
+  answer[answer.add({.name = "x"})].set(1);
+  answer[answer.add({.name = "of_samples"})].set_numbers(std::vector<double>(statuses.size(), kNaN),
+                                                         statuses);
+  return answer;
+}
+
+TEST_F(AnalysisSummary, SaysWhatFailedBeyondTheFirstNumber) {
+  detail::add_record(result_, "own", answer_with({Status::kOk, Status::kFailed}));
+  EXPECT_FALSE(result_.is_conclusive);
+  EXPECT_THAT(result_.warnings, ElementsAre("a.npz: own/of_samples: failed"));
+}
+
+TEST_F(AnalysisSummary, LeavesAloneWhatIsUndefinedOrWasNotAskedFor) {
+  const Group answer = answer_with({Status::kNotComputed, Status::kUndefinedSingular, Status::kOk});
+  detail::add_record(result_, "own", answer);
+  detail::add_run_record(result_, "own", answer);
+  EXPECT_TRUE(result_.is_conclusive);
+  EXPECT_THAT(result_.warnings, IsEmpty());
+}
+
+TEST_F(AnalysisSummary, SaysWhatIsMissingOfTheRun) {
+  detail::add_run_record(result_, "own", answer_with({Status::kOk, Status::kNonFinite}));
+  EXPECT_FALSE(result_.is_conclusive);
+  EXPECT_THAT(result_.warnings,
+              ElementsAre("all checkpoints together: own/of_samples: non_finite"));
+}
+
+TEST_F(AnalysisSummary, SaysOfACheckpointThatIsNotFiniteNothingMore) {
+  result_.checkpoints[0].status = Status::kNonFinite;
+  detail::add_record(result_, "own", answer_with({Status::kNonFinite}));
+  detail::add_run_record(result_, "own", answer_with({Status::kNonFinite}));
+  EXPECT_FALSE(result_.is_conclusive);
+  EXPECT_THAT(result_.warnings, IsEmpty());
 }
 
 }  // namespace

@@ -68,6 +68,20 @@ TEST(Variable, OneNonFiniteElementMarksTheArrayAndKeepsTheOthers) {
   EXPECT_EQ(bad.reals()[2], 3);
 }
 
+TEST(Variable, TheWorstStatusIsThatOfTheFirstFailure) {
+  Variable x = variable();
+  EXPECT_EQ(x.worst_status(), Status::kNotComputed);
+  const auto worst_of = [&x](const std::vector<Status>& statuses) {
+    x.set_numbers(std::vector<double>(statuses.size(), kNaN), statuses);
+    return x.worst_status();
+  };
+  EXPECT_EQ(worst_of({Status::kOk, Status::kNotComputed}), Status::kOk);
+  EXPECT_EQ(worst_of({Status::kNotComputed, Status::kOk}), Status::kNotComputed);
+  EXPECT_EQ(worst_of({Status::kUndefinedSingular, Status::kOk}), Status::kUndefinedSingular);
+  EXPECT_EQ(worst_of({Status::kNotComputed, Status::kNonFinite, Status::kFailed}),
+            Status::kNonFinite);
+}
+
 TEST(Variable, WhatIsMissingHasAStatusAndNoValues) {
   Variable x = variable();
   x.set(1);

@@ -255,8 +255,9 @@ class AnalysisRun {
       if (chosen.analyzer->declared_of_run().variables.empty()) continue;
       std::vector<Group> answers;
       for (const PointAnswers& point : impl_->points) answers.push_back(point.groups_[k]);
-      impl_->run.groups_.push_back(
+      const Group& answer = impl_->run.groups_.emplace_back(
           detail::answer_of_run(chosen, subject_.objective(), answers, options_.seed));
+      detail::add_run_record(impl_->summary, chosen.name, answer);
     }
   }
 

@@ -77,6 +77,12 @@ std::vector<double> Variable::row(std::size_t index) const {
   return {first, first + length};
 }
 
+Status Variable::worst_status() const {
+  const auto found = std::ranges::find_if(
+      statuses, [](Status each) { return each != Status::kNotComputed && !is_conclusive(each); });
+  return found == statuses.end() ? status() : *found;
+}
+
 void Variable::set(double value) {
   set(value, std::isfinite(value) ? Status::kOk : Status::kNonFinite);
 }

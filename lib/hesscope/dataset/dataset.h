@@ -95,8 +95,12 @@ struct Variable {
   /// Whether anything was said of it: a value, or why there is none.
   bool is_said() const { return !statuses.empty(); }
 
-  /// kNotComputed where nothing was said.
+  /// That of the first value; kNotComputed where nothing was said.
   Status status() const { return statuses.empty() ? Status::kNotComputed : statuses.front(); }
+
+  /// That of the first value which is missing, though it was sought and mathematics or the inputs
+  /// do not leave it undefined (is_conclusive()); status() where there is none such.
+  Status worst_status() const;
 
   /// The values of a variable of kDouble. @throws std::bad_variant_access for another type.
   const std::vector<double>& reals() const { return std::get<std::vector<double>>(values); }

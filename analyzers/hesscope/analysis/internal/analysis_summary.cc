@@ -3,7 +3,6 @@
 #include <cmath>
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,6 +15,52 @@
 #include <hesscope/core/constants.h>
 
 namespace hesscope::detail {
+namespace {
+
+// "NAMES: WHY" of what is missing of an answer, and then of what is not proved. Numbers that are
+// missing for the same reason are said together.
+std::vector<std::string> flaws_of(const Group& answer) {
+  std::vector<std::pair<Status, std::vector<std::string>>> missing;
+  for (const Variable& variable : answer.variables) {
+    if (variable.type == VariableType::kInt8) continue;  // has no status; its numbers have one
+    const Status status = variable.worst_status();
+    // An analyzer that says itself that it did not compute something was not asked to.
+    const bool is_left_out = status == Status::kNotComputed && variable.is_said();
+    if (is_conclusive(status) || is_left_out) continue;
+    const auto same =
+        std::ranges::find(missing, status, &std::pair<Status, std::vector<std::string>>::first);
+    if (same == missing.end()) {
+      missing.push_back({status, {variable.name}});
+    } else {
+      same->second.push_back(variable.name);
+    }
+  }
+  std::vector<std::string> flaws;
+  for (const auto& [status, names] : missing) {
+    flaws.push_back(fmt::format("{}: {}", fmt::join(names, ", "), to_string(status)));
+  }
+  for (const Variable& variable : answer.variables) {
+    if (variable.is_proved) continue;
+    flaws.push_back(variable.name +
+                    ": converged without a count, so another eigenvalue may have been missed");
+  }
+  return flaws;
+}
+
+// `of`: what the answer is about. `is_said_already`: by the status of a checkpoint.
+void add_flaws(const std::string& of,
+               const std::string& analyzer,
+               const Group& answer,
+               bool is_said_already,
+               AnalysisResult& result) {
+  for (const std::string& flaw : flaws_of(answer)) {
+    result.is_conclusive = false;
+    if (is_said_already) return;
+    result.warnings.push_back(fmt::format("{}: {}/{}", of, analyzer, flaw));
+  }
+}
+
+}  // namespace
 
 HeadlineNumber headline_number(const std::string& analyzer, const Variable& variable) {
   HeadlineNumber number{analyzer, variable.name, variable.number(), variable.status()};
@@ -64,40 +109,17 @@ void add_record(AnalysisResult& result, const std::string& analyzer, const Group
   CheckpointSummary& summary = result.checkpoints.back();
   const std::vector<HeadlineNumber> numbers = headline_of(analyzer, answer);
   summary.numbers.insert(summary.numbers.end(), numbers.begin(), numbers.end());
-  const auto warn = [&](const std::string& name, std::string_view what) {
-    result.is_conclusive = false;
-    if (summary.status != Status::kOk) return;  // said already
-    result.warnings.push_back(
-        fmt::format("{}: {}/{}: {}", summary.checkpoint.path.string(), analyzer, name, what));
-  };
-  // Numbers that are missing for the same reason are said together.
-  std::vector<std::pair<Status, std::vector<std::string>>> missing;
-  for (const Variable& variable : answer.variables) {
-    if (variable.type == VariableType::kInt8) continue;  // has no status; its numbers have one
-    // An analyzer that says itself that it did not compute something was not asked to.
-    const bool is_left_out = variable.status() == Status::kNotComputed && variable.is_said();
-    if (is_conclusive(variable.status()) || is_left_out) continue;
-    const auto same = std::ranges::find(
-        missing, variable.status(), &std::pair<Status, std::vector<std::string>>::first);
-    if (same == missing.end()) {
-      missing.push_back({variable.status(), {variable.name}});
-    } else {
-      same->second.push_back(variable.name);
-    }
-  }
-  for (const auto& [status, names] : missing) {
-    warn(fmt::format("{}", fmt::join(names, ", ")), to_string(status));
-  }
-  for (const Variable& variable : answer.variables) {
-    if (!variable.is_proved) {
-      warn(variable.name, "converged without a count, so another eigenvalue may have been missed");
-    }
-  }
+  add_flaws(
+      summary.checkpoint.path.string(), analyzer, answer, summary.status != Status::kOk, result);
 }
 
 void add_run_record(AnalysisResult& result, const std::string& analyzer, const Group& answer) {
   const std::vector<HeadlineNumber> numbers = headline_of(analyzer, answer);
   result.run_numbers.insert(result.run_numbers.end(), numbers.begin(), numbers.end());
+  const bool is_said_already = std::ranges::any_of(
+      result.checkpoints,
+      [](const CheckpointSummary& summary) { return summary.status != Status::kOk; });
+  add_flaws("all checkpoints together", analyzer, answer, is_said_already, result);
 }
 
 }  // namespace hesscope::detail

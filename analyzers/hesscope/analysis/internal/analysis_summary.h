@@ -31,7 +31,7 @@ void add_checkpoint(AnalysisResult& result,
 /// failures into the warnings.
 void add_record(AnalysisResult& result, const std::string& analyzer, const Group& answer);
 
-/// Takes what an analyzer says of the run into the result.
+/// The same with what an analyzer says of all checkpoints together, for the numbers of the run.
 void add_run_record(AnalysisResult& result, const std::string& analyzer, const Group& answer);
 
 }  // namespace hesscope::detail

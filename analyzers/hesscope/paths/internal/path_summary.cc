@@ -108,7 +108,7 @@ void judge(const Group& scalars, const std::vector<Group>& images, PathResult& r
   const bool is_without_pass = has_failed || is_elsewhere || outcome == BandOutcome::kNonFinite;
   std::set<std::string> said;
   const auto judge_one = [&](const Variable& variable) {
-    const Status status = variable.status();
+    const Status status = variable.worst_status();
     const bool is_of_pass = variable.name == "barrier" ||
                             variable.name.starts_with("barrier_from") ||
                             variable.name.starts_with("saddle_");
