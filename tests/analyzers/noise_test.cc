@@ -117,6 +117,7 @@ TEST_F(NoiseAnalyzerTest, OfCopiesOfASampleIsZeroWithinRounding) {
   for (const char* name : {"skewness",
                            "excess_kurtosis",
                            "hill_index",
+                           "hill_plot",
                            "qq_correlation",
                            "alignment_cosine",
                            "commutator",
@@ -171,7 +172,7 @@ TEST_F(NoiseAnalyzerTest, OfTwoHalvesIsOneNumber) {
     const Eigen::VectorXd norms = analysis[0].values("noise", "norm");
     ASSERT_EQ(norms.size(), 2);
     EXPECT_EQ(norms[0], norms[1]) << i;
-    for (const char* name : {"skewness", "hill_index", "qq_correlation"}) {
+    for (const char* name : {"skewness", "hill_index", "hill_plot", "qq_correlation"}) {
       EXPECT_EQ(analysis[0].status("noise", name), Status::kUndefinedZeroDenominator) << name;
     }
     EXPECT_EQ(analysis[0].values("noise", "histogram_counts").sum(), 2);

@@ -184,7 +184,7 @@ void NoiseDistribution::set_tail(Group& answer, const VectorXd& norms) const {
   const TailIndex tail = tail_index(norms);
   answer[hill_index_].set(tail.index);
   answer[hill_index_standard_error_].set(tail.standard_error);
-  if (tail.by_count.size() == 0) {
+  if (tail.by_count.array().isNaN().all()) {  // or there is none
     answer[hill_plot_].set_missing(tail.index.status);
   } else {
     answer[hill_plot_].set_rows(tail.by_count.transpose(), Status::kOk);  // NaN is part of it
