@@ -131,7 +131,11 @@ void PartOption::declare(OptionTable& options) {
                      .unrecorded()
                      .offering({kSlurm});
   part.take = [this](const std::string& given) {
-    const Parsed parsed = given == kSlurm ? part_of_slurm() : part_of_text(given);
+    Parsed parsed = given == kSlurm ? part_of_slurm() : part_of_text(given);
+    if (parsed.part.count > io::kMostParts) {
+      parsed.problem =
+          fmt::format("a run has at most {} parts; got {}", io::kMostParts, parsed.part.count);
+    }
     given_ = given;
     share_.part = parsed.part;
     return parsed.problem;

@@ -52,7 +52,7 @@ TEST(Part, RangesDifferByOneUnitAtMost) {
 }
 
 TEST(Part, IsOneOfThoseThatThereAre) {
-  for (const Part part : {Part{0, 0}, {3, -1}, {3, 3}, {-1, 0}, {-1, -2}}) {
+  for (const Part part : {Part{0, 0}, {3, -1}, {3, 3}, {-1, 0}, {-1, -2}, {kMostParts + 1, 0}}) {
     const std::string message = fmt::format("there is no part {} of {}", part.index, part.count);
     expect_refusal([&] { part.is_dealt(1); }, message);
     expect_refusal([&] { part.range(5); }, message);
@@ -79,6 +79,7 @@ TEST_F(PartsTest, AreFoundByWhatTheyLeft) {
   }
   for (const char* name : {"out.h5.part-3-of-3.units",
                            "out.h5.part--1-of-3.units",
+                           "out.h5.part-0-of-2147483647.units",
                            "out.h5.part-1-of-3",
                            "out.h5.part-1-of-3.units.old",
                            "out.h5.part-of-3.units",

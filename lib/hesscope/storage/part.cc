@@ -30,20 +30,26 @@ bool take_number(std::string_view& text, int& number) {
   return true;
 }
 
+bool is_there(const Part& part) {
+  return part.index >= 0 && part.index < part.count && part.count <= kMostParts;
+}
+
 // Of the name of a part's folder or lock.
 std::optional<Part> part_in(std::string_view name, std::string_view output) {
   Part part;
   const bool is_one = take_text(name, output) && take_text(name, kPart) &&
                       take_number(name, part.index) && take_text(name, kOf) &&
                       take_number(name, part.count) && (name == ".units" || name == ".lock");
-  if (!is_one || part.index < 0 || part.index >= part.count) return std::nullopt;
-  return part;
+  return is_one && is_there(part) ? std::optional(part) : std::nullopt;
 }
 
 void require_one(const Part& part) {
-  if (part.index >= 0 && part.index < part.count) return;
-  throw PreconditionError(fmt::format(
-      "Part: there is no part {} of {}; parts are numbered from 0", part.index, part.count));
+  if (is_there(part)) return;
+  throw PreconditionError(
+      fmt::format("Part: there is no part {} of {}; parts are numbered from 0, and at most {}",
+                  part.index,
+                  part.count,
+                  kMostParts));
 }
 
 }  // namespace

@@ -20,8 +20,11 @@
 
 namespace hesscope::io {
 
+/// Who looks for what is missing asks one part after the other.
+inline constexpr int kMostParts = 100'000;
+
 /// One of `count` parts of a run's units. Every unit is in exactly one of them; a part may be
-/// empty. Whatever takes one throws PreconditionError unless 0 <= index < count.
+/// empty. Whatever takes one throws PreconditionError unless 0 <= index < count <= kMostParts.
 struct Part {
   int count = 1;
   int index = 0;  ///< from 0
