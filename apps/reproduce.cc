@@ -11,6 +11,7 @@
 #include <hesscope/reproduction/reproduction.h>
 
 #include "commands.h"
+#include "interrupt.h"
 #include "json_document.h"
 #include "plugin_option.h"
 #include "progress_line.h"
@@ -180,11 +181,14 @@ class ReproduceCommand final : public RunCommand {
   }
 
   Report plan() override {
+    const InterruptibleRun interruptible(*this);  // for the inputs among the temporary files
+    ReproductionRequest request = make_request();
+    request.stop = interruptible.token();
     double seconds = 0;
     std::vector<std::vector<std::string>> rows = {
         {"experiment", "figures", "variants", "runs", "memory", "training"}};
     Json experiments = Json::list();
-    for (const PlannedExperiment& plan : plan_reproduction(make_request())) {
+    for (const PlannedExperiment& plan : plan_reproduction(request)) {
       seconds += plan.training_seconds;
       rows.push_back({plan.about.name,
                       fmt::format("{}", fmt::join(plan.figures, ", ")),

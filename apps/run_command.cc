@@ -140,7 +140,7 @@ std::string RunCommand::command_line(const std::string& part) const {
 }
 
 std::string RunCommand::on_interrupt() const {
-  const std::string kept = kept_in();
+  const std::string kept = dry_run_ ? "" : kept_in();
   if (kept.empty()) return Command::on_interrupt();
   return fmt::format(
       "{}; what is finished is kept in '{}', and the same command continues from there{}:\n  {}",

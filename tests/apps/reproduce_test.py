@@ -17,6 +17,7 @@ import xarray
 import program
 from program import BAD_INPUT, DONE, INCONCLUSIVE, SOURCE, USAGE
 
+TERMINATED = 143
 VARIANTS, RUNS, SEEDS = ("few", "many"), ("sgdm", "adam"), (3, 8)
 CHECKPOINTS = (0, 5, 10, 15, 20)
 
@@ -874,6 +875,22 @@ class CarriedFiles(program.Case):
         (self.folder / "out").rename(self.folder / "moved")
         run = self.folder / "moved/wt-blocks/gpt/adam-0.003/seed-0"
         self.analyze(run, "--only", "hessian", problem=run / "problem.toml")
+
+    @program.plain_program_only
+    def test_leave_nothing_of_a_dry_run_that_is_ended(self):
+        temporary = self.folder / "temporary"
+        temporary.mkdir()
+        arguments = ("reproduce", "wt-blocks", "la-covariates", "la-depth", "la-rates", "--dry-run", "-o", "out")
+        run = subprocess.Popen(self.command(*arguments), cwd=self.folder, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                               env=self.environment(TMPDIR=str(temporary)))
+        while run.poll() is None and not list(temporary.glob("*/wt-blocks/inputs/*.npz")):
+            time.sleep(0.005)
+        run.send_signal(signal.SIGTERM)
+        said = run.communicate(timeout=60)[1]
+        self.assertEqual(run.returncode, TERMINATED, said)
+        self.assertIn("no output was written", said)
+        self.assertEqual(list(temporary.iterdir()), [])
 
     def test_give_way_to_the_users_own(self):
         shutil.copy(SOURCE / "data/experiments/wt-blocks/digits.npz", self.folder / "mine.npz")

@@ -496,7 +496,8 @@ class Interruptions(Trained):
         while self.steps_kept() == kept:
             time.sleep(0.005)
         self.assertEqual(self.stop(process, 0, signal.SIGINT)[0], INTERRUPTED)
-        (self.folder / "out/.step-004000.h5.tmp-1").write_text("torn")
+        for name in ("step-004000.h5", "problem.toml", "problem-more.toml"):  # the last one of a measure
+            (self.folder / f"out/.{name}.tmp-1").write_text("torn")
         done = self.train("out", "--run", "adam", "--seed", 3, "--resume", "--json", experiment=LONG)
         self.assertGreater(json.loads(done.stdout)["runs"][0]["resumed_at"], kept)
         self.assertFalse([name for name in self.contents() if "tmp" in name or "unit" in name])

@@ -86,6 +86,17 @@ TEST(CarriedFiles, AreWrittenAsTheyAreCarried) {
   EXPECT_EQ(bytes_of(damaged), whole);
 }
 
+TEST(CarriedFiles, LeaveNothingOfWritersThatWereKilled) {
+  const TemporaryFolder folder;
+  write_carried_files(kExperiment, folder.path());
+  std::ofstream(folder.path() / ".cnn.onnx.tmp-1") << "half";
+  std::ofstream(folder.path() / ".mine.onnx.tmp-1") << "another's";
+  remove_remnants_of_carried_files(kExperiment, folder.path());
+  EXPECT_FALSE(fs::exists(folder.path() / ".cnn.onnx.tmp-1"));
+  EXPECT_TRUE(fs::exists(folder.path() / ".mine.onnx.tmp-1"));
+  EXPECT_TRUE(fs::exists(folder.path() / "cnn.onnx"));
+}
+
 TEST(CarriedFiles, OfExperimentsThatCarryNoneMakeNoFolder) {
   const TemporaryFolder parent;
   write_carried_files("la-noise", parent.path() / "inputs");

@@ -342,6 +342,8 @@ ReproductionResult run_reproduction(const ReproductionRequest& request,
     } else {
       detail::write_page(request.output, std::move(sections));
       result.page = request.output / detail::kPageName;
+      // Only now: before inputs were there, other parts may have written them, too.
+      detail::remove_remnants_of_inputs(request.output, all);
     }
   }
   return result;
@@ -359,6 +361,7 @@ std::vector<PlannedExperiment> plan_reproduction(const ReproductionRequest& requ
     plan.about = summary_of(named.document);
     plan.num_variants = named.document.variants.size();
     for (const ExperimentVariant& variant : named.document.variants) {
+      if (request.stop.stop_requested()) throw Interrupted();
       TrainingRequest foreseen = training_of(request, named, startable(variant));
       // What such a one starts from is not known yet, and so not whether what is there is the same.
       if (detail::starts_at_run(variant)) foreseen.overwrite = io::Overwrite::kAnything;

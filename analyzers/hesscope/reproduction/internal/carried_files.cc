@@ -14,6 +14,7 @@
 #include <hesscope/reproduction/internal/carried_files.h>
 #include <hesscope/storage/atomic_file.h>
 #include <hesscope/storage/overwrite.h>
+#include <hesscope/storage/unit_folder.h>
 
 namespace hesscope::detail {
 namespace {
@@ -66,6 +67,10 @@ void write_carried_files(std::string_view experiment, const fs::path& folder) {
     const fs::path path = folder / name;
     if (!holds(path, file->bytes)) io::write_whole(path, file->bytes, true);
   }
+}
+
+void remove_remnants_of_carried_files(std::string_view experiment, const fs::path& folder) {
+  for (const auto& [name, file] : files_of(experiment)) io::remove_remnants(folder / name);
 }
 
 TemporaryFolder::TemporaryFolder() {

@@ -24,6 +24,11 @@ void place_carried_files(TomlTable& root,
 /// carries none, does nothing. @throws OutputError.
 void write_carried_files(std::string_view experiment, const std::filesystem::path& folder);
 
+/// Removes temporary files that killed writers of them left in the folder. Nobody may be writing
+/// them.
+void remove_remnants_of_carried_files(std::string_view experiment,
+                                      const std::filesystem::path& folder);
+
 /// An empty folder of its own among the temporary files, which goes with it.
 class TemporaryFolder {
  public:

@@ -68,4 +68,12 @@ void write_inputs(const std::filesystem::path& output, const std::vector<NamedEx
   }
 }
 
+void remove_remnants_of_inputs(const std::filesystem::path& output,
+                               const std::vector<NamedExperiment>& all) {
+  for (const NamedExperiment& named : all) {
+    if (named.carried.empty()) continue;
+    remove_remnants_of_carried_files(named.carried, inputs_of(output, named.carried));
+  }
+}
+
 }  // namespace hesscope::detail

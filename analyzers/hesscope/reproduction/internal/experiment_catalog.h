@@ -34,4 +34,9 @@ std::filesystem::path inputs_of(const std::filesystem::path& output, const std::
 /// Writes them. @throws OutputError.
 void write_inputs(const std::filesystem::path& output, const std::vector<NamedExperiment>& all);
 
+/// Removes what killed writers of them left. Only where all of them are there, so that nobody is
+/// writing them.
+void remove_remnants_of_inputs(const std::filesystem::path& output,
+                               const std::vector<NamedExperiment>& all);
+
 }  // namespace hesscope::detail

@@ -29,14 +29,15 @@ double seconds_between(Clock::time_point begin, Clock::time_point end) {
   return std::chrono::duration<double>(end - begin).count();
 }
 
-// What killed writers of checkpoints and problems left.
+// What killed writers of checkpoints and problems left, those of measures among them.
 void remove_temporaries(const fs::path& folder) {
   std::vector<fs::path> found;
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
        entry.increment(error)) {
     const std::string name = entry->path().filename().string();
-    const bool is_ours = name.starts_with(".step-") || name.starts_with(".problem.toml.");
+    const bool is_ours = name.starts_with(".step-") || name.starts_with(".problem.toml.") ||
+                         name.starts_with(".problem-");
     if (is_ours && name.find(".tmp-") != std::string::npos) found.push_back(entry->path());
   }
   for (const fs::path& path : found) fs::remove(path, error);
