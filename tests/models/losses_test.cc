@@ -166,6 +166,52 @@ TEST(Losses, CrossEntropyCountsSmoothsAndIgnoresAsPyTorch) {
   }
 }
 
+// A class that is ignored counts where it is no target.
+TEST(Losses, CrossEntropyMayIgnoreOneOfItsClasses) {
+  Data data;
+  data.is_integer = true;
+  data.target_shape = {kSamples};
+  data.target = {1, 4, 1, 0, 5};
+  constexpr double e = 0.2;
+  double sum = 0;
+  for (const int i : {1, 3, 4}) {
+    const auto z = [&](int c) { return data.z(i, c); };
+    const int y = static_cast<int>(data.target[static_cast<std::size_t>(i)]);
+    sum -= (1 - e) * log_probability(z, kOutputs, y);
+    for (int c = 0; c < kOutputs; ++c) sum -= e / kOutputs * log_probability(z, kOutputs, c);
+  }
+  expect_loss(data, {.label_smoothing = e, .ignore_index = 1}, {kOutputs}, sum / 3);
+}
+
+// No table of all classes by all classes.
+TEST(Losses, CostAsMuchAsThereAreLogits) {
+  constexpr std::int64_t kNumClasses = 200;
+  const std::vector<double> weights(kNumClasses, 2.0);
+  for (const std::int64_t num_targets : {1, 3}) {
+    for (const LossOptions& options :
+         {LossOptions{},
+          LossOptions{.label_smoothing = 0.1},
+          LossOptions{.class_weights = weights},
+          LossOptions{.ignore_index = -100},
+          LossOptions{.label_smoothing = 0.1, .class_weights = weights, .ignore_index = 7}}) {
+      const Extents shape = {num_targets, kNumClasses};
+      TensorShapes data;
+      data.source = "data.npz";
+      data.shapes["target"] = {2, num_targets};
+      data.types["target"] = io::ElementType::kInt64;
+      data.read = [&](const std::string& /*name*/) {
+        return std::vector<double>(static_cast<std::size_t>(2 * num_targets), 3.0);
+      };
+      ModelBuilder b("test");
+      const Var z = b.parameter("z", shape);
+      const Model model = b.finish(record_loss(b, options, z, shape, "target", data));
+      Eigen::Index num_entries = 0;
+      for (const Graph::Node& node : model.graph->nodes()) num_entries += node.size();
+      EXPECT_LE(num_entries, 12 * num_targets * kNumClasses);
+    }
+  }
+}
+
 TEST(Losses, ClassesMayBeRuledOut) {
   Data data;
   data.target_shape = {kSamples};

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -118,19 +120,17 @@ std::vector<double> class_weights(const LossOptions& options, Eigen::Index num_c
   return options.class_weights;
 }
 
-// Row y holds the targets of class y, a_c = (1 - e) w_y [c = y] + e w_c / C; one more row, of
-// zeros, is for targets that are ignored.
-Eigen::MatrixXd targets_of_classes(const LossOptions& options, const std::vector<double>& weights) {
-  const auto C = static_cast<Eigen::Index>(weights.size());
-  Eigen::MatrixXd table = Eigen::MatrixXd::Zero(C + 1, C);
-  for (Eigen::Index y = 0; y < C; ++y) {
-    for (Eigen::Index c = 0; c < C; ++c) {
-      const double w = weights[static_cast<std::size_t>(c)];
-      table(y, c) = options.label_smoothing * w / static_cast<double>(C) +
-                    (c == y ? (1 - options.label_smoothing) * w : 0.0);
-    }
-  }
-  return table;
+// factor w_c for each class, a row.
+Var weight_row(ModelBuilder& builder, double factor, std::vector<double> weights) {
+  for (double& w : weights) w *= factor;
+  return builder.graph().constant(weights, 1, static_cast<Eigen::Index>(weights.size()));
+}
+
+// Of a column of classes: a row for each, with a 1 at the class and zeros elsewhere.
+Var one_hot_rows(ModelBuilder& builder, Var classes, Eigen::Index num_classes) {
+  std::vector<double> all(static_cast<std::size_t>(num_classes));
+  std::iota(all.begin(), all.end(), 0.0);
+  return equal(classes, builder.graph().constant(all, 1, num_classes));
 }
 
 // What a row counts in the mean over samples of sums over rows: samples / (sum of the targets'
@@ -166,34 +166,49 @@ double row_factor(const LossOptions& options,
   return static_cast<double>(data.at(target)[0]) / total;
 }
 
-// Targets for each row, C of them, from the data; `factor` included.
+// Targets of the classes y of one-hot rows, factor a_c = factor ((1 - e) w_y [c = y] + e w_c / C).
+Var targets_of(ModelBuilder& builder,
+               const LossOptions& options,
+               Var one_hot,
+               const std::vector<double>& weights,
+               double factor) {
+  const double e = options.label_smoothing;
+  const double own = (1 - e) * factor;
+  Var targets = one_hot;
+  if (!options.class_weights.empty()) {
+    targets = hadamard(one_hot, weight_row(builder, own, weights));
+  } else if (own != 1) {
+    targets = own * one_hot;
+  }
+  if (e == 0) return targets;
+  return targets + weight_row(builder, e * factor / static_cast<double>(weights.size()), weights);
+}
+
+// Targets for each row, C of them, from the data; those of a row that is ignored are 0.
 Var class_targets(ModelBuilder& builder,
                   const LossOptions& options,
                   const ClassRows& z,
                   const TensorShapes& data,
                   const std::string& target) {
+  const Eigen::Index num_targets = z.rows.rows();
   const Eigen::Index C = z.rows.cols();
   const std::vector<double> weights = class_weights(options, C);
-  const double factor = row_factor(options, weights, z.rows.rows(), data, target);
-  const Eigen::MatrixXd table = factor * targets_of_classes(options, weights);
-  const bool is_one_class = z.rows.rows() == 1 && !options.ignore_index;
+  const double factor = row_factor(options, weights, num_targets, data, target);
+  const bool is_one_class = num_targets == 1 && !options.ignore_index;
   if (is_one_class) {
     const Var one_hot = reshape(builder.one_hot(target, C), 1, C);
-    const bool is_plain = options.class_weights.empty() && options.label_smoothing == 0;
-    return is_plain ? one_hot : matmul(one_hot, builder.constant(table.topRows(C)));
+    return targets_of(builder, options, one_hot, weights, factor);
   }
   Var classes = builder.integers(target,
                                  z.targets,
                                  std::min<std::int64_t>(0, options.ignore_index.value_or(0)),
                                  std::max<std::int64_t>(C - 1, options.ignore_index.value_or(0)));
-  classes = reshape(classes, z.rows.rows(), 1);
-  if (options.ignore_index) {
-    const Var ignored = equal(classes, number(builder, static_cast<double>(*options.ignore_index)));
-    const Var last =
-        builder.constant(Eigen::MatrixXd::Constant(classes.rows(), 1, static_cast<double>(C)));
-    classes = select(ignored, last, classes);
-  }
-  return lookup(builder.constant(table), classes);
+  classes = reshape(classes, num_targets, 1);
+  const Var one_hot = one_hot_rows(builder, classes, C);
+  const Var targets = targets_of(builder, options, one_hot, weights, factor);
+  if (!options.ignore_index) return targets;
+  const Var ignored = equal(classes, number(builder, static_cast<double>(*options.ignore_index)));
+  return hadamard(number(builder, 1.0) - ignored, targets);
 }
 
 // A probability for each class; weights count in the sum, not in the mean (as PyTorch).
@@ -210,15 +225,11 @@ Var soft_targets(ModelBuilder& builder,
   const std::vector<double> weights = class_weights(options, C);
   const double e = options.label_smoothing;
   const double factor = static_cast<double>(C) / static_cast<double>(volume_of(shape));
-  Eigen::MatrixXd scale(1, C);
-  for (Eigen::Index c = 0; c < C; ++c) {
-    scale(0, c) = factor * weights[static_cast<std::size_t>(c)];
-  }
   const Var given =
       class_rows(builder.array(target, shape, DataArray::Content::kProbability), shape, axis);
   const Var smoothed =
       e == 0 ? given : (1 - e) * given + number(builder, e / static_cast<double>(C));
-  return hadamard(smoothed, builder.constant(scale));
+  return hadamard(smoothed, weight_row(builder, factor, weights));
 }
 
 }  // namespace
