@@ -8,7 +8,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
+#include <hesscope/objective/graph_objective.h>
+#include <hesscope/problem/internal/prediction_check.h>
 #include <hesscope/problem/problem.h>
 
 #include "problem/centred_kind.h"
@@ -70,6 +73,31 @@ TEST_F(PredictionCheckTest, NamesTheSampleAndBothValues) {
         load("checked", {2}, {1.001, 6});
       },
       "leave the array out to go on without this check");
+}
+
+// As masked logits are.
+TEST(PredictionCheck, TakesEqualInfinitiesForAlikeAndNoNumbersToo) {
+  ModelBuilder b("masked");
+  const Var z = hadamard(b.parameter("w", {2}), b.array("inputs", {2}));
+  b.set_prediction(z);
+  const GraphObjective objective(b.finish(sum(z)), SampleTable::Ones(1, 2));
+  const auto check = [&](double prediction, double stored) {
+    TensorShapes data;
+    data.source = "data.npz";
+    data.shapes["predictions"] = {1, 2};
+    data.read = [&](const std::string& /*name*/) { return std::vector<double>{stored, 3}; };
+    return detail::check_predictions(
+        objective, Eigen::Vector2d(prediction, 3), data, "a.h5", [] { return Eigen::MatrixXd(); });
+  };
+  const double nan = std::nan("");
+  EXPECT_EQ(check(-kInfinity, -kInfinity), "");
+  EXPECT_EQ(check(kInfinity, kInfinity), "");
+  EXPECT_EQ(check(nan, nan), "");
+  EXPECT_THROW(check(-kInfinity, kInfinity), InputError);
+  EXPECT_THROW(check(-kInfinity, 1), InputError);
+  EXPECT_THROW(check(1, -kInfinity), InputError);
+  EXPECT_THROW(check(nan, kInfinity), InputError);
+  EXPECT_THROW(check(1, nan), InputError);
 }
 
 TEST_F(PredictionCheckTest, SaysWhatItDidNotCompare) {

@@ -26,6 +26,12 @@ double largest(const Eigen::Ref<const Eigen::MatrixXd>& values) {
   return found;
 }
 
+// Masked logits may be infinite, or NaN, in both.
+bool are_alike(double ours, double theirs, double scale) {
+  if (std::isnan(ours) || std::isnan(theirs)) return std::isnan(ours) && std::isnan(theirs);
+  return ours == theirs || std::abs(ours - theirs) <= kTolerance * scale;
+}
+
 // The first of their numbers that ours differ from.
 struct Difference {
   Eigen::Index sample;
@@ -37,7 +43,7 @@ std::optional<Difference> difference_of(const Eigen::Ref<const Eigen::MatrixXd>&
   const double scale = std::max(largest(theirs), largest(ours));
   for (Eigen::Index i = 0; i < ours.cols(); ++i) {
     for (Eigen::Index k = 0; k < ours.rows(); ++k) {
-      if (!(std::abs(ours(k, i) - theirs(k, i)) <= kTolerance * scale)) return Difference{i, k};
+      if (!are_alike(ours(k, i), theirs(k, i), scale)) return Difference{i, k};
     }
   }
   return std::nullopt;
