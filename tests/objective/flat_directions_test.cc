@@ -2,11 +2,14 @@
 //
 // Against dimensions that can be counted, and gradients of samples that were not asked.
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <Eigen/Core>
 #include <gtest/gtest.h>
 
+#include <hesscope/models/losses.h>
 #include <hesscope/models/mlp.h>
 #include <hesscope/objective/flat_directions.h>
 #include <hesscope/spectra/spectrum.h>
@@ -62,6 +65,31 @@ TEST(FlatDirections, AreNoneWhereEveryParameterIsSeen) {
       flat_directions(objective, test::Numbers(5).vector(objective.num_parameters()));
   ASSERT_TRUE(flat.has_value());
   EXPECT_EQ(flat->cols(), 0);
+}
+
+// Logits x W^T + b of three classes at three places: what is added to all three rows of W or entries
+// of b changes nothing. -100 is no class, and far from those.
+TEST(FlatDirections, AreFoundWhereTargetsAreIgnored) {
+  ModelBuilder b("ignoring");
+  const Var w = b.parameter("W", {3, 2});
+  const Var bias = b.parameter("b", {1, 3});
+  const Var z = matmul_nt(b.array("inputs", {3, 2}), w) + bias;
+  std::vector<double> target(3 * kFlatSamples);
+  for (std::size_t i = 0; i < target.size(); ++i) {
+    target[i] = i % 6 == 5 ? -100 : static_cast<double>(i % 3);
+  }
+  TensorShapes data;
+  data.source = "data.npz";
+  data.shapes = {{"target", {kFlatSamples, 3}}};
+  data.read = [&](const std::string& /*name*/) { return target; };
+  Model model = b.finish(record_loss(b, {.ignore_index = -100}, z, {3, 3}, "target", data));
+  SampleTable samples = test::Numbers(3).table(kFlatSamples, model.record_size());
+  samples.rightCols(3) = Eigen::Map<const SampleTable>(target.data(), kFlatSamples, 3);
+  const GraphObjective objective(std::move(model), std::move(samples));
+  const std::optional<Eigen::MatrixXd> flat =
+      flat_directions(objective, test::Numbers(5).vector(9));
+  ASSERT_TRUE(flat.has_value());
+  EXPECT_EQ(flat->cols(), 3);
 }
 
 TEST(FlatDirections, AreNotToldWhereThePointIsSpecial) {

@@ -2,7 +2,9 @@
 #include <cmath>
 #include <memory>
 #include <random>
+#include <set>
 #include <utility>
+#include <vector>
 
 #include <hesscope/core/internal/random_numbers.h>
 #include <hesscope/linalg/internal/lapack.h>
@@ -16,6 +18,13 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 constexpr Index kSpareSamples = 32;
+
+// Each of them once, ascending.
+std::vector<double> numbers_in(const Eigen::Ref<const SampleTable>& values) {
+  std::set<double> numbers;
+  for (const double x : values.reshaped()) numbers.insert(x);
+  return {numbers.begin(), numbers.end()};
+}
 
 // Fills an array of all records.
 void fill_randomly(const DataArray& array,
@@ -51,11 +60,9 @@ void fill_randomly(const DataArray& array,
       break;
     }
     case DataArray::Content::kInteger: {
-      const double lowest = seen.minCoeff();
-      const auto count = static_cast<std::uint64_t>(seen.maxCoeff() - lowest) + 1;
-      for (double& x : out.reshaped()) {
-        x = lowest + static_cast<double>(detail::random_index(engine, count));
-      }
+      // Between a number that stands for none, as -100 does, and the others there may be gaps.
+      const std::vector<double> numbers = numbers_in(seen);
+      for (double& x : out.reshaped()) x = numbers[detail::random_index(engine, numbers.size())];
       break;
     }
   }

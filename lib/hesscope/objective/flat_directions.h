@@ -31,7 +31,7 @@ inline constexpr const char* kFlatDirectionsName = "any that is flat for all sam
 /// An orthonormal basis, n x d, of the directions in which no sample's loss changes to first order.
 ///
 /// Samples are random numbers: real ones normal with the mean and the deviation of their array, and
-/// classes, signs and whole numbers from among those there can be, or are.
+/// classes and signs from among those there can be, whole numbers from among those there are.
 /// @return nothing where that cannot be told: for models with more than max_parameters parameters
 ///         or a weight decay; where too many random samples have no finite gradient; where
 ///         directions are flat by less than rounding allows to tell; and where theta is special, in
