@@ -166,6 +166,15 @@ TEST(SampledRecords, PutAModelsArraysInItsOrderAndExpandClasses) {
       "x.toml:3: array 'target', sample 0: expected a class index 0 ... 2, found 3");
 }
 
+TEST(SampledRecords, AreEmptyForAModelWithoutArrays) {
+  ModelBuilder b("no data");
+  const Model model = b.finish(sum(square(b.parameter("W", {2}))));
+  const Labels sampler(-1);
+  const SampleTable table = SampledRecords(model, sampler).table(0, Stream::kTraining, 4);
+  EXPECT_EQ(table.rows(), 4);
+  EXPECT_EQ(table.cols(), 0);
+}
+
 Settings settings_of(const std::string& distribution, const test::SettingMap& values) {
   for (const InitialDistributionKind& kind : initial_distribution_kinds()) {
     if (kind.name == distribution) return Settings::checked(values, kind.keys, distribution);

@@ -44,6 +44,7 @@ void SampledRecords::write(std::uint64_t seed,
                            std::uint64_t first,
                            std::span<double> records) const {
   const auto size = static_cast<std::size_t>(record_size_);
+  if (size == 0) return;  // a model without data arrays
   std::vector<double> sampled;
   if (!is_direct_) sampled.resize(static_cast<std::size_t>(sampler_->record_size()));
   for (std::uint64_t i = 0; (i + 1) * size <= records.size(); ++i) {
