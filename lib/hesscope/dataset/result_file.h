@@ -62,7 +62,7 @@ class ResultFile {
   std::optional<Variable> define_dimension(const std::string& group, const Dimension& dimension);
 
   /// Declares a variable over dimensions of its group or of the root. Doubles start as NaN, int8 as
-  /// the status "not_computed" (1), int64 as its netCDF fill value, text as "".
+  /// -1, which is no code of a flag or a status, int64 as its netCDF fill value, text as "".
   void define_variable(const std::string& group, const Variable& variable);
 
   /// Sets an attribute of a variable that is defined.
