@@ -207,5 +207,13 @@ TEST(InvarianceSearch, RefusesBlocksThatDoNotFit) {
                        "find_invariances: parameter block 'w' has the size 3");
 }
 
+TEST(InvarianceSearch, RefusesToLookAtNoSamples) {
+  const test::QuadraticObjective objective({Eigen::MatrixXd::Identity(3, 3)});
+  for (const Eigen::Index none : {0, -1}) {
+    test::expect_refusal([&] { find_invariances(objective, {.max_samples = none}); },
+                         "find_invariances: max_samples must be at least 1, got ");
+  }
+}
+
 }  // namespace
 }  // namespace hesscope

@@ -327,5 +327,13 @@ TEST(UnitSearch, RefusesBlocksThatDoNotFit) {
                        "find_interchangeable_units: parameter block 'w' has the size 3");
 }
 
+TEST(UnitSearch, RefusesToLookAtNoSamples) {
+  const test::QuadraticObjective objective({Eigen::MatrixXd::Identity(3, 3)});
+  for (const Eigen::Index none : {0, -1}) {
+    test::expect_refusal([&] { find_interchangeable_units(objective, {.max_samples = none}); },
+                         "find_interchangeable_units: max_samples must be at least 1, got ");
+  }
+}
+
 }  // namespace
 }  // namespace hesscope

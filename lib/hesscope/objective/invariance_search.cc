@@ -55,6 +55,7 @@ std::vector<Invariance> find_invariances(const Objective& objective,
   constexpr std::size_t kVerifying = 2;
   const std::span<const ParameterBlock> blocks = objective.parameter_blocks();
   require_blocks("find_invariances", blocks, objective.num_parameters());
+  detail::require_max_samples("find_invariances", options.max_samples);
   detail::SearchPoints points{.points = {},
                               .num_finding = points_to_find_with(objective, options),
                               .tolerance = options.tolerance};

@@ -27,7 +27,7 @@ namespace hesscope {
 
 struct InvarianceSearchOptions {
   std::uint64_t seed = 1;
-  Eigen::Index max_samples = 24;  ///< at each point
+  Eigen::Index max_samples = 24;  ///< at each point; at least 1
   Eigen::Index max_units = 64;    ///< longest axis on which changes of basis are looked for
   double tolerance = 1e-10;       ///< of a sum of terms, relative to the sum of their magnitudes
 };
@@ -38,7 +38,7 @@ struct InvarianceSearchOptions {
 /// matrix; and shifts without any effect but rounding. One family of each name. Invariances of
 /// other kinds are not found (flat_directions.h has their directions at a point); dead parameters
 /// are no invariance.
-/// @throws PreconditionError by require_blocks().
+/// @throws PreconditionError by require_blocks(), and if max_samples is below 1.
 /// @cost gradients of max_samples samples at five random points or more; for T tensors, axes and
 ///       parts of m units decompositions of m^2 / 2 matrices 2 T x 2 T.
 std::vector<Invariance> find_invariances(const Objective& objective,

@@ -352,6 +352,7 @@ std::vector<InterchangeableUnits> find_interchangeable_units(const Objective& ob
                                                              const UnitSearchOptions& options) {
   require_blocks(
       "find_interchangeable_units", objective.parameter_blocks(), objective.num_parameters());
+  detail::require_max_samples("find_interchangeable_units", options.max_samples);
   if (objective.num_parameters() == 0) return {};
   return UnitSearch(objective, options).execute();
 }

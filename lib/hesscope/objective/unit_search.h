@@ -54,7 +54,7 @@ struct InterchangeableUnits {
 
 struct UnitSearchOptions {
   std::uint64_t seed = 1;
-  Eigen::Index max_samples = 24;  ///< that are looked at
+  Eigen::Index max_samples = 24;  ///< that are looked at; at least 1
   double tolerance = 1e-10;       ///< of a sample's loss, relative to the largest among them
 };
 
@@ -63,7 +63,7 @@ struct UnitSearchOptions {
 /// stack (unit_views.h); where an axis can be read in several ways, all tensors are read in the
 /// same. Units whose exchange has to change anything but places and signs, such as constants of the
 /// graph, are not found.
-/// @throws PreconditionError by require_blocks().
+/// @throws PreconditionError by require_blocks(), and if max_samples is below 1.
 /// @cost for each length that axes have in common, and each width of such units, four
 ///       Hessian-vector products of max_samples samples for each axis of that length, and some
 ///       values; as much again, for fewer axes, where units that may not change places hide what

@@ -3,6 +3,9 @@
 #include <cmath>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include <hesscope/core/error.h>
 #include <hesscope/core/internal/random_numbers.h>
 #include <hesscope/objective/internal/gradient_points.h>
 
@@ -10,6 +13,13 @@ namespace hesscope::detail {
 
 using Eigen::Index;
 using Eigen::VectorXd;
+
+void require_max_samples(const char* function, Index max_samples) {
+  if (max_samples < 1) {
+    throw PreconditionError(
+        fmt::format("{}: max_samples must be at least 1, got {}", function, max_samples));
+  }
+}
 
 VectorXd random_parameters(std::span<const ParameterBlock> blocks, std::mt19937_64& engine) {
   VectorXd theta(blocks.back().offset + blocks.back().size);

@@ -21,6 +21,9 @@ struct GradientPoint {
   Eigen::MatrixXd gradients;
 };
 
+/// @throws PreconditionError in the name of `function` unless max_samples is at least 1.
+void require_max_samples(const char* function, Eigen::Index max_samples);
+
 /// Parameters of sizes that keep signals alive: a matrix's entries shrink with the root of its
 /// width.
 Eigen::VectorXd random_parameters(std::span<const ParameterBlock> blocks, std::mt19937_64& engine);
