@@ -115,6 +115,16 @@ TEST(DecadeDistances, AreLargestWhereSpectraHaveNothingInCommon) {
   }
 }
 
+// k / 10 k is a tenth, whatever the logarithms of both are rounded to.
+TEST(DecadeDistances, CountAPowerOfTenToTheDecadeBelow) {
+  for (int k = 1; k < 1000; ++k) {
+    for (const double power : {10.0, 1e3, 1e9}) {
+      const std::vector pair = {spectrum({power * k, 1.0 * k}), spectrum({power * k, 0.5 * k})};
+      EXPECT_EQ(decade_distances(pair)(0, 1), 0) << k << " of " << power * k;
+    }
+  }
+}
+
 // The largest magnitude, and with it every class, moves with the unit of all.
 TEST(DecadeDistances, DoNotDependOnUnitSignOrRepetition) {
   const std::vector<BandedEigenvalues> all = spectra();

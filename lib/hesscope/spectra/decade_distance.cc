@@ -35,11 +35,13 @@ void require_banded(const BandedEigenvalues& spectrum, std::size_t place) {
   }
 }
 
-// By logarithms, whose difference neither overflows nor underflows.
+// By logarithms, whose difference neither overflows nor underflows. It has an error of 1e-13, which
+// must not move what is a power of ten below the largest into the decade above.
 Class class_of(double eigenvalue, double zero_band, double log_largest) {
   const double magnitude = std::abs(eigenvalue);
   if (magnitude <= zero_band || magnitude == 0) return {0, 0};
-  const int decades = static_cast<int>(std::floor(log_largest - std::log10(magnitude)));
+  constexpr double kRounding = 1e-12;
+  const int decades = static_cast<int>(std::floor(log_largest - std::log10(magnitude) + kRounding));
   return {eigenvalue > 0 ? 1 : -1, std::max(decades, 0)};
 }
 

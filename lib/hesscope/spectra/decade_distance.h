@@ -23,9 +23,10 @@ struct BandedEigenvalues {
 ///     zero            |lambda| <= its zero_band,
 ///     (sign, k)       10^-(k+1) M < |lambda| <= 10^-k M,   k = 0, 1, ...,
 ///
-/// and the distance of two is that of their shares: sqrt(JS) in [0, sqrt(log 2)], as in
-/// jensen_shannon_distance(). It is 0 exactly for spectra with the same share in every class, and
-/// sqrt(log 2) for those with no class in common.
+/// where magnitudes up to 2e-12 above an edge, relatively, count as lying on it. The distance of
+/// two is that of their shares: sqrt(JS) in [0, sqrt(log 2)], as in jensen_shannon_distance(). It
+/// is 0 exactly for spectra with the same share in every class, and sqrt(log 2) for those with no
+/// class in common.
 ///
 /// Kernels of one width on a linear axis see the few large eigenvalues apart and all others as one
 /// peak at zero; by decades every eigenvalue counts alike, and there is no width to choose. As all
