@@ -69,6 +69,9 @@ TEST(Histogram, SaysWhyThereIsNone) {
   EXPECT_EQ(histogram(values, 3).status, Status::kNonFinite);
   EXPECT_EQ(histogram(values, 3).counts.size(), 0);
   EXPECT_EQ(histogram(Eigen::Vector2d(-1.7e308, 1.7e308), 3).status, Status::kNonFinite);
+  // One over the width of the bin is no double.
+  EXPECT_EQ(histogram(Eigen::Vector2d(0.0, 5e-322), 1).status, Status::kNonFinite);
+  EXPECT_EQ(histogram(Eigen::Vector2d(0.0, 5e-322), 1).edges.size(), 0);
   // No ten doubles lie between neighbours, nor beside 1e300 within 1/2.
   EXPECT_EQ(histogram(Eigen::Vector2d(1.0, std::nextafter(1.0, 2.0)), 10).status, Status::kFailed);
   EXPECT_EQ(histogram(Eigen::Vector2d(1e300, 1e300), 10).status, Status::kFailed);

@@ -52,9 +52,14 @@ Histogram histogram(const Eigen::Ref<const VectorXd>& values, Index num_bins) {
     while (bin < num_bins - 1 && value >= edges[bin + 1]) ++bin;
     counts[bin] += 1.0;
   }
+  VectorXd density = counts.array() / (edges.tail(num_bins) - edges.head(num_bins)).array() /
+                     static_cast<double>(values.size());
+  if (!density.allFinite()) {
+    result.status = Status::kNonFinite;
+    return result;
+  }
   result.status = Status::kOk;
-  result.density = counts.array() / (edges.tail(num_bins) - edges.head(num_bins)).array() /
-                   static_cast<double>(values.size());
+  result.density = std::move(density);
   result.edges = std::move(edges);
   result.counts = std::move(counts);
   return result;

@@ -19,8 +19,9 @@ struct Histogram {
 /// 1/2 above them.
 /// @param  values  at least one.
 /// @param  num_bins  at least 1.
-/// @return status kOk; kNonFinite, and nothing else, if a value or the distance of the outermost
-///         values is not finite; kFailed if the bins are too narrow for their edges to differ.
+/// @return status kOk; kNonFinite, and nothing else, if a value, the distance of the outermost
+///         values or a density is not finite; kFailed if the bins are too narrow for their edges to
+///         differ.
 /// @throws PreconditionError without values or bins.
 Histogram histogram(const Eigen::Ref<const Eigen::VectorXd>& values, Eigen::Index num_bins);
 
