@@ -56,6 +56,20 @@ TEST(LineFit, OfThreePointsIsTheClosedForm) {
   EXPECT_NEAR(found.correlation.value, 3.0 / std::sqrt(2.0 * 14.0 / 3.0), kTolerance);
 }
 
+// Distances from the mean may be above the largest double, and products of slopes and means, too.
+TEST(LineFit, IsThatOfTheSameNumbersInAnotherUnit) {
+  const Eigen::Vector4d x(-1.7, 1.7, 1.7, 1.7);
+  const Eigen::Vector4d y(-1.0, 1.0, 1.0, 1.0);
+  const LineFit found = fit_line(1e308 * x, 1e300 * y);
+  EXPECT_NEAR(found.slope.value, 1e-8 / 1.7, 1e-8 * kTolerance);
+  EXPECT_NEAR(found.intercept.value, 0.0, 1e300 * kTolerance);
+  EXPECT_NEAR(found.correlation.value, 1.0, kTolerance);
+  EXPECT_NEAR(found.slope_standard_error.value, 0.0, 1e-8 * kTolerance);
+  EXPECT_EQ(fit_line(1e300 * y, 1e308 * x).slope.status, Status::kOk);
+  // A slope that is no double.
+  EXPECT_EQ(fit_line(1e-300 * y, 1e300 * x).slope.status, Status::kNonFinite);
+}
+
 TEST(LineFit, SaysWhatIsUndefined) {
   const Eigen::Vector2d one_two(1.0, 2.0);
   const LineFit of_two = fit_line(one_two, Eigen::Vector2d(3.0, 5.0));

@@ -30,6 +30,13 @@ void expect_missing(const Statistic& found, Status status) {
   EXPECT_TRUE(std::isnan(found.value));
 }
 
+// The distance of the first number from the mean is above the largest double.
+TEST(Summary, KnowsDeviationsBeyondTheLargestDouble) {
+  const Summary found = summarize(1e308 * Eigen::Vector4d(-1.7, 1.7, 1.7, 1.7));
+  expect_value(found.mean, 0.85e308, 1e308 * kSummaryTolerance);
+  expect_value(found.standard_deviation, 1.7e308, 1e308 * kSummaryTolerance);
+}
+
 // m_2 = 2/9, m_3 = 2/27, m_4 = 2/27.
 TEST(Summary, OfThreeNumbersIsTheClosedForm) {
   const Summary found = summarize(Eigen::Vector3d(1.0, 0.0, 0.0));

@@ -28,9 +28,9 @@ LineFit fit_line(const Eigen::Ref<const Eigen::VectorXd>& x,
   // Of the scaled deviations.
   const double uu = u.deviations.squaredNorm();
   const double slope = u.deviations.dot(v.deviations) / uu;
-  const double unit = v.scale / u.scale;
-  fit.slope = finite_statistic(slope * unit);
-  fit.intercept = finite_statistic(v.mean - slope * unit * u.mean);
+  const detail::Wide unit = v.scale / u.scale;
+  fit.slope = finite_statistic((slope * unit).value());
+  fit.intercept = finite_statistic((v.mean - slope * unit * u.mean).value());
   if (v.scale > 0.0) {
     const double r = slope * std::sqrt(uu / v.deviations.squaredNorm());
     fit.correlation = finite_statistic(std::clamp(r, -1.0, 1.0));
@@ -38,7 +38,7 @@ LineFit fit_line(const Eigen::Ref<const Eigen::VectorXd>& x,
   if (x.size() > 2) {
     const double residual = (v.deviations - slope * u.deviations).squaredNorm();
     const double variance = residual / static_cast<double>(x.size() - 2);
-    fit.slope_standard_error = finite_statistic(unit * std::sqrt(variance / uu));
+    fit.slope_standard_error = finite_statistic((unit * std::sqrt(variance / uu)).value());
   }
   return fit;
 }

@@ -49,7 +49,7 @@ Summary summarize(const Eigen::Ref<const VectorXd>& values) {
   if (values.size() > 1) {
     const double variance =
         sample.deviations.squaredNorm() / static_cast<double>(values.size() - 1);
-    summary.standard_deviation = finite_statistic(sample.scale * std::sqrt(variance));
+    summary.standard_deviation = finite_statistic((sample.scale * std::sqrt(variance)).value());
   }
   if (sample.scale > 0.0) set_shape(sample.deviations, summary);
   return summary;

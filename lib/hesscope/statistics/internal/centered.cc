@@ -21,7 +21,7 @@ Centered centered(const Eigen::Ref<const Eigen::VectorXd>& values, double refere
   shifted.array() -= shift;
   const double scale = shifted.cwiseAbs().maxCoeff();
   if (scale > 0.0) shifted /= scale;
-  return {std::ldexp(scaled_reference + shift, exponent), std::ldexp(scale, exponent), shifted};
+  return {std::ldexp(scaled_reference + shift, exponent), ldexp(Wide(scale), exponent), shifted};
 }
 
 double lower_median_of(Eigen::VectorXd values) {

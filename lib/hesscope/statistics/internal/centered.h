@@ -7,6 +7,8 @@
 
 #include <Eigen/Core>
 
+#include <hesscope/core/internal/wide.h>
+
 namespace hesscope::detail {
 
 /// A running sum with the rounding errors of its additions kept apart.
@@ -29,7 +31,7 @@ class CompensatedSum {
 /// values_i = mean + scale * deviations_i.
 struct Centered {
   double mean;
-  double scale;                ///< largest distance from the mean; 0 where all values are equal
+  Wide scale;  ///< largest distance from the mean, perhaps no double; 0 where all values are equal
   Eigen::VectorXd deviations;  ///< in [-1, 1], the largest magnitude being 1; zeros for scale 0
 };
 
