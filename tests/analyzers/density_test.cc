@@ -87,6 +87,15 @@ TEST(DensityAnalyzer, OfOneProbeHasNoStandardError) {
   EXPECT_TRUE(std::isnan(analysis[0].number("density", "trace_standard_error")));
 }
 
+TEST(DensityAnalyzer, OfLargeEigenvaluesHasNoSquaredNorm) {
+  const Analysis analysis = density_of(1e200 * matrix_of_known_density(), 4);
+  EXPECT_EQ(analysis[0].status("density", "trace_estimate"), Status::kOk);
+  for (const char* name :
+       {"squared_frobenius_norm_estimate", "squared_frobenius_norm_standard_error"}) {
+    EXPECT_EQ(analysis[0].status("density", name), Status::kNonFinite) << name;
+  }
+}
+
 TEST(DensityAnalyzer, OfEqualEigenvaluesHasNoRelativeDistance) {
   const Analysis analysis = density_of(2 * Eigen::Matrix2d::Identity(), 2);
   EXPECT_EQ(analysis[0].number("density", "trace_estimate"), 4);

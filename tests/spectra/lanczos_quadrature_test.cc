@@ -295,6 +295,20 @@ TEST(LanczosQuadrature, IsTheSameAtEveryPowerOfTwo) {
   }
 }
 
+TEST(LanczosQuadrature, HasNoSquaresBeyondTheRangeOfDouble) {
+  const MatrixXd h = test::random_symmetric(30, 8);
+  for (const int exponent : {-600, 600}) {
+    const MatrixXd scaled = std::ldexp(1.0, exponent) * h;
+    const LanczosQuadrature found = lanczos_quadrature(MatrixOperator(scaled));
+    expect_rules(found);
+    EXPECT_TRUE(std::isfinite(found.trace.value));
+    EXPECT_TRUE(std::isnan(found.squared_frobenius_norm.value));
+    EXPECT_TRUE(std::isnan(found.squared_frobenius_norm.standard_error));
+  }
+  const MatrixXd zero = MatrixXd::Zero(30, 30);
+  EXPECT_EQ(lanczos_quadrature(MatrixOperator(zero)).squared_frobenius_norm.value, 0.0);
+}
+
 TEST(LanczosQuadrature, GivesTheSameBitsForAnyNumberOfThreads) {
   const MatrixXd h = test::random_symmetric(150, 9);
   const LanczosQuadrature reference = lanczos_quadrature(MatrixOperator(h), {.num_threads = 1});

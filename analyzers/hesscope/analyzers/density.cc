@@ -92,9 +92,9 @@ class DensityAnalyzer final : public Analyzer {
 
   static void set_estimate(Group& answer, const Estimate& estimate, const ProbeEstimate& found) {
     answer[estimate.value].set(found.value);
-    if (std::isnan(found.standard_error)) {
-      answer[estimate.standard_error].set_missing(
-          Status::kNotComputed);  // of one probe there is none
+    const bool is_of_one_probe = std::isnan(found.standard_error) && !std::isnan(found.value);
+    if (is_of_one_probe) {
+      answer[estimate.standard_error].set_missing(Status::kNotComputed);
     } else {
       answer[estimate.standard_error].set(found.standard_error);
     }

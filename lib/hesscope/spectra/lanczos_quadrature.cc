@@ -147,9 +147,12 @@ ProbeEstimate mean(const MatrixXd& values, const MatrixXd& weights, bool is_basi
   return estimate;
 }
 
+// 2^exponent factor times an estimate; none of a number that overflows, or underflows to 0.
 ProbeEstimate scaled(ProbeEstimate estimate, double factor, int exponent) {
-  return {std::ldexp(factor * estimate.value, exponent),
-          std::ldexp(factor * estimate.standard_error, exponent)};
+  const double value = std::ldexp(factor * estimate.value, exponent);
+  const bool is_lost = !std::isfinite(value) || (value == 0.0 && estimate.value != 0.0);
+  if (is_lost) return {};
+  return {value, std::ldexp(factor * estimate.standard_error, exponent)};
 }
 
 SpectralMeasure mean_measure(const MatrixXd& nodes, const MatrixXd& weights) {

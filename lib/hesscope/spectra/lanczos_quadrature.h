@@ -28,7 +28,8 @@ struct QuadratureOptions {
   int num_threads = 0;     ///< as of Executor. No result depends on it.
 };
 
-/// A mean over probes.
+/// A mean over probes. NaN, both, where the mean is beyond the range of double: the square of a
+/// norm above 1e154, or of one below 1e-162 that is not 0.
 struct ProbeEstimate {
   double value = kNaN;
   /// s / sqrt(num_probes), with s^2 the unbiased variance over probes; NaN for a single probe, and
