@@ -2,6 +2,7 @@
 //
 // The contract of extreme_eigenpairs; whether it can be led astray is the matter of traps_test.cc.
 #include <cmath>
+#include <cstdint>
 #include <stdexcept>
 
 #include <Eigen/Core>
@@ -122,6 +123,20 @@ TEST(Extremes, NameTheirProof) {
   EXPECT_EQ(dense.num_calls, 1);
   EXPECT_EQ(dense.num_columns, 150);
   EXPECT_EQ(extreme_eigenpairs(h).largest.proof, Proof::kDense);
+}
+
+// The few probes of the norm may see hardly anything of a matrix of rank one.
+TEST(Extremes, SayWhatMayBeMissedWhereTheNormIsGuessedTooSmall) {
+  const VectorXd u = VectorXd::Ones(400).normalized();
+  const MatrixXd h = -u * u.transpose();
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    ExtremesOptions options = matrix_free(1, 1);
+    options.seed = seed;
+    const Extremes found = extreme_eigenpairs(MatrixOperator(h), options);
+    EXPECT_EQ(found.smallest.status, Status::kOk);
+    EXPECT_GT(found.missed_fraction, 0.0);
+    EXPECT_LE(found.missed_fraction, 1.0);
+  }
 }
 
 TEST(Extremes, CountTheirProducts) {

@@ -300,16 +300,22 @@ class Search {
       return;
     }
     // By the norm of the block residual as many eigenvalues lie next to the values (Kahan).
-    const double rounding = detail::rounding_band(n_, 0.5 * shift_);  // shift / 2 ~ ||H||_F
+    const double rounding =
+        detail::rounding_band(n_, 0.5 * shift_);  // shift / 2: ||H||_F, estimated
     set_evidence(Proof::kConverged, end.residuals.stableNorm() + slack() + rounding, end);
   }
 
-  // f of 1.648 sqrt(n) r exp(-(2 m - 1) sqrt f) = p: p is half of 1 - kProbability, there being two
-  // ends; r pays for the solver's first product with B, whose eigenvalues are within a factor r of
-  // each other.
+  // Kuczynski and Wozniakowski: after m steps more than a fraction f is missed with a probability
+  // of at most
+  //   1.648 sqrt(n) r exp(-(2 m - 1) sqrt(f)),
+  // solved for f where that is p, half of 1 - kProbability, there being two ends. r pays for the
+  // solver's first product with B = I + H / shift, whose eigenvalues are within a factor r of each
+  // other. The shift being an estimate, B may have negative ones: then nothing is known.
   double missed_fraction() const {
     if (scale_ == 0.0) return 0.0;
-    const double r = (shift_ + theta_[theta_.size() - 1]) / (shift_ + theta_[0]);
+    const double smallest = shift_ + theta_[0];
+    if (!(smallest > 0.0)) return 1.0;
+    const double r = (shift_ + theta_[theta_.size() - 1]) / smallest;
     const double p = 0.5 * (1.0 - kProbability);
     const double root = std::log(1.648 * std::sqrt(static_cast<double>(n_)) * r / p) /
                         static_cast<double>(2 * num_steps_ - 1);

@@ -20,7 +20,7 @@ struct LanczosOptions {
   Ends ends = Ends::kBoth;
   Eigen::Index num_per_end = 1;  // at most n / 4
   double tolerance = 0.0;        // of residuals, in the unit of H
-  double shift = 0.0;            // positive, about 2 ||H||_2 or more
+  double shift = 0.0;            // positive, about 2 ||H||_2 or more; an estimate will do
   std::int64_t max_columns = 0;  // of operator applications
   Eigen::VectorXd start;         // n
   // An end is also done with where, after at least min_steps, its outermost Ritz value lies on the
