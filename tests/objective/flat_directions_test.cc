@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Against dimensions that can be counted, and gradients of samples that were not asked.
+#include <cmath>
 #include <optional>
 #include <string>
 #include <utility>
@@ -67,8 +68,8 @@ TEST(FlatDirections, AreNoneWhereEveryParameterIsSeen) {
   EXPECT_EQ(flat->cols(), 0);
 }
 
-// Logits x W^T + b of three classes at three places: what is added to all three rows of W or entries
-// of b changes nothing. -100 is no class, and far from those.
+// Logits x W^T + b of three classes at three places: what is added to all three rows of W, or
+// entries of b, changes nothing. -100 is no class, and far from those.
 TEST(FlatDirections, AreFoundWhereTargetsAreIgnored) {
   ModelBuilder b("ignoring");
   const Var w = b.parameter("W", {3, 2});
@@ -139,6 +140,32 @@ TEST(FlatDirections, ExplainZeroEigenvalues) {
   EXPECT_EQ(explain(&wrong).num_explained, 0);
   const Eigen::MatrixXd short_one(18, 1);
   EXPECT_THROW(explain(&short_one), PreconditionError);
+}
+
+// Of a ring's Laplacian (1, ..., 1) is a null vector; here it is off by 1e-11.
+TEST(FlatDirections, ExplainAsMuchAtEveryScale) {
+  Eigen::MatrixXd laplacian = 2.0 * Eigen::MatrixXd::Identity(5, 5);
+  for (Eigen::Index i = 0; i < 5; ++i) laplacian(i, (i + 1) % 5) = laplacian((i + 1) % 5, i) = -1;
+  Eigen::MatrixXd flat = Eigen::VectorXd::Ones(5);
+  flat(2, 0) += 1e-11;
+  flat.normalize();
+  const auto explain = [&](int exponent) {
+    const Eigen::MatrixXd hessian = std::ldexp(1.0, exponent) * laplacian;
+    return explain_zero_modes(Eigen::VectorXd::Ones(5),
+                              Eigen::VectorXd::Zero(5),
+                              {},
+                              hessian,
+                              dense_spectrum(hessian),
+                              {.flat_directions = &flat});
+  };
+  const double residual = explain(0).flat_residual;
+  EXPECT_NEAR(residual, std::sqrt(6.0 / 5.0) * 1e-11, 1e-14);
+  for (const int exponent : {-1040, -700, 0, 700}) {
+    const ZeroModes modes = explain(exponent);
+    EXPECT_EQ(modes.status, Status::kOk);
+    EXPECT_EQ(modes.num_flat, 1);
+    EXPECT_EQ(modes.flat_residual, std::ldexp(residual, exponent));
+  }
 }
 
 }  // namespace

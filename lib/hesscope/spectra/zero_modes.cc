@@ -205,18 +205,24 @@ std::optional<MatrixXd> without(const MatrixXd& flat, const MatrixXd& known) {
   return svd.left.leftCols((svd.values.array() > kIndependent).count());
 }
 
+struct FlatModes {
+  MatrixXd basis;         // orthonormal columns
+  double residual = 0.0;  // max ||H v|| over unit vectors v of their span, scaled
+};
+
 // The zero modes of H in the span of `flat` beyond those that are explained: at most as many as
 // there are unexplained zeros. Nothing if a decomposition failed.
-std::optional<MatrixXd> flat_modes(const Eigen::Ref<const MatrixXd>& hessian,
-                                   int exponent,
-                                   const MatrixXd& flat,
-                                   const MatrixXd& explained,
-                                   std::int64_t num_unexplained) {
+std::optional<FlatModes> flat_modes(const Eigen::Ref<const MatrixXd>& hessian,
+                                    int exponent,
+                                    const MatrixXd& flat,
+                                    const MatrixXd& explained,
+                                    std::int64_t num_unexplained) {
   const std::optional<MatrixXd> columns = without(flat, explained);
-  if (!columns || columns->cols() == 0) return columns;
-  const MatrixXd image = std::ldexp(1.0, -exponent) * hessian;
-  const double size = image.norm();
-  const SingularValues svd = thin_svd(image * *columns);
+  if (!columns) return std::nullopt;
+  if (columns->cols() == 0) return FlatModes{.basis = *columns};
+  const MatrixXd scaled = detail::scaled_copy(hessian, exponent);
+  const double size = scaled.norm();
+  const SingularValues svd = thin_svd(scaled * *columns);
   if (svd.status != Status::kOk) return std::nullopt;
   const Index total = svd.values.size();
   Index count = 0;
@@ -224,7 +230,8 @@ std::optional<MatrixXd> flat_modes(const Eigen::Ref<const MatrixXd>& hessian,
          svd.values[total - 1 - count] <= detail::kZeroOfHessian * size) {
     ++count;
   }
-  return *columns * svd.right.rightCols(count);
+  return FlatModes{.basis = *columns * svd.right.rightCols(count),
+                   .residual = count > 0 ? svd.values[total - count] : 0.0};
 }
 
 // From the scale of ScaledPoint to that of H. The pivots are relative.
@@ -233,6 +240,7 @@ void scale_back(ZeroModes& modes, int exponent) {
                        &modes.smallest_refused,
                        &modes.tolerance,
                        &modes.largest_residual,
+                       &modes.flat_residual,
                        &modes.smallest_refutation}) {
     *norm = std::ldexp(*norm, exponent);
   }
@@ -294,24 +302,24 @@ ZeroModes explain_zero_modes(const Eigen::Ref<const VectorXd>& theta,
       return unknown;
     }
   }
-  scale_back(modes, exponent);
   MatrixXd basis = options.want_basis || is_flat_asked ? explanation.basis() : MatrixXd(n, 0);
   if (is_flat_asked && spectrum.num_zero > modes.num_explained) {
-    const std::optional<MatrixXd> more = flat_modes(hessian,
-                                                    exponent,
-                                                    *options.flat_directions,
-                                                    basis,
-                                                    spectrum.num_zero - modes.num_explained);
+    const std::optional<FlatModes> more = flat_modes(hessian,
+                                                     exponent,
+                                                     *options.flat_directions,
+                                                     basis,
+                                                     spectrum.num_zero - modes.num_explained);
     if (!more) {
       unknown.status = Status::kFailed;
       return unknown;
     }
-    modes.num_flat = more->cols();
-    if (more->cols() > 0) modes.flat_residual = (hessian * *more).colwise().norm().maxCoeff();
+    modes.num_flat = more->basis.cols();
+    modes.flat_residual = more->residual;
     modes.num_explained += modes.num_flat;
-    basis.conservativeResize(Eigen::NoChange, basis.cols() + more->cols());
-    basis.rightCols(more->cols()) = *more;
+    basis.conservativeResize(Eigen::NoChange, basis.cols() + more->basis.cols());
+    basis.rightCols(more->basis.cols()) = more->basis;
   }
+  scale_back(modes, exponent);
   if (spectrum.num_zero >= 0) {
     modes.num_unexplained = std::max<std::int64_t>(0, spectrum.num_zero - modes.num_explained);
   }
