@@ -55,6 +55,7 @@ using FanIn = std::function<std::int64_t()>;
 
 InitialDistributionKind normal_kind() {
   return {.name = "normal",
+          .summary = "N(0, std^2)",
           .keys = {required_real("std", "standard deviation")},
           .draw = [](const Settings& settings, const FanIn&, RandomStream& stream, auto out) {
             const double deviation = detail::weight_from(settings, "std");
@@ -65,6 +66,7 @@ InitialDistributionKind normal_kind() {
 
 InitialDistributionKind uniform_kind() {
   return {.name = "uniform",
+          .summary = "U[low, high)",
           .keys = {required_real("low", "smallest value"), required_real("high", "largest value")},
           .draw = [](const Settings& settings, const FanIn&, RandomStream& stream, auto out) {
             const double low = detail::real_from(settings, "low", kLowest, kInfinity);
@@ -75,6 +77,10 @@ InitialDistributionKind uniform_kind() {
 
 InitialDistributionKind fan_in_uniform_kind() {
   return {.name = "fan-in-uniform",
+          .summary =
+              "U[-b, b) with b = 1 / sqrt(columns), as PyTorch's layers, stored (outputs, "
+              "inputs), have it; of a kernel NAME.weight 1 / sqrt(inputs of an output); a "
+              "vector NAME.bias takes that of NAME.weight",
           .keys = {},
           .draw = [](const Settings&, const FanIn& fan_in, RandomStream& stream, auto out) {
             const double bound = 1 / std::sqrt(static_cast<double>(fan_in()));
@@ -84,6 +90,7 @@ InitialDistributionKind fan_in_uniform_kind() {
 
 InitialDistributionKind constant_kind() {
   return {.name = "constant",
+          .summary = "one number",
           .keys = {required_real("value", "of every entry")},
           .draw = [](const Settings& settings, const FanIn&, RandomStream&, auto out) {
             const double value = detail::real_from(settings, "value", kLowest, kInfinity);

@@ -25,13 +25,16 @@ struct InitialDistribution {
 /// What a distribution takes:
 ///   normal          N(0, std^2): std
 ///   uniform         U[low, high): low, high
-///   fan-in-uniform  U[-b, b) with b = 1 / sqrt(fan-in), as PyTorch's layers have it. The fan-in of
-///                   a tensor of three dimensions or more called NAME.weight, a kernel, is the
-///                   product of all but the first, of other matrices and stacks of them the number
-///                   of columns; a vector NAME.bias takes that of NAME.weight
+///   fan-in-uniform  U[-b, b) with b = 1 / sqrt(inputs), as PyTorch's layers have it, of tensors
+///                   stored (outputs, inputs). The inputs of a tensor of three dimensions or more
+///                   called NAME.weight, a kernel, are the product of all but the first, of other
+///                   matrices and stacks of them the number of columns, which of those stored
+///                   (inputs, outputs), as the attention models' are, is that of outputs; a vector
+///                   NAME.bias takes that of NAME.weight
 ///   constant        value
 struct InitialDistributionKind {
   std::string name;
+  std::string summary;
   std::vector<SettingKey> keys;
   /// Fills a block; the second argument gives its fan-in.
   std::function<void(

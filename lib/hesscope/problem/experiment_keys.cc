@@ -108,10 +108,11 @@ std::vector<FileTable> experiment_file_tables() {
                     .summary = "a data file" + evaluation,
                     .keys = {{.name = "file", .meaning = "a data file", .is_path = true}}});
   for (const InitialDistributionKind& kind : initial_distribution_kinds()) {
-    tables.push_back(
-        {.heading = fmt::format("[initialization] distribution = \"{}\"", kind.name),
-         .summary = "of all parameters; [initialization.blocks.\"PATTERN\"] of those so named",
-         .keys = kind.keys});
+    tables.push_back({.heading = fmt::format("[initialization] distribution = \"{}\"", kind.name),
+                      .summary = kind.summary +
+                                 "; of all parameters, [initialization.blocks.\"PATTERN\"] of "
+                                 "those so named",
+                      .keys = kind.keys});
   }
   tables.push_back(
       {.heading = "[initialization] without a distribution",
