@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -55,11 +56,11 @@ TEST(NoiseScales, AreThoseOfTheFormulas) {
   }
 }
 
+constexpr Index kNumSamples = 23;
+constexpr Index kNumBlocks = 7;  // of 4, 4, 3, 3, 3, 3, 3
+
 // Everything again without each block, and Busing, Meijer & van der Leeden's pseudo-values.
-TEST(NoiseScales, HaveTheErrorsOfTheJackknifeFromScratch) {
-  constexpr Index kNumSamples = 23;
-  constexpr Index kNumBlocks = 7;  // of 4, 4, 3, 3, 3, 3, 3
-  const auto objective = test::random_quadratic(4, kNumSamples, 3);
+void expect_errors_from_scratch(const QuadraticObjective& objective) {
   const VectorXd theta = Eigen::Vector4d(1.0, -0.5, 2.0, 0.3);
   const MatrixXd gradients = test::naive_gradients(objective, theta);
   const Naive all(gradients, objective.hessian(theta));
@@ -104,6 +105,23 @@ TEST(NoiseScales, HaveTheErrorsOfTheJackknifeFromScratch) {
   };
   expect_jackknife(found.simple, &Naive::simple);
   expect_jackknife(found.hessian, &Naive::hessian);
+}
+
+TEST(NoiseScales, HaveTheErrorsOfTheJackknifeFromScratch) {
+  expect_errors_from_scratch(test::random_quadratic(4, kNumSamples, 3));
+}
+
+// Of a sample whose gradient is by far the largest nothing must be left where it is left out.
+TEST(NoiseScales, HaveTheSameErrorsWithAnOutlier) {
+  for (const double size : {1e3, 1e6, 1e12}) {
+    SCOPED_TRACE(size);
+    std::vector<MatrixXd> matrices;
+    for (std::uint64_t i = 0; i < kNumSamples; ++i) {
+      matrices.push_back(test::random_symmetric(4, 3 + i) + 2.0 * MatrixXd::Identity(4, 4));
+    }
+    matrices[5] = size * Eigen::Vector4d(1.0, 2.0, 3.0, 4.0).asDiagonal();
+    expect_errors_from_scratch(QuadraticObjective(std::move(matrices)));
+  }
 }
 
 // With H = I everywhere both are tr(S) / |g|^2. Here gradients are c_i theta, with c_i = 1, 3, 1,

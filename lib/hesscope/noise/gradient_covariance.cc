@@ -6,6 +6,7 @@
 #include <hesscope/core/executor.h>
 #include <hesscope/core/internal/norms.h>
 #include <hesscope/noise/gradient_covariance.h>
+#include <hesscope/noise/internal/covariance_over.h>
 #include <hesscope/noise/internal/gradient_rounding.h>
 #include <hesscope/noise/internal/outer_products.h>
 #include <hesscope/objective/gradient_blocks.h>
@@ -15,20 +16,38 @@ namespace hesscope {
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-GradientCovariance gradient_covariance(const Objective& objective,
-                                       const Eigen::Ref<const VectorXd>& theta,
-                                       const GradientCovarianceOptions& options,
-                                       const ProgressCallback& progress) {
-  require_point(objective, "gradient_covariance", theta, objective.all_samples());
+detail::SampleRanges detail::samples_without(SampleRange block, Eigen::Index num_samples) {
+  SampleRanges ranges;
+  for (const SampleRange range : {SampleRange{0, block.begin}, {block.end, num_samples}}) {
+    if (range.size() > 0) ranges.push_back(range);
+  }
+  return ranges;
+}
+
+Eigen::Index detail::num_samples_of(const SampleRanges& ranges) {
+  Eigen::Index count = 0;
+  for (const SampleRange& range : ranges) count += range.size();
+  return count;
+}
+
+GradientCovariance detail::covariance_over(const Objective& objective,
+                                           const Eigen::Ref<const VectorXd>& theta,
+                                           const SampleRanges& ranges,
+                                           const GradientCovarianceOptions& options,
+                                           const ProgressCallback& progress) {
   const Executor executor(options.num_threads);
   GradientCovariance result;
-  result.num_samples = objective.num_samples();
-  result.mean = objective.gradient(theta);
+  result.num_samples = num_samples_of(ranges);
+  const auto num_samples = static_cast<double>(result.num_samples);
+  result.mean = VectorXd::Zero(theta.size());
+  for (const SampleRange& range : ranges) {
+    const double share = static_cast<double>(range.size()) / num_samples;
+    result.mean += share * objective.gradient(theta, range);
+  }
   if (result.num_samples < 2) {
     result.status = Status::kUndefinedTooFewPoints;
     return result;
   }
-  const auto num_samples = static_cast<double>(result.num_samples);
   double trace = 0.0;
   MatrixXd sum;
   double largest = 0.0;  // magnitude of a deviation
@@ -36,23 +55,26 @@ GradientCovariance gradient_covariance(const Objective& objective,
     trace = 0.0;
     if (options.with_matrix) sum = MatrixXd::Zero(theta.size(), theta.size());
     const double factor = std::ldexp(1.0, -result.exponent);
-    for_gradient_blocks(
-        objective, theta, objective.all_samples(), [&](MatrixXd& gradients, SampleRange samples) {
-          gradients.colwise() -= result.mean;
-          if (result.exponent != 0) gradients *= factor;
-          largest = std::max(largest, gradients.cwiseAbs().maxCoeff());
-          trace += gradients.squaredNorm();
-          if (options.with_matrix) detail::add_outer_products(gradients, sum, executor);
-          const double part = static_cast<double>(samples.end) / num_samples;
-          detail::report(progress, std::lerp(begin, end, part));
-        });
+    double done = 0.0;
+    const auto add_block = [&](MatrixXd& gradients, SampleRange samples) {
+      gradients.colwise() -= result.mean;
+      if (result.exponent != 0) gradients *= factor;
+      largest = std::max(largest, gradients.cwiseAbs().maxCoeff());
+      trace += gradients.squaredNorm();
+      if (options.with_matrix) add_outer_products(gradients, sum, executor);
+      done += static_cast<double>(samples.size());
+      report(progress, std::lerp(begin, end, done / num_samples));
+    };
+    for (const SampleRange& range : ranges) {
+      for_gradient_blocks(objective, theta, range, add_block);
+    }
     trace /= num_samples - 1.0;
     sum /= num_samples - 1.0;
   };
   add_up(0.0, 1.0);
   const bool is_ordinary = trace > 0x1p-200 && trace < 0x1p200;
   if (!is_ordinary && largest > 0.0 && std::isfinite(largest)) {
-    result.exponent = detail::exponent_of(largest);
+    result.exponent = exponent_of(largest);
     add_up(1.0, 1.0);
   }
   const bool is_finite = result.mean.allFinite() && std::isfinite(trace) && sum.allFinite();
@@ -64,6 +86,14 @@ GradientCovariance gradient_covariance(const Objective& objective,
     result.exponent = 0;
   }
   return result;
+}
+
+GradientCovariance gradient_covariance(const Objective& objective,
+                                       const Eigen::Ref<const VectorXd>& theta,
+                                       const GradientCovarianceOptions& options,
+                                       const ProgressCallback& progress) {
+  require_point(objective, "gradient_covariance", theta, objective.all_samples());
+  return detail::covariance_over(objective, theta, {objective.all_samples()}, options, progress);
 }
 
 bool is_gradient_zero(const GradientCovariance& covariance) {

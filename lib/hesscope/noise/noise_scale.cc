@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <optional>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/executor.h>
 #include <hesscope/core/internal/norms.h>
+#include <hesscope/noise/internal/covariance_over.h>
 #include <hesscope/noise/internal/gradient_rounding.h>
 #include <hesscope/noise/internal/outer_products.h>
 #include <hesscope/noise/noise_scale.h>
@@ -133,65 +135,156 @@ BlockSums block_sums(const Objective& objective,
   return sums;
 }
 
-// Without block b, of N_b samples: with D, Q and P its sums,
-//   mean of the d_i:   m = -D / (N - N_b), as the sum over all samples is zero
-//   gradient:          g + 2^exponent m
-//   scatter about it:  (N - 1) S - P - (N - N_b) m m^T
-//   Hessian:           H + N_b / (N - N_b) (H - H_b).
+// The Hessian over some samples, times a power of two that brings it near 1 if it is far from it.
+MatrixXd hessian_over(const Objective& objective,
+                      const Eigen::Ref<const VectorXd>& theta,
+                      const detail::SampleRanges& ranges) {
+  const auto count = static_cast<double>(detail::num_samples_of(ranges));
+  MatrixXd h = MatrixXd::Zero(theta.size(), theta.size());
+  for (const SampleRange& range : ranges) {
+    h += static_cast<double>(range.size()) / count * objective.hessian(theta, range, {});
+  }
+  const double factor = factor_for(h.cwiseAbs().maxCoeff());
+  if (factor != 1.0) h *= factor;
+  return h;
+}
+
+struct Ratios {
+  Ratio simple;
+  std::optional<Ratio> hessian;
+};
+
+// Of samples with this covariance, and with a multiple of their Hessian, if wanted.
+Ratios ratios_of(const GradientCovariance& covariance, const Eigen::Ref<const MatrixXd>* hessian) {
+  const Wide trace = ldexp(Wide(covariance.trace), 2 * covariance.exponent);
+  const Wide square = detail::sum_of_squares(covariance.mean);
+  Ratios ratios{simple_ratio(trace, covariance.mean, detail::rounding_of_square(trace, square)),
+                {}};
+  if (hessian != nullptr) {
+    ratios.hessian = hessian_ratio(
+        *hessian, covariance.matrix, 1.0, covariance.exponent, covariance.mean, ratios.simple, 0.0);
+  }
+  return ratios;
+}
+
+// The ratios without a block of samples.
+class LeaveOneOut {
+ public:
+  // Of `hessian` a multiple will do. `covariance` and `hessian` must outlive the object.
+  LeaveOneOut(const Objective& objective,
+              const Eigen::Ref<const VectorXd>& theta,
+              const GradientCovariance& covariance,
+              const Eigen::Ref<const MatrixXd>* hessian,
+              double factor_of_h,
+              const NoiseScaleOptions& options)
+      : objective_(objective),
+        theta_(theta),
+        covariance_(covariance),
+        hessian_(hessian),
+        factor_of_h_(factor_of_h),
+        norm_of_h_(hessian != nullptr ? detail::norm(*hessian) : 0.0),
+        num_threads_(options.num_threads),
+        executor_(options.num_threads) {}
+
+  // Leaves two samples or more. With D, Q and P the sums over a block b of N_b samples,
+  //   mean of the d_i:   m = -D / (N - N_b), as the sum over all samples is zero
+  //   gradient:          g + 2^exponent m
+  //   scatter about it:  (N - 1) S - P - (N - N_b) m m^T
+  //   Hessian:           H + N_b / (N - N_b) (H - H_b).
+  // Of a scatter that is nearly all in b these differences are rounding.
+  Ratios without(SampleRange block) const {
+    BlockSums sums =
+        block_sums(objective_, theta_, block, covariance_, hessian_ != nullptr, executor_);
+    const auto count = static_cast<double>(covariance_.num_samples);
+    const double rest = count - static_cast<double>(block.size());
+    const VectorXd m = sums.deviation / -rest;
+    const double of_all = (count - 1.0) * covariance_.trace;
+    const double squares = of_all - sums.squares - rest * m.squaredNorm();
+    if (squares < kSmallRest * of_all) {
+      sums.scatter.resize(0, 0);
+      return of_others_alone(block);
+    }
+    const int exponent = covariance_.exponent;
+    const VectorXd& g = covariance_.mean;
+    const VectorXd gradient = g + std::ldexp(1.0, exponent) * m;
+    const Wide trace = ldexp(Wide(covariance_.trace), 2 * exponent);
+    Ratios ratios{simple_ratio(ldexp(Wide(squares / (rest - 1.0)), 2 * exponent),
+                               gradient,
+                               detail::rounding_of_square(trace, detail::sum_of_squares(g))),
+                  {}};
+    if (hessian_ == nullptr) return ratios;
+    MatrixXd h = objective_.hessian(theta_, block, {});
+    if (factor_of_h_ != 1.0) h *= factor_of_h_;
+    h = *hessian_ + static_cast<double>(block.size()) / rest * (*hessian_ - h);
+    MatrixXd& scatter = sums.scatter;
+    scatter = (count - 1.0) * covariance_.matrix - scatter;
+    scatter.noalias() -= (rest * m) * m.transpose();
+    ratios.hessian =
+        hessian_ratio(h, scatter, rest - 1.0, exponent, gradient, ratios.simple, norm_of_h_);
+    return ratios;
+  }
+
+ private:
+  // Of all squares. At most two blocks can leave as little.
+  static constexpr double kSmallRest = 1.0 / 16.0;
+
+  Ratios of_others_alone(SampleRange block) const {
+    const detail::SampleRanges others = detail::samples_without(block, covariance_.num_samples);
+    const GradientCovariance covariance =
+        detail::covariance_over(objective_,
+                                theta_,
+                                others,
+                                {.with_matrix = hessian_ != nullptr, .num_threads = num_threads_});
+    if (covariance.status != Status::kOk) {
+      const Ratio not_finite{kNaN, 1.0, 0.0, true};
+      return {not_finite, not_finite};
+    }
+    if (hessian_ == nullptr) return ratios_of(covariance, nullptr);
+    const MatrixXd h = hessian_over(objective_, theta_, others);
+    const Eigen::Ref<const MatrixXd> hessian = h;
+    return ratios_of(covariance, &hessian);
+  }
+
+  const Objective& objective_;
+  const Eigen::Ref<const VectorXd>& theta_;
+  const GradientCovariance& covariance_;
+  const Eigen::Ref<const MatrixXd>* hessian_;
+  double factor_of_h_;
+  double norm_of_h_;
+  int num_threads_;
+  Executor executor_;
+};
+
 NoiseScales scales(const Objective& objective,
                    const Eigen::Ref<const VectorXd>& theta,
                    const GradientCovariance& covariance,
                    const Eigen::Ref<const MatrixXd>* hessian,
                    const NoiseScaleOptions& options,
                    const ProgressCallback& progress) {
-  const Executor executor(options.num_threads);
   const Index num_samples = covariance.num_samples;
   const std::vector<SampleRange> blocks =
       detail::sample_blocks(num_samples, std::min(options.num_blocks, num_samples));
-  const auto count = static_cast<double>(num_samples);
-  const int exponent = covariance.exponent;
-  const VectorXd& g = covariance.mean;
   // Both scales are the same for multiples of H.
   const double factor_of_h = hessian != nullptr ? factor_for(hessian->cwiseAbs().maxCoeff()) : 1.0;
   MatrixXd scaled;
   if (factor_of_h != 1.0) scaled = factor_of_h * *hessian;
   const Eigen::Ref<const MatrixXd> h_of_all =
       factor_of_h != 1.0 || hessian == nullptr ? Eigen::Ref<const MatrixXd>(scaled) : *hessian;
-  const double norm_of_h = hessian != nullptr ? detail::norm(h_of_all) : 0.0;
-  const Wide trace = ldexp(Wide(covariance.trace), 2 * exponent);
-  const Wide band = detail::rounding_of_square(trace, detail::sum_of_squares(g));
+  const Eigen::Ref<const MatrixXd>* h = hessian != nullptr ? &h_of_all : nullptr;
+  const LeaveOneOut leave_one_out(objective, theta, covariance, h, factor_of_h, options);
   std::vector<Ratio> simple;
   std::vector<Ratio> by_hessian;
   for (const SampleRange& block : blocks) {
-    const auto size = static_cast<double>(block.size());
-    const double rest = count - size;
-    if (!(rest > 1.0)) break;
-    BlockSums sums = block_sums(objective, theta, block, covariance, hessian != nullptr, executor);
-    const VectorXd m = sums.deviation / -rest;
-    const VectorXd gradient = g + std::ldexp(1.0, exponent) * m;
-    const double squares = (count - 1.0) * covariance.trace - sums.squares - rest * m.squaredNorm();
-    const Wide trace_of_rest = ldexp(Wide(squares / (rest - 1.0)), 2 * exponent);
-    simple.push_back(simple_ratio(trace_of_rest, gradient, band));
-    if (hessian != nullptr) {
-      MatrixXd h = objective.hessian(theta, block, {});
-      if (factor_of_h != 1.0) h *= factor_of_h;
-      h = h_of_all + size / rest * (h_of_all - h);
-      MatrixXd& scatter = sums.scatter;
-      scatter = (count - 1.0) * covariance.matrix - scatter;
-      scatter.noalias() -= (rest * m) * m.transpose();
-      by_hessian.push_back(
-          hessian_ratio(h, scatter, rest - 1.0, exponent, gradient, simple.back(), norm_of_h));
-    }
-    detail::report(progress, static_cast<double>(block.end) / count);
+    if (num_samples - block.size() < 2) break;
+    const Ratios ratios = leave_one_out.without(block);
+    simple.push_back(ratios.simple);
+    if (ratios.hessian) by_hessian.push_back(*ratios.hessian);
+    detail::report(progress, static_cast<double>(block.end) / static_cast<double>(num_samples));
   }
+  const Ratios of_all = ratios_of(covariance, h);
   NoiseScales result;
-  const Ratio simple_of_all = simple_ratio(trace, g, band);
-  result.simple = scale_of(simple_of_all, simple, blocks);
-  if (hessian != nullptr) {
-    const Ratio of_all =
-        hessian_ratio(h_of_all, covariance.matrix, 1.0, exponent, g, simple_of_all, norm_of_h);
-    result.hessian = scale_of(of_all, by_hessian, blocks);
-  }
+  result.simple = scale_of(of_all.simple, simple, blocks);
+  if (of_all.hessian) result.hessian = scale_of(*of_all.hessian, by_hessian, blocks);
   return result;
 }
 

@@ -47,7 +47,8 @@ struct NoiseScaleOptions {
 /// @param  covariance  that of `objective` at `theta`; without kOk every number has its status.
 /// @throws PreconditionError if theta or the covariance do not fit the objective, or an option is
 ///         out of its range. Interrupted if the callback says so.
-/// @cost   a pass of per-sample gradients.
+/// @cost   a pass of per-sample gradients; for a block that holds nearly all of tr S, of which
+///         there are two at most, another one, over the others alone.
 NoiseScales noise_scales(const Objective& objective,
                          const Eigen::Ref<const Eigen::VectorXd>& theta,
                          const GradientCovariance& covariance,
@@ -58,8 +59,9 @@ NoiseScales noise_scales(const Objective& objective,
 /// @param  covariance  with its matrix.
 /// @param  hessian  that over all samples, n x n, both triangles. If it is not finite the scale by
 ///                  it has the status kNonFinite.
-/// @cost   also the Hessians of the blocks, in all one over all samples, and N n^2 operations; two
-///         n x n matrices besides the arguments and the objective's workspace.
+/// @cost   also the Hessians of the blocks, in all one over all samples, and N n^2 operations; as
+///         much again for a block that holds nearly all of tr S. Two n x n matrices besides the
+///         arguments and the objective's workspace, three for such a block.
 NoiseScales noise_scales(const Objective& objective,
                          const Eigen::Ref<const Eigen::VectorXd>& theta,
                          const GradientCovariance& covariance,
