@@ -175,7 +175,7 @@ FigureContent make_blocks(const ExperimentResults& results, const ExperimentFigu
   compare_with_published(
       results,
       figure,
-      [&](const PublishedValue& value) {
+      [&](const PublishedValue& value, std::size_t /*variant*/, std::size_t /*run*/) {
         const auto found = std::ranges::find_if(maps, [&](const MapOfRun& map) {
           return map.variant == value.variant && (value.run.empty() || map.run == value.run);
         });
@@ -211,6 +211,8 @@ ExperimentFigureKind blocks_kind() {
                 .minimum = 0,
                 .is_optional = true}},
       .takes_arrays = true,
+      .published =
+          PublishedPlace{.run = PublishedPlace::Run::kOfFigure, .quantities = own_quantity},
       .make = make_blocks,
       .check = require_block_quantity};
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -13,6 +15,9 @@ namespace hesscope::detail {
 namespace {
 
 constexpr std::size_t kClasses = 4;
+
+const char* const kSum = "sum";
+const char* const kAligned = "aligned";
 
 // x > 0 and y > 0, x > 0 only, y > 0 only, neither.
 using Counts = std::array<double, kClasses * kClasses>;  // then, now
@@ -120,7 +125,7 @@ std::vector<std::vector<std::string>> table_of(const AllCounts& all,
                                                std::size_t variant,
                                                std::size_t run) {
   std::vector<std::string> names = class_names(figure);
-  names.emplace_back("sum");
+  names.emplace_back(kSum);
   std::vector<std::vector<std::string>> rows = {
       {fmt::format("step {} \\ step {}", figure.steps[0], figure.steps[1])}};
   rows[0].insert(rows[0].end(), names.begin(), names.end());
@@ -133,22 +138,31 @@ std::vector<std::vector<std::string>> table_of(const AllCounts& all,
   return rows;
 }
 
-// "K+Q+ to K-Q-", "sum to K-Q-", "aligned".
+// Of published values: cells of the table, row by row, as "K+Q+ to K-Q-" or "sum to K-Q-".
+std::vector<std::string> published_quantities(const ExperimentFigure& figure) {
+  std::vector<std::string> names = class_names(figure);
+  names.emplace_back(kSum);
+  std::vector<std::string> all;
+  for (const std::string& then : names) {
+    for (const std::string& now : names) all.push_back(then + " to " + now);
+  }
+  all.emplace_back(kAligned);
+  return all;
+}
+
 SeedStatistics own_value(const AllCounts& all,
                          const ExperimentFigure& figure,
-                         const PublishedValue& value) {
-  const std::size_t variant = place_of(figure.variants, value.variant);
-  const std::size_t run = value.run.empty() ? 0 : place_of(figure.runs, value.run);
-  if (value.quantity == "aligned") {
-    return all.aligned(variant, run, value.step.value_or(figure.steps[1]) == figure.steps[1]);
+                         const PublishedValue& value,
+                         std::size_t variant,
+                         std::size_t run) {
+  if (value.quantity == kAligned) {
+    const std::int64_t step = value.step.value_or(figure.steps[1]);
+    const bool is_there = std::ranges::find(figure.steps, step) != figure.steps.end();
+    return is_there ? all.aligned(variant, run, step == figure.steps[1]) : SeedStatistics();
   }
-  std::vector<std::string> names = class_names(figure);
-  names.emplace_back("sum");
-  const std::size_t middle = value.quantity.find(" to ");
-  if (middle == std::string::npos) return {};
-  const std::size_t then = place_of(names, value.quantity.substr(0, middle));
-  const std::size_t now = place_of(names, value.quantity.substr(middle + 4));
-  return then <= kClasses && now <= kClasses ? all.cell(variant, run, then, now) : SeedStatistics();
+  const std::optional<std::size_t> cell = index_of(published_quantities(figure), value.quantity);
+  constexpr std::size_t kColumns = kClasses + 1;  // with the sum
+  return cell ? all.cell(variant, run, *cell / kColumns, *cell % kColumns) : SeedStatistics();
 }
 
 FigureContent make_contingency(const ExperimentResults& results, const ExperimentFigure& figure) {
@@ -210,14 +224,16 @@ FigureContent make_contingency(const ExperimentResults& results, const Experimen
   // Counts come without a spread: that of a Poisson variable stands in for it.
   ExperimentFigure with_spreads = figure;
   for (PublishedValue& value : with_spreads.published_values) {
-    if (value.deviation || value.quantity == "aligned") continue;
+    if (value.deviation || value.quantity == kAligned) continue;
     value.deviation = std::sqrt(std::max(value.mean, 1.0));
     value.num_seeds = 1;
   }
   compare_with_published(
       results,
       with_spreads,
-      [&](const PublishedValue& value) { return own_value(all, figure, value); },
+      [&](const PublishedValue& value, std::size_t variant, std::size_t run) {
+        return own_value(all, figure, value, variant, run);
+      },
       content);
   if (!figure.published_values.empty()) {
     content.text += "\nThe spread in brackets behind a count of others is its square root.\n";
@@ -240,6 +256,9 @@ ExperimentFigureKind contingency_kind() {
                    name_key("y_name", "y")},
           .takes_steps = true,
           .takes_arrays = true,
+          .published = PublishedPlace{.run = PublishedPlace::Run::kOfFigure,
+                                      .step = PublishedPlace::Step::kOptional,
+                                      .quantities = published_quantities},
           .make = make_contingency};
 }
 

@@ -8,6 +8,7 @@
 
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
+#include <hesscope/core/suggest.h>
 #include <hesscope/reproduction/internal/experiment_figures.h>
 #include <hesscope/reproduction/internal/step_values.h>
 #include <hesscope/statistics/least_squares.h>
@@ -129,6 +130,10 @@ constexpr DescentColumn kColumns[] = {
      "bound of the rate from below",
      "learning rate times the least value of the bound over the run's checkpoints"}};
 
+std::vector<std::string> column_names(const ExperimentFigure& /*figure*/) {
+  return names_of(kColumns);
+}
+
 std::vector<double> column_of(const std::vector<Descent>& descents, double Descent::*member) {
   std::vector<double> column;
   for (const Descent& descent : descents) column.push_back(descent.*member);
@@ -210,9 +215,8 @@ FigureContent make_convergence(const ExperimentResults& results, const Experimen
   compare_with_published(
       results,
       figure,
-      [&](const PublishedValue& value) {
-        const std::size_t run = value.run.empty() ? 0 : place_of(figure.runs, value.run);
-        const std::size_t row = place_of(figure.variants, value.variant) * figure.runs.size() + run;
+      [&](const PublishedValue& value, std::size_t variant, std::size_t run) {
+        const std::size_t row = variant * figure.runs.size() + run;
         for (const DescentColumn& column : kColumns) {
           if (value.quantity != column.name) continue;
           return seed_statistics(column_of(all[row], column.member));
@@ -247,6 +251,8 @@ ExperimentFigureKind convergence_kind() {
                     .type = Type::kReal,
                     .meaning = "values at or below it are left out of the fit",
                     .fallback = SettingValue(1e-24)}},
+          .published =
+              PublishedPlace{.run = PublishedPlace::Run::kOfFigure, .quantities = column_names},
           .make = make_convergence,
           .check = check};
 }

@@ -262,14 +262,11 @@ FigureContent make_curves(const ExperimentResults& results, const ExperimentFigu
   compare_with_published(
       results,
       figure,
-      [&](const PublishedValue& value) {
-        const std::size_t run = value.run.empty() ? 0 : place_of(figure.runs, value.run);
-        const std::size_t step = values.steps.empty() ? 0
-                                 : value.step         ? values.find(*value.step)
-                                                      : values.steps.size() - 1;
-        return step < values.steps.size()
-                   ? values.statistics(place_of(figure.variants, value.variant), run, step)
-                   : SeedStatistics();
+      [&](const PublishedValue& value, std::size_t variant, std::size_t run) {
+        if (values.steps.empty()) return SeedStatistics();
+        const std::optional<std::size_t> step =
+            values.find(value.step.value_or(values.steps.back()));
+        return step ? values.statistics(variant, run, *step) : SeedStatistics();
       },
       content);
   return content;
@@ -309,6 +306,9 @@ ExperimentFigureKind curves_kind() {
                {.name = "label", .meaning = "of the vertical axis", .is_optional = true}},
       .takes_marks = true,
       .has_equal_axes = true,
+      .published = PublishedPlace{.run = PublishedPlace::Run::kOfFigure,
+                                  .step = PublishedPlace::Step::kOptional,
+                                  .quantities = own_quantity},
       .make = make_curves};
 }
 

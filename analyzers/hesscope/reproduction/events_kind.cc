@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <optional>
 
 #include <fmt/format.h>
 
 #include <hesscope/core/constants.h>
+#include <hesscope/core/suggest.h>
 #include <hesscope/reproduction/internal/experiment_figures.h>
 #include <hesscope/reproduction/internal/step_values.h>
 
@@ -17,6 +19,10 @@ double time_of(const FigureEvent& event, const std::map<std::int64_t, double>& s
     }
   }
   return kNaN;
+}
+
+std::vector<std::string> event_names(const ExperimentFigure& figure) {
+  return names_of(figure.events);
 }
 
 std::string rule_of(const FigureEvent& event) {
@@ -75,8 +81,7 @@ Times times_of(const ExperimentResults& results, const ExperimentFigure& figure)
 
 FigureContent make_events(const ExperimentResults& results, const ExperimentFigure& figure) {
   const Times times = times_of(results, figure);
-  std::vector<std::string> names;
-  for (const FigureEvent& event : figure.events) names.push_back(event.name);
+  const std::vector<std::string> names = event_names(figure);
   FigureContent content;
   std::vector<double> in_order;
   RunTable table(results, figure, {"event", "step", "first", "last", "seeds"});
@@ -134,11 +139,9 @@ FigureContent make_events(const ExperimentResults& results, const ExperimentFigu
   compare_with_published(
       results,
       figure,
-      [&](const PublishedValue& value) {
-        const std::size_t event = place_of(names, value.quantity);
-        const std::size_t run = value.run.empty() ? 0 : place_of(figure.runs, value.run);
-        if (event == names.size()) return SeedStatistics();
-        return times.statistics(place_of(figure.variants, value.variant), run, event);
+      [&](const PublishedValue& value, std::size_t variant, std::size_t run) {
+        const std::optional<std::size_t> event = index_or_first(names, value.quantity);
+        return event ? times.statistics(variant, run, *event) : SeedStatistics();
       },
       content);
   return content;
@@ -147,11 +150,13 @@ FigureContent make_events(const ExperimentResults& results, const ExperimentFigu
 }  // namespace
 
 ExperimentFigureKind events_kind() {
-  return {.name = "events",
-          .summary = "steps at which quantities reach levels, seed by seed, and their order",
-          .keys = {},
-          .takes_events = true,
-          .make = make_events};
+  return {
+      .name = "events",
+      .summary = "steps at which quantities reach levels, seed by seed, and their order",
+      .keys = {},
+      .takes_events = true,
+      .published = PublishedPlace{.run = PublishedPlace::Run::kOfFigure, .quantities = event_names},
+      .make = make_events};
 }
 
 }  // namespace hesscope::detail

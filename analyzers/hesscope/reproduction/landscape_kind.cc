@@ -9,6 +9,7 @@
 
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
+#include <hesscope/core/suggest.h>
 #include <hesscope/dataset/result_reader.h>
 #include <hesscope/figures/figure_registry.h>
 #include <hesscope/figures/internal/figure_data.h>
@@ -177,6 +178,10 @@ constexpr std::array kNumbers = {
                 "share of the points at which the Hessian has no negative eigenvalue",
                 "of /landscape/index, which curvature = true stores; NaN without"}};
 
+std::vector<std::string> number_names(const ExperimentFigure& /*figure*/) {
+  return names_of(kNumbers);
+}
+
 std::array<double, kNumbers.size()> numbers_of(const io::ResultReader& file,
                                                const std::vector<double>& losses) {
   const Eigen::Index num_points = std::ssize(losses);
@@ -298,9 +303,8 @@ FigureContent make_landscape(const ExperimentResults& results, const ExperimentF
   compare_with_published(
       results,
       figure,
-      [&](const PublishedValue& value) {
-        const std::size_t run = value.run.empty() ? 0 : place_of(figure.runs, value.run);
-        const std::size_t row = place_of(figure.variants, value.variant) * figure.runs.size() + run;
+      [&](const PublishedValue& value, std::size_t variant, std::size_t run) {
+        const std::size_t row = variant * figure.runs.size() + run;
         for (std::size_t k = 0; k < kNumbers.size(); ++k) {
           if (value.quantity == kNumbers[k].name) return seed_statistics(over_seeds[row][k]);
         }
@@ -343,6 +347,8 @@ ExperimentFigureKind landscape_kind() {
                     .is_optional = true}},
           .takes_seeds = true,
           .has_equal_axes = true,
+          .published =
+              PublishedPlace{.run = PublishedPlace::Run::kOfFigure, .quantities = number_names},
           .make = make_landscape,
           .check = check,
           .compute = compute};

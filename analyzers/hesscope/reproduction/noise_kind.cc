@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -24,6 +25,10 @@ constexpr std::array kStatistics = {"mean",
                                     "qq_slope",
                                     "qq_intercept",
                                     "qq_correlation"};
+
+std::vector<std::string> statistic_names(const ExperimentFigure& /*figure*/) {
+  return {kStatistics.begin(), kStatistics.end()};
+}
 
 // The first run of a variant whose noise was measured.
 std::filesystem::path source_of(const ExperimentResults& results,
@@ -109,14 +114,9 @@ FigureContent make_noise(const ExperimentResults& results, const ExperimentFigur
   compare_with_published(
       results,
       figure,
-      [&](const PublishedValue& value) {
-        const std::string quantity = value.quantity.empty() ? "mean" : value.quantity;
-        for (std::size_t i = 0; i < kStatistics.size(); ++i) {
-          if (quantity != kStatistics[i]) continue;
-          return SeedStatistics{.count = 1,
-                                .mean = statistics[i][place_of(figure.variants, value.variant)]};
-        }
-        return SeedStatistics();
+      [&](const PublishedValue& value, std::size_t variant, std::size_t /*run*/) {
+        const std::optional<std::size_t> i = index_of(statistic_names(figure), value.quantity);
+        return i ? SeedStatistics{.count = 1, .mean = statistics[*i][variant]} : SeedStatistics();
       },
       content);
   return content;
@@ -132,6 +132,7 @@ ExperimentFigureKind noise_kind() {
                     .meaning = "of the checkpoint",
                     .minimum = 0,
                     .fallback = SettingValue(std::int64_t{0})}},
+          .published = PublishedPlace{.quantities = statistic_names},
           .make = make_noise};
 }
 

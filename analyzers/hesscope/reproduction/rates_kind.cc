@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,20 +13,6 @@
 
 namespace hesscope::detail {
 namespace {
-
-// Families of the figure's runs, in their order.
-std::vector<std::string> families_of(const ExperimentResults& results,
-                                     const ExperimentFigure& figure) {
-  std::vector<std::string> families;
-  for (const std::string& variant : figure.variants) {
-    for (const std::string& name : figure.runs) {
-      const ExperimentRun* run = results.variant(variant).experiment.find_run(name);
-      if (run == nullptr || place_of(families, run->family) < families.size()) continue;
-      families.push_back(run->family);
-    }
-  }
-  return families;
-}
 
 std::vector<std::string> titles_of(const ExperimentResults& results,
                                    const std::vector<std::string>& families) {
@@ -180,7 +167,7 @@ class Rates {
         quantity_(figure.settings.text("quantity")),
         last_(static_cast<std::size_t>(figure.settings.integer("last"))),
         values_(step_values(results, figure, quantity_)),
-        names_(families_of(results, figure)),
+        names_(families_of(results.document(), figure)),
         titles_(titles_of(results, names_)),
         families_(figure.variants.size(), std::vector<Family>(names_.size())) {
     for (std::size_t v = 0; v < figure.variants.size(); ++v) {
@@ -238,7 +225,7 @@ class Rates {
     }
     trial.is_complete = num_good == std::ssize(experiment.seeds);
     means_.push_back(trial.is_complete ? trial.over_seeds.mean : kNaN);
-    families_[v][place_of(names_, run->family)].trials.push_back(std::move(trial));
+    families_[v][place_of(*run)].trials.push_back(std::move(trial));
   }
 
   std::vector<std::string> row_of(std::size_t v, std::size_t f) const {
@@ -305,8 +292,13 @@ class Rates {
     const ExperimentRun* const run =
         results_.variant(figure_.variants[v]).experiment.find_run(name);
     if (run == nullptr) return false;
-    const Trial* const trial = families_[v][place_of(names_, run->family)].find(run->learning_rate);
+    const Trial* const trial = families_[v][place_of(*run)].find(run->learning_rate);
     return trial != nullptr && trial->is_near_best;
+  }
+
+  // That of its family.
+  std::size_t place_of(const ExperimentRun& run) const {
+    return index_of(names_, run.family).value();
   }
 
   // Rates of others: of a variant and, as `run`, a family.
@@ -315,12 +307,13 @@ class Rates {
     const bool is_comparable = is_as_published(results_.document());
     std::vector<std::vector<std::string>> rows = {{"where", "theirs", "ours", "", "source"}};
     for (const PublishedValue& value : figure_.published_values) {
-      const std::size_t v = place_of(figure_.variants, value.variant);
-      const std::size_t f = place_of(names_, value.run);
-      if (f == names_.size()) continue;
-      const Trial* const theirs = families_[v][f].find(value.mean);
-      const std::string ours = families_[v][f].near_best_text();
-      const std::string where = fmt::format("{}, {}", value.variant, value.run);
+      const std::optional<std::size_t> v = index_of(figure_.variants, value.variant);
+      const std::optional<std::size_t> f = index_or_first(names_, value.run);
+      if (!v || !f) continue;
+      const Family& family = families_[*v][*f];
+      const Trial* const theirs = family.find(value.mean);
+      const std::string ours = family.near_best_text();
+      const std::string where = fmt::format("{}, {}", value.variant, names_[*f]);
       std::string verdict = "-";
       if (is_comparable && theirs == nullptr) verdict = "not among ours";
       if (is_comparable && theirs != nullptr) {
@@ -373,6 +366,7 @@ ExperimentFigureKind rates_kind() {
                     .maximum = 1'000'000,
                     .fallback = SettingValue(std::int64_t{20})}},
           .has_equal_axes = true,
+          .published = PublishedPlace{.run = PublishedPlace::Run::kFamily},
           .make = make_rates};
 }
 

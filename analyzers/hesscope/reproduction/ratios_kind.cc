@@ -39,8 +39,11 @@ struct Ratios {
 
 Ratios ratios_of(const ExperimentResults& results, const ExperimentFigure& figure) {
   const StepValues all = step_values(results, figure, figure.settings.text("quantity"));
-  const std::size_t numerator = place_of(figure.runs, figure.settings.text("numerator"));
-  const std::size_t denominator = place_of(figure.runs, figure.settings.text("denominator"));
+  const auto place_of = [&](const char* key) {
+    return index_of(figure.runs, figure.settings.text(key)).value();
+  };
+  const std::size_t numerator = place_of("numerator");
+  const std::size_t denominator = place_of("denominator");
   Ratios ratios{.seeds = all.seeds, .steps = figure.steps, .values = {}};
   if (ratios.steps.empty()) ratios.steps = all.steps;
   std::optional<StepValues> errors;
@@ -117,10 +120,10 @@ FigureContent make_ratios(const ExperimentResults& results, const ExperimentFigu
   compare_with_published(
       results,
       figure,
-      [&](const PublishedValue& value) {
+      [&](const PublishedValue& value, std::size_t variant, std::size_t /*run*/) {
         for (std::size_t k = 0; k < ratios.steps.size(); ++k) {
           if (value.step != ratios.steps[k]) continue;
-          return ratios.statistics(place_of(figure.variants, value.variant), k);
+          return ratios.statistics(variant, k);
         }
         return SeedStatistics();
       },
@@ -141,6 +144,8 @@ ExperimentFigureKind ratios_kind() {
                    {.name = "numerator", .meaning = "a run"},
                    {.name = "denominator", .meaning = "a run"}},
           .takes_steps = true,
+          .published =
+              PublishedPlace{.step = PublishedPlace::Step::kRequired, .quantities = own_quantity},
           .make = make_ratios};
 }
 

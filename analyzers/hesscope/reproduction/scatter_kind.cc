@@ -94,8 +94,7 @@ FigureContent make_scatter(const ExperimentResults& results, const ExperimentFig
       plot::Scatter points;
       for (std::size_t seed = 0; seed < x.seeds.size(); ++seed) {
         for (std::size_t k = 0; k < x.steps.size(); ++k) {
-          const std::size_t l = y.find(x.steps[k]);
-          paired.push_back(l < y.steps.size() ? y.at(v, run, seed, l) : kNaN);
+          paired.push_back(y.at_step(v, run, seed, x.steps[k]));
           if (std::isnan(paired.back()) || std::isnan(x.at(v, run, seed, k))) continue;
           points.x.push_back(x.at(v, run, seed, k));
           points.y.push_back(paired.back());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -19,6 +20,10 @@ std::vector<std::int64_t> columns_of(const ExperimentResults& results,
   return {results.variant(variant).experiment.num_steps};
 }
 
+std::vector<std::string> table_quantities(const ExperimentFigure& figure) {
+  return figure.quantities;
+}
+
 FigureContent make_table(const ExperimentResults& results, const ExperimentFigure& figure) {
   std::vector<StepValues> all;
   const std::int64_t window = figure.settings.integer("window");
@@ -27,8 +32,8 @@ FigureContent make_table(const ExperimentResults& results, const ExperimentFigur
     if (window > 0) average_over(window, all.back());
   }
   const auto statistics = [&](std::size_t q, std::size_t v, std::size_t run, std::int64_t step) {
-    const std::size_t k = all[q].find(step);
-    return k < all[q].steps.size() ? all[q].statistics(v, run, k) : SeedStatistics();
+    const std::optional<std::size_t> k = all[q].find(step);
+    return k ? all[q].statistics(v, run, *k) : SeedStatistics();
   };
   FigureContent content;
   std::vector<double> steps;
@@ -94,14 +99,11 @@ FigureContent make_table(const ExperimentResults& results, const ExperimentFigur
   compare_with_published(
       results,
       figure,
-      [&](const PublishedValue& value) {
-        const std::size_t q =
-            value.quantity.empty() ? 0 : place_of(figure.quantities, value.quantity);
-        const std::size_t run = value.run.empty() ? 0 : place_of(figure.runs, value.run);
-        if (q == figure.quantities.size()) return SeedStatistics();
+      [&](const PublishedValue& value, std::size_t variant, std::size_t run) {
+        const std::optional<std::size_t> q = index_or_first(figure.quantities, value.quantity);
         const std::int64_t step =
-            value.step ? *value.step : columns_of(results, figure, value.variant).front();
-        return statistics(q, place_of(figure.variants, value.variant), run, step);
+            value.step.value_or(columns_of(results, figure, value.variant).front());
+        return q ? statistics(*q, variant, run, step) : SeedStatistics();
       },
       content);
   return content;
@@ -121,6 +123,9 @@ ExperimentFigureKind table_kind() {
           .takes_steps = true,
           .takes_quantities = true,
           .takes_headings = true,
+          .published = PublishedPlace{.run = PublishedPlace::Run::kOfFigure,
+                                      .step = PublishedPlace::Step::kOptional,
+                                      .quantities = table_quantities},
           .make = make_table};
 }
 

@@ -90,9 +90,10 @@ std::vector<SettingKey> figure_keys(const ExperimentFigureKind& kind) {
 }
 
 std::vector<ListKey> figure_lists(const ExperimentFigureKind& kind) {
-  std::vector<ListKey> lists = {{"variants", "names", "all"},
-                                {"runs", "names", "all"},
-                                {"published_values", "tables [[figure.published_values]]", ""}};
+  std::vector<ListKey> lists = {{"variants", "names", "all"}, {"runs", "names", "all"}};
+  if (kind.published) {
+    lists.push_back({"published_values", "tables [[figure.published_values]]", ""});
+  }
   if (kind.takes_steps) lists.push_back({"steps", "of training", "by the kind"});
   if (kind.takes_quantities) lists.push_back({"quantities", "each GROUP/NAME", "required"});
   if (kind.takes_headings) {
@@ -118,9 +119,13 @@ std::vector<SettingKey> mark_keys() {
 
 std::vector<SettingKey> published_keys() {
   return {{.name = "variant", .meaning = "of this file"},
-          optional_text("run", "of the figure, or a family of runs"),
+          optional_text("run", "of the figure; of rates a family of its runs"),
           optional_text("quantity", "one that the figure has"),
-          {.name = "step", .type = Type::kInteger, .meaning = "of training", .is_optional = true},
+          {.name = "step",
+           .type = Type::kInteger,
+           .meaning = "of training, one that the figure has",
+           .minimum = 0,
+           .is_optional = true},
           {.name = "mean", .type = Type::kReal, .meaning = "the number", .is_optional = true},
           {.name = "std", .type = Type::kReal, .meaning = "over seeds", .is_optional = true},
           {.name = "seeds",

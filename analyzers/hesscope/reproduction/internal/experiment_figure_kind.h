@@ -22,12 +22,13 @@ namespace hesscope::detail {
 class ExperimentResults;
 struct ExperimentFigureKind;
 
-/// A number that a paper, or somebody else, has where we have one.
+/// A number that a paper, or somebody else, has where we have one. What it says of where that is
+/// goes by the kind of its figure (PublishedPlace).
 struct PublishedValue {
   std::string variant = {};
-  std::string run = {};                   ///< "" where the figure has none
-  std::string quantity = {};              ///< the same
-  std::optional<std::int64_t> step = {};  ///< the same
+  std::string run = {};       ///< or a family; "" = the figure's only one, or none in particular
+  std::string quantity = {};  ///< the same
+  std::optional<std::int64_t> step = {};
   double mean = 0;
   std::optional<double> deviation = {};        ///< standard deviation over seeds
   std::optional<std::int64_t> num_seeds = {};  ///< of them; as many as ours if not said
@@ -67,6 +68,21 @@ struct ExperimentFigure {
   std::vector<FigureEvent> events;
   std::vector<FigureMark> marks;
   std::vector<PublishedValue> published_values;
+};
+
+/// What a published value says, besides its variant, of where in a figure its number is.
+struct PublishedPlace {
+  enum class Run : std::uint8_t {
+    kNone,      ///< it names no run
+    kOfFigure,  ///< one of the figure's, needed where there are several
+    kFamily,    ///< one of their families, the same
+  };
+  enum class Step : std::uint8_t { kNone, kOptional, kRequired };
+
+  Run run = Run::kNone;
+  Step step = Step::kNone;
+  /// What of the figure it may be of, needed where that is several; nullptr = it names nothing.
+  std::vector<std::string> (*quantities)(const ExperimentFigure& figure) = nullptr;
 };
 
 struct FigureContent {
@@ -113,6 +129,7 @@ struct ExperimentFigureKind {
   bool takes_headings = false;
   bool takes_arrays = false;    ///< its quantities may have dimensions
   bool has_equal_axes = false;  ///< panels show the same of different runs, and share their scales
+  std::optional<PublishedPlace> published = {};  ///< nothing: no published values are shown
   FigureContent (*make)(const ExperimentResults& results, const ExperimentFigure& figure);
   /// Settings that no key can check. @throws ConfigError. nullptr = none.
   void (*check)(const ExperimentFigure& figure) = nullptr;

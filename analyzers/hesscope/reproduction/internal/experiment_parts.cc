@@ -12,6 +12,7 @@
 #include <hesscope/reproduction/internal/document_keys.h>
 #include <hesscope/reproduction/internal/experiment_figure_registry.h>
 #include <hesscope/reproduction/internal/experiment_parts.h>
+#include <hesscope/reproduction/internal/published_values.h>
 #include <hesscope/training/internal/history_file.h>
 
 namespace hesscope::detail {
@@ -96,56 +97,6 @@ FigureMark mark_from(const TomlTable& table) {
   return {.name = settings.text("name"), .step = settings.integer("step")};
 }
 
-// Names of runs and of the families that lists of learning rates stand for.
-std::vector<std::string> names_with_families(const std::vector<std::string>& runs,
-                                             const ExperimentDocument& document) {
-  std::vector<std::string> names = runs;
-  for (const ExperimentVariant& variant : document.variants) {
-    for (const ExperimentRun& run : variant.experiment.runs) {
-      if (std::ranges::find(names, run.family) == names.end()) names.push_back(run.family);
-    }
-  }
-  return names;
-}
-
-PublishedValue published_from(const TomlTable& table,
-                              const ExperimentFigure& figure,
-                              const ExperimentDocument& document) {
-  const Settings settings = checked(table, published_keys(), "[[figure.published_values]]");
-  const auto text = [&](const char* key) { return settings.has(key) ? settings.text(key) : ""; };
-  PublishedValue value{.variant = settings.text("variant"),
-                       .run = text("run"),
-                       .quantity = text("quantity"),
-                       .step = {},
-                       .source = settings.text("source")};
-  const auto real = [&](const char* key) {
-    return settings.has(key) ? std::optional(settings.real(key)) : std::nullopt;
-  };
-  value.deviation = real("std");
-  if (settings.has("seeds")) value.num_seeds = settings.integer("seeds");
-  value.least = real("least");
-  value.most = real("most");
-  const bool is_range = value.least || value.most;
-  if (settings.has("mean") == is_range || (is_range && value.deviation)) {
-    refuse(table.place(),
-           "[[figure.published_values]] needs a 'mean', with or without 'std', or else 'least', "
-           "'most' or both");
-  }
-  if (value.least && value.most && !(*value.least <= *value.most)) {
-    refuse(table.place("least"), "'least' must not be above 'most'");
-  }
-  value.mean = real("mean").value_or(kNaN);
-  require_known({value.variant}, figure.variants, "variant of the figure", table.place("variant"));
-  if (!value.run.empty()) {
-    require_known({value.run},
-                  names_with_families(figure.runs, document),
-                  "run of the figure",
-                  table.place("run"));
-  }
-  if (settings.has("step")) value.step = settings.integer("step");
-  return value;
-}
-
 // Of the seeds that a part of the file is restricted to, at least one must be trained.
 void require_trained(const std::vector<std::int64_t>& seeds,
                      const std::vector<std::string>& variants,
@@ -203,6 +154,20 @@ std::vector<std::string> run_names(const ExperimentDocument& document) {
     }
   }
   return names;
+}
+
+std::vector<std::string> families_of(const ExperimentDocument& document,
+                                     const ExperimentFigure& figure) {
+  std::vector<std::string> families;
+  for (const std::string& variant : figure.variants) {
+    const ExperimentFile& experiment = find_or_null(document.variants, variant)->experiment;
+    for (const std::string& name : figure.runs) {
+      const ExperimentRun* run = experiment.find_run(name);
+      if (run == nullptr || std::ranges::find(families, run->family) != families.end()) continue;
+      families.push_back(run->family);
+    }
+  }
+  return families;
 }
 
 ExperimentMeasure measure_from(const TomlTable& table, const ExperimentDocument& document) {

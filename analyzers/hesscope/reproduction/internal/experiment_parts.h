@@ -28,6 +28,10 @@ ExperimentFigure figure_from(const TomlTable& table, const ExperimentDocument& d
 std::vector<std::string> variant_names(const ExperimentDocument& document);
 std::vector<std::string> run_names(const ExperimentDocument& document);
 
+/// Families of a figure's runs in its variants, in their order.
+std::vector<std::string> families_of(const ExperimentDocument& document,
+                                     const ExperimentFigure& figure);
+
 /// "GROUP/NAME", or "MEASURE/GROUP/NAME" where several measures hold the group.
 struct QuantityName {
   std::string measure;  ///< empty = any

@@ -43,6 +43,15 @@ std::string with_powers(const std::string& text) {
   return drawn;
 }
 
+// Ours, where the figure has the value's variant and run.
+SeedStatistics own_value(const ExperimentFigure& figure,
+                         const PublishedValue& value,
+                         const OwnValue& own) {
+  const std::optional<std::size_t> variant = index_of(figure.variants, value.variant);
+  const std::optional<std::size_t> run = index_or_first(figure.runs, value.run);
+  return variant && run ? own(value, *variant, *run) : SeedStatistics();
+}
+
 // Markup as plain text has it: "W^{Q}" is "W^Q".
 std::string on_one_line(const std::string& text) {
   std::string line;
@@ -222,6 +231,22 @@ std::string markdown_table(const std::vector<std::vector<std::string>>& rows) {
   return text;
 }
 
+std::optional<std::size_t> index_of(const std::vector<std::string>& names,
+                                    const std::string& name) {
+  const auto found = std::ranges::find(names, name);
+  if (found == names.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - names.begin());
+}
+
+std::optional<std::size_t> index_or_first(const std::vector<std::string>& names,
+                                          const std::string& name) {
+  return index_of(names, name.empty() && !names.empty() ? names.front() : name);
+}
+
+std::vector<std::string> own_quantity(const ExperimentFigure& figure) {
+  return {figure.settings.text("quantity")};
+}
+
 bool is_as_published(const ExperimentDocument& document) {
   return document.scale == "paper" && document.overrides.empty();
 }
@@ -242,7 +267,7 @@ void compare_with_published(const ExperimentResults& results,
   const bool is_comparable = is_as_published(document);
   std::vector<std::vector<std::string>> rows = {{"where", "theirs", "ours", "seeds", "", "source"}};
   for (const PublishedValue& value : figure.published_values) {
-    const SeedStatistics ours = own(value);
+    const SeedStatistics ours = own_value(figure, value, own);
     const Verdict says = is_comparable ? verdict(value, ours, divide) : Verdict{.text = "-"};
     if (is_comparable && ours.count > 0) ++content.num_compared;
     const std::string number = published_text(value);

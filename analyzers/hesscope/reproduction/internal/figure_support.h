@@ -85,8 +85,20 @@ void finish_panels(const ExperimentFigure& figure, plot::Figure& drawn);
 /// Rows as a Markdown table, the first as its header.
 std::string markdown_table(const std::vector<std::vector<std::string>>& rows);
 
+/// The place of a name; nothing where it is not there.
+std::optional<std::size_t> index_of(const std::vector<std::string>& names, const std::string& name);
+
+/// The same, and of no name that of the first.
+std::optional<std::size_t> index_or_first(const std::vector<std::string>& names,
+                                          const std::string& name);
+
+/// The key `quantity` of a figure, as all that its published values may be of.
+std::vector<std::string> own_quantity(const ExperimentFigure& figure);
+
 /// What we have where a published value is; count 0 where we have nothing.
-using OwnValue = std::function<SeedStatistics(const PublishedValue&)>;
+/// @param variant, run  the places of the value's among the figure's; of no run that of the first.
+using OwnValue = std::function<SeedStatistics(
+    const PublishedValue& value, std::size_t variant, std::size_t run)>;
 
 /// Whether our numbers may be compared with published ones: the scale "paper", no key changed.
 bool is_as_published(const ExperimentDocument& document);

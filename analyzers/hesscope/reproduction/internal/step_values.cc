@@ -18,18 +18,18 @@ SeedStatistics StepValues::statistics(std::size_t variant,
   return seed_statistics(column);
 }
 
-std::size_t StepValues::find(std::int64_t step) const {
+std::optional<std::size_t> StepValues::find(std::int64_t step) const {
   const auto found = std::lower_bound(steps.begin(), steps.end(), step);
-  return found != steps.end() && *found == step ? static_cast<std::size_t>(found - steps.begin())
-                                                : steps.size();
+  if (found == steps.end() || *found != step) return std::nullopt;
+  return static_cast<std::size_t>(found - steps.begin());
 }
 
 double StepValues::at_step(std::size_t variant,
                            std::size_t run,
                            std::size_t seed,
                            std::int64_t step) const {
-  const std::size_t k = find(step);
-  return k < steps.size() ? at(variant, run, seed, k) : kNaN;
+  const std::optional<std::size_t> k = find(step);
+  return k ? at(variant, run, seed, *k) : kNaN;
 }
 
 StepValues step_values(const ExperimentResults& results,
@@ -72,10 +72,6 @@ void average_over(std::int64_t window, StepValues& values) {
     }
     values.values[i] = sum / static_cast<double>(count);
   }
-}
-
-std::size_t place_of(const std::vector<std::string>& names, const std::string& name) {
-  return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
 }
 
 }  // namespace hesscope::detail

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -29,8 +30,8 @@ struct StepValues {
   /// Over seeds.
   SeedStatistics statistics(std::size_t variant, std::size_t run, std::size_t step) const;
 
-  /// The place of a step; steps.size() where it is not there.
-  std::size_t find(std::int64_t step) const;
+  /// The place of a step; nothing where it is not there.
+  std::optional<std::size_t> find(std::int64_t step) const;
 
   Dimension step_dimension() const { return numbered_dimension("step", steps); }
 };
@@ -41,8 +42,5 @@ StepValues step_values(const ExperimentResults& results,
 
 /// Each value becomes the mean of those at (step - window, step], NaN where one of them is missing.
 void average_over(std::int64_t window, StepValues& values);
-
-/// The place of a name; names.size() where it is not there.
-std::size_t place_of(const std::vector<std::string>& names, const std::string& name);
 
 }  // namespace hesscope::detail
