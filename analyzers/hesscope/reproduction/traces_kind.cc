@@ -6,10 +6,8 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <hesscope/core/constants.h>
-#include <hesscope/core/error.h>
 #include <hesscope/reproduction/internal/experiment_figures.h>
 #include <hesscope/reproduction/internal/step_values.h>
 
@@ -140,6 +138,18 @@ struct Trace {
   ArraySeries series;
 };
 
+// The seed that is shown: the first one unless the figure names another.
+std::uint64_t seed_of(const ExperimentResults& results, const ExperimentFigure& figure) {
+  if (figure.settings.has("seed")) {
+    return static_cast<std::uint64_t>(figure.settings.integer("seed"));
+  }
+  const std::vector<std::uint64_t> seeds = results.seeds(figure.variants);
+  // Without any run it is the one that would have been.
+  return seeds.empty() ? results.variant(figure.variants.front()).experiment.seeds.front()
+                       : seeds.front();
+}
+
+// Where no run is from the seed, those of one that has no steps.
 std::vector<Trace> traces_of(const ExperimentResults& results,
                              const ExperimentFigure& figure,
                              std::uint64_t seed) {
@@ -162,19 +172,15 @@ std::vector<Trace> traces_of(const ExperimentResults& results,
       }
     }
   }
+  if (traces.empty()) {
+    for (const std::string& quantity : figure.quantities) traces.push_back({quantity, "", "", {}});
+  }
   return traces;
 }
 
 FigureContent make_traces(const ExperimentResults& results, const ExperimentFigure& figure) {
-  const std::vector<std::uint64_t> seeds = results.seeds(figure.variants);
-  const std::uint64_t seed = figure.settings.has("seed")
-                                 ? static_cast<std::uint64_t>(figure.settings.integer("seed"))
-                                 : seeds.front();
+  const std::uint64_t seed = seed_of(results, figure);
   const std::vector<Trace> traces = traces_of(results, figure, seed);
-  if (traces.empty()) {
-    throw ConfigError(fmt::format(
-        "{}: no run is from seed {}; there are {}", figure.location, seed, fmt::join(seeds, ", ")));
-  }
   std::set<std::int64_t> all_steps;
   for (const Trace& trace : traces) {
     for (const auto& [step, values] : trace.series.values) all_steps.insert(step);

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""hesscope reproduce: figures of runs that are not there, of what is there no more, and figures that fail."""
+import program
+from program import DONE, INCONCLUSIVE
+
+HEAD = """
+[experiment]
+name = "tiny"
+may_diverge = true
+[model]
+kind = "linear-attention"
+layers = 1
+[data]
+kind = "linear-regression"
+dimension = 2
+context = 4
+samples = 20
+seed = 1
+[evaluation]
+samples = 20
+seed = 1
+[initialization]
+distribution = "normal"
+std = 0.1
+[training]
+steps = 20
+batch = 0
+seeds = [0, 1]
+history_every = 5
+checkpoint_every = 10
+"""
+RUN = """
+[[run]]
+name = "a"
+rule = "gd"
+learning_rate = 0.01
+"""
+DIVERGING = RUN.replace("0.01", "1e200")
+RATES = RUN.replace("learning_rate = 0.01", "learning_rates = [1e200, 0.01]")
+
+
+class Reproduced(program.Case):
+    def reproduce(self, *parts, options=(), expect=DONE):
+        """An experiment of HEAD and these parts."""
+        (self.folder / "tiny.toml").write_text(HEAD + "".join(parts))
+        done = self.run_program("reproduce", "tiny.toml", "-o", "out", *options)
+        self.assertEqual(done.returncode, expect, done.stderr)
+        return done
+
+    def figure_text(self, name, extension="md"):
+        return (self.folder / f"out/tiny/figures/{name}.{extension}").read_text()
+
+    def page(self):
+        return (self.folder / "out/report.html").read_text()
+
+
+class RunsLeftOut(Reproduced):
+    def test_leave_traces_empty(self):
+        self.reproduce(DIVERGING, """
+[[variant]]
+name = "first"
+[[variant]]
+name = "second"
+initialization = { from = "first/a" }
+[[figure]]
+name = "f"
+kind = "traces"
+variants = ["second"]
+quantities = ["history/loss"]
+""", expect=INCONCLUSIVE)
+        self.assertIn("no values to show", self.figure_text("f", "svg"))
+        self.assertIn("From seed 0", self.figure_text("f"))
+        self.assertIn('id="figure-tiny-f"', self.page())
+
+
+if __name__ == "__main__":
+    program.main()
