@@ -73,5 +73,35 @@ quantities = ["history/loss"]
         self.assertIn('id="figure-tiny-f"', self.page())
 
 
+class OtherTrainings(Reproduced):
+    FIGURES = """
+[[measure]]
+analyzers = ["spectrum"]
+checkpoints = [{step}]
+[[figure]]
+name = "top"
+kind = "table"
+quantities = ["spectrum/lambda_max"]
+steps = [20]
+[[figure]]
+name = "plane"
+kind = "landscape"
+directions = "random"
+grid = "3x3"
+step = {step}
+"""
+
+    def test_leave_no_measures_and_landscapes_to_the_next_one(self):
+        self.reproduce(RUN, self.FIGURES.format(step=20))
+        for name in ("top", "plane"):
+            self.assertNotIn("| - |", self.figure_text(name))
+        # Another one at whose checkpoints nothing is measured: what lies in its folder is not of it.
+        faster = RUN.replace("0.01", "0.05")
+        done = self.reproduce(faster, self.FIGURES.format(step=15), options=["--force"], expect=INCONCLUSIVE)
+        self.assertIn("none of the checkpoints of the measure 'analysis' is there", done.stderr)
+        for name in ("top", "plane"):
+            self.assertIn("| - |", self.figure_text(name))
+
+
 if __name__ == "__main__":
     program.main()

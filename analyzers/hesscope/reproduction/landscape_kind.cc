@@ -63,7 +63,8 @@ std::vector<std::uint64_t> seeds_of(const ExperimentResults& results,
   return seeds;
 }
 
-// The checkpoint that is looked at; nothing where the run did not get there.
+// The checkpoint that is looked at, of which compute() leaves a result in the run's folder; nothing
+// where the run did not get there, and a result in the folder is of another training.
 std::optional<CheckpointFile> centre_of(const ExperimentResults& results,
                                         const ExperimentFigure& figure,
                                         const TrainedRun& run) {
@@ -229,7 +230,7 @@ FigureContent make_landscape(const ExperimentResults& results, const ExperimentF
         std::vector<double> losses(static_cast<std::size_t>(grid.num_points()), kNaN);
         std::array<double, kNumbers.size()> found;
         found.fill(kNaN);
-        if (run != nullptr && std::filesystem::exists(result_of(figure, *run))) {
+        if (run != nullptr && centre_of(results, figure, *run)) {
           const io::ResultReader file(result_of(figure, *run));
           losses = figures::read_numbers(file, io::kLandscapeGroup, "loss", 2).reals();
           found = numbers_of(file, losses);

@@ -143,7 +143,7 @@ class Reproduction {
     }
     const auto count = static_cast<double>(runs.size() * document_.measures.size());
     double done = 0;
-    for (const TrainedRun& run : runs) {
+    for (TrainedRun& run : runs) {
       for (const ExperimentMeasure& measure : document_.measures) {
         apply(measure, run, [&](double fraction) {
           return progress(
@@ -215,7 +215,7 @@ class Reproduction {
 
  private:
   void apply(const ExperimentMeasure& measure,
-             const TrainedRun& run,
+             TrainedRun& run,
              const std::function<bool(double)>& progress) {
     if (!measure.covers(run.variant, run.run, run.seed)) return;
     AnalysisRequest request = detail::measure_request(document_, measure, run);
@@ -238,6 +238,7 @@ class Reproduction {
           return progress((static_cast<double>(index) + fraction) / static_cast<double>(count));
         });
     if (!progress(1)) throw Interrupted();
+    run.measures.push_back(measure.name);
     take(analysis);
   }
 

@@ -91,9 +91,8 @@ std::optional<std::filesystem::path> ExperimentResults::measured(const TrainedRu
     if (!name.empty() && measure.name != name) continue;
     const auto& analyzers = measure.analyzers;
     if (std::find(analyzers.begin(), analyzers.end(), group) == analyzers.end()) continue;
-    if (!measure.covers(run.variant, run.run, run.seed)) continue;
-    const std::filesystem::path path = run.folder / (measure.name + ".h5");
-    if (std::filesystem::exists(path)) return path;
+    if (std::ranges::find(run.measures, measure.name) == run.measures.end()) continue;
+    return run.folder / (measure.name + ".h5");
   }
   return std::nullopt;
 }

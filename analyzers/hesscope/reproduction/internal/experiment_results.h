@@ -25,6 +25,7 @@ struct TrainedRun {
   std::filesystem::path folder;
   std::int64_t num_steps = 0;  ///< that were made
   bool has_diverged = false;
+  std::vector<std::string> measures = {};  ///< names of those whose results in the folder are of it
 };
 
 /// A quantity by steps, with its own dimensions.
@@ -60,8 +61,8 @@ class ExperimentResults {
   /// Seeds of the named variants, ascending, each once.
   std::vector<std::uint64_t> seeds(const std::vector<std::string>& variants) const;
 
-  /// The result file of the first measure, or of that of a name, that holds a group; nothing where
-  /// none covers the run or it has no checkpoints.
+  /// The result file of the first of the run's measures, or of that of a name, that holds a group;
+  /// nothing where there is none.
   std::optional<std::filesystem::path> measured(const TrainedRun& run,
                                                 const std::string& group,
                                                 const std::string& measure = {}) const;
