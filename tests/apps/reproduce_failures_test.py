@@ -103,5 +103,13 @@ step = {step}
             self.assertIn("| - |", self.figure_text(name))
 
 
+class Names(Reproduced):
+    def test_that_are_alike_are_told_apart_on_the_page(self):
+        curves = '[[figure]]\nname = "{}"\nkind = "curves"\nquantity = "history/loss"\n'
+        self.reproduce(RUN, curves.format("f_1"), curves.format("f-1"), curves.format("f.1"))
+        for name in ("f-1", "f-1-2", "f-1-3"):
+            self.assertEqual(self.page().count(f'id="figure-tiny-{name}"'), 1)
+
+
 if __name__ == "__main__":
     program.main()

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <set>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,7 +13,7 @@
 namespace hesscope::detail {
 namespace {
 
-// Letters, digits and hyphens of a name.
+// Letters, digits and hyphens of a name, which may be those of another.
 std::string id_of(const std::string& name) {
   std::string id;
   for (const char c : name) {
@@ -21,6 +23,20 @@ std::string id_of(const std::string& name) {
   }
   return id;
 }
+
+// Ids of one page: where one comes again, a number goes behind it.
+class DistinctIds {
+ public:
+  void make_distinct(std::string& id) {
+    const std::string name = id;
+    for (int count = 2; !given_.insert(id).second; ++count) {
+      id = fmt::format("{}-{}", name, count);
+    }
+  }
+
+ private:
+  std::set<std::string> given_;
+};
 
 std::string sentence(const std::string& text) {
   return text.empty() || text.ends_with('.') ? text : text + ".";
@@ -82,6 +98,12 @@ void refuse_other_page(const std::filesystem::path& folder, io::Overwrite overwr
 }
 
 void write_page(const std::filesystem::path& folder, std::vector<report::Section> sections) {
+  DistinctIds ids;
+  for (report::Section& section : sections) {
+    ids.make_distinct(section.id);
+    for (report::Picture& picture : section.pictures) ids.make_distinct(picture.id);
+    for (report::Table& table : section.tables) ids.make_distinct(table.id);
+  }
   const report::Page page{.title = "Reproduced figures",
                           .subtitle = "Published values stand beside ours where a paper has them.",
                           .sections = std::move(sections)};
