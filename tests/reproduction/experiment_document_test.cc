@@ -115,5 +115,40 @@ TEST(PublishedValues, AreAtStepsOfTheirFigure) {
   EXPECT_EQ(quick.figures.front().published_values.front().step, 20);
 }
 
+// A [[figure]] named f.
+std::string figure(const std::string& text) { return "[[figure]]\nname = \"f\"\n" + text + "\n"; }
+
+std::string landscape(const std::string& directions, const std::string& grid) {
+  return figure("kind = \"landscape\"\ndirections = \"" + directions + "\"\ngrid = \"" + grid +
+                "\"");
+}
+
+TEST(Figures, AreRefusedForWhatTheyCannotShow) {
+  const std::string signs = "kind = \"contingency\"\nx = \"history/loss\"\ny = \"history/loss\"\n";
+  expect_refused(figure(signs), "needs 'steps', two of them");
+  expect_refused(figure(signs + "steps = [20, 0]"), "the earlier first");
+  expect_refused(figure("kind = \"traces\"\nquantities = [\"history/loss\"]\nseed = 7"),
+                 "figure.f.seed is [7], of which none is among training.seeds, [0, 1]");
+}
+
+TEST(Figures, OfNoiseNeedAMeasureOfTheirStep) {
+  const std::string noise = figure("kind = \"noise\"\nstep = 10\nruns = [\"a\", \"b\"]");
+  const std::string measure = "[[measure]]\nanalyzers = [\"noise\"]\n";
+  const char* const needs = "needs the noise of variant 'base' at step 10";
+  expect_refused(noise, needs);
+  expect_refused(measure + "runs = [\"c-1\"]\n" + noise, needs);
+  expect_refused(measure + "checkpoints = [0, 20]\n" + noise, needs);
+  EXPECT_EQ(document_of(measure + "runs = [\"b\"]\nseeds = [1]\n" + noise).figures.size(), 1U);
+}
+
+TEST(Figures, OfLandscapesHaveDirectionsThatCanBe) {
+  expect_refused(landscape("eigen:0", "3x3"), "two ranks K1,K2 wanted, got '0'");
+  expect_refused(landscape("eigen:0,x", "3x3"), "a rank must be a whole number");
+  expect_refused(landscape("tensors:WQ", "3x3"), "two tensors NAME1,NAME2 wanted");
+  expect_refused(landscape("update:sgin", "3x1"), "did you mean 'sign'?");
+  expect_refused(landscape("eigen\"\nnormalization = \"filter", "3x3"), "draws nothing");
+  EXPECT_EQ(document_of(landscape("eigen:0", "3x1")).figures.size(), 1U);
+}
+
 }  // namespace
 }  // namespace hesscope::detail

@@ -81,6 +81,8 @@ struct DirectionKind {
   /// @throws ConfigError for an argument that cannot be; InputError where an input does not fit.
   std::function<PreparedDirections(const std::string& argument, const DirectionContext& context)>
       prepare;
+  /// What of this can be said of an argument alone. @throws ConfigError. Empty = nothing.
+  std::function<void(const std::string& argument, bool needs_second)> check = {};
 };
 
 /// The kind that `text`, NAME or NAME:ARGUMENT, names, and its argument.

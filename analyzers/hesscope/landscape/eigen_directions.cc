@@ -12,19 +12,37 @@
 namespace hesscope {
 namespace {
 
-Eigen::Index rank_of(const std::string& text, Eigen::Index n) {
+Eigen::Index rank_of(const std::string& text) {
   Eigen::Index rank = 0;
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, rank);
-  if (text.empty() || error != std::errc() || stop != end || rank >= n || rank < -n) {
+  if (text.empty() || error != std::errc() || stop != end) {
     throw ConfigError(
         fmt::format("`directions` eigen: a rank must be a whole number from 0, the largest "
-                    "eigenvalue, to {}, or from -1, the smallest, to -{}; got '{}'",
-                    n - 1,
-                    n,
+                    "eigenvalue, or from -1, the smallest; got '{}'",
                     text));
   }
   return rank;
+}
+
+std::vector<Eigen::Index> ranks_of(const std::string& argument, bool needs_second) {
+  const std::string given = argument.empty() ? "0,1" : argument;
+  std::vector<Eigen::Index> ranks;
+  for (const std::string& part :
+       detail::argument_parts(given, needs_second, {"eigen", "rank", "K1,K2"})) {
+    ranks.push_back(rank_of(part));
+  }
+  return ranks;
+}
+
+void require_rank(Eigen::Index rank, Eigen::Index n) {
+  if (rank < n && rank >= -n) return;
+  throw ConfigError(
+      fmt::format("`directions` eigen: a rank must be from 0, the largest eigenvalue, to {}, or "
+                  "from -1, the smallest, to -{}; got '{}'",
+                  n - 1,
+                  n,
+                  rank));
 }
 
 // The eigenpairs a rank is counted from, and its place among them.
@@ -75,15 +93,9 @@ Directions make_eigen(const DirectionContext& context, const std::vector<Eigen::
 PreparedDirections prepare_eigen(const std::string& argument, const DirectionContext& context) {
   detail::require_two_parameters(context);
   const Eigen::Index n = context.centre.theta().size();
-  std::vector<Eigen::Index> ranks;
-  for (const std::string& part : detail::split_at_commas(argument.empty() ? "0,1" : argument)) {
-    ranks.push_back(n == 1 && argument.empty() ? 0 : rank_of(part, n));
-  }
-  if (ranks.size() > 2 || (ranks.size() < 2 && context.needs_second)) {
-    throw ConfigError(fmt::format("`directions` eigen: {} wanted, got '{}'",
-                                  context.needs_second ? "two ranks K1,K2" : "one rank, or two,",
-                                  argument));
-  }
+  std::vector<Eigen::Index> ranks = ranks_of(argument, context.needs_second);
+  if (n == 1 && argument.empty()) ranks = {0};
+  for (const Eigen::Index rank : ranks) require_rank(rank, n);
   const auto from_largest = [n](Eigen::Index rank) { return rank < 0 ? n + rank : rank; };
   if (ranks.size() == 2 && context.needs_second && from_largest(ranks[0]) == from_largest(ranks[1]))
     throw ConfigError(
@@ -109,7 +121,8 @@ DirectionKind eigen_directions() {
               "eigenvectors of the Hessian; ranks from the largest, 0, or the smallest, -1 "
               "(default: 0,1)",
           .quantities = eigen_quantities(),
-          .prepare = prepare_eigen};
+          .prepare = prepare_eigen,
+          .check = ranks_of};
 }
 
 }  // namespace hesscope

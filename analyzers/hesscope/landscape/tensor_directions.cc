@@ -19,6 +19,10 @@ const ParameterBlock& find_block(const std::string& name, const Objective& objec
       "`directions` tensors: the model has no tensor '{}'{}", name, did_you_mean(name, names)));
 }
 
+std::vector<std::string> names_of_tensors(const std::string& argument, bool needs_second) {
+  return detail::argument_parts(argument, needs_second, {"tensors", "tensor", "NAME1,NAME2"});
+}
+
 Directions make_tensor(const DirectionContext& context,
                        const std::vector<const ParameterBlock*>& blocks) {
   const Eigen::VectorXd& theta = context.centre.theta();
@@ -35,14 +39,8 @@ Directions make_tensor(const DirectionContext& context,
 
 PreparedDirections prepare_tensor(const std::string& argument, const DirectionContext& context) {
   std::vector<const ParameterBlock*> blocks;
-  for (const std::string& name : detail::split_at_commas(argument)) {
+  for (const std::string& name : names_of_tensors(argument, context.needs_second)) {
     blocks.push_back(&find_block(name, context.centre.objective()));
-  }
-  if (blocks.size() > 2 || (blocks.size() < 2 && context.needs_second)) {
-    throw ConfigError(
-        fmt::format("`directions` tensors: {} wanted, got '{}'",
-                    context.needs_second ? "two tensors NAME1,NAME2" : "one tensor, or two,",
-                    argument));
   }
   if (context.leaves_out_vectors) {
     throw ConfigError("`leaves_out_vectors` is for `directions` random; tensors are named here");
@@ -70,7 +68,8 @@ DirectionKind tensor_directions() {
           .argument = "NAME1,NAME2",
           .meaning = "normal numbers inside one tensor each, scaled by its weights",
           .normalization = Normalization::kLayer,
-          .prepare = prepare_tensor};
+          .prepare = prepare_tensor,
+          .check = names_of_tensors};
 }
 
 }  // namespace hesscope

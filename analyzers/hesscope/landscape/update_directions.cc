@@ -32,6 +32,10 @@ Eigen::VectorXd gradient_at(PointAnalysis& centre) {
   return centre.gradient();
 }
 
+const Rule& find_rule(const std::string& argument) {
+  return find_named(kUpdateRules, argument, "rule of directions update");
+}
+
 Directions make_update(const DirectionContext& context, const Rule& rule) {
   Directions result;
   if (context.centre.status() != Status::kOk) {
@@ -45,7 +49,7 @@ Directions make_update(const DirectionContext& context, const Rule& rule) {
 
 PreparedDirections prepare_update(const std::string& argument, const DirectionContext& context) {
   detail::require_two_parameters(context);
-  const Rule& rule = find_named(kUpdateRules, argument, "rule of directions update");
+  const Rule& rule = find_rule(argument);
   return {.descriptions = {fmt::format("unit vector against {} at the centre", rule.words),
                            "random unit vector orthogonal to direction_1"},
           .make = [&context, &rule] { return make_update(context, rule); }};
@@ -59,7 +63,8 @@ DirectionKind update_directions() {
           .meaning =
               "the step of an optimiser without memory, as a unit vector; of a plane, the second "
               "is random",
-          .prepare = prepare_update};
+          .prepare = prepare_update,
+          .check = [](const std::string& argument, bool /*needs_second*/) { find_rule(argument); }};
 }
 
 }  // namespace hesscope

@@ -185,7 +185,8 @@ FigureContent make_blocks(const ExperimentResults& results, const ExperimentFigu
   return content;
 }
 
-void require_block_quantity(const ExperimentFigure& figure) {
+void require_block_quantity(const ExperimentFigure& figure,
+                            const ExperimentDocument& /*document*/) {
   if (quantity_of(figure) != nullptr) return;
   std::string names;
   for (const figures::BlockQuantity& quantity : figures::block_quantities()) {

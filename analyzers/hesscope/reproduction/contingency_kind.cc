@@ -166,12 +166,6 @@ SeedStatistics own_value(const AllCounts& all,
 }
 
 FigureContent make_contingency(const ExperimentResults& results, const ExperimentFigure& figure) {
-  if (figure.steps.size() != 2 || figure.steps[0] >= figure.steps[1]) {
-    throw ConfigError(
-        fmt::format("{}: a figure of kind 'contingency' needs 'steps', two of them, "
-                    "the earlier first",
-                    figure.location));
-  }
   const std::vector<std::uint64_t> seeds = results.seeds(figure.variants);
   const AllCounts all = all_counts(results, figure, seeds);
   const std::vector<std::string> names = class_names(figure);
@@ -241,6 +235,11 @@ FigureContent make_contingency(const ExperimentResults& results, const Experimen
   return content;
 }
 
+void require_two_steps(const ExperimentFigure& figure, const ExperimentDocument& /*document*/) {
+  if (figure.steps.size() == 2 && figure.steps[0] < figure.steps[1]) return;
+  throw ConfigError("a figure of kind 'contingency' needs 'steps', two of them, the earlier first");
+}
+
 SettingKey name_key(const std::string& name, const std::string& fallback) {
   return {.name = name, .meaning = "of the quantity", .fallback = SettingValue(fallback)};
 }
@@ -259,7 +258,8 @@ ExperimentFigureKind contingency_kind() {
           .published = PublishedPlace{.run = PublishedPlace::Run::kOfFigure,
                                       .step = PublishedPlace::Step::kOptional,
                                       .quantities = published_quantities},
-          .make = make_contingency};
+          .make = make_contingency,
+          .check = require_two_steps};
 }
 
 }  // namespace hesscope::detail

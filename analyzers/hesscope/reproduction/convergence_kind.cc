@@ -27,7 +27,7 @@ struct Descent {
   bool is_there = false;
 };
 
-void check(const ExperimentFigure& figure) {
+void require_part(const ExperimentFigure& figure, const ExperimentDocument& /*document*/) {
   const double part = figure.settings.real("part");
   if (!(part > 0 && part <= 1)) {
     throw ConfigError(fmt::format("'part' must be above 0 and at most 1, got {}", part));
@@ -254,7 +254,7 @@ ExperimentFigureKind convergence_kind() {
           .published =
               PublishedPlace{.run = PublishedPlace::Run::kOfFigure, .quantities = column_names},
           .make = make_convergence,
-          .check = check};
+          .check = require_part};
 }
 
 }  // namespace hesscope::detail

@@ -27,8 +27,24 @@ Grid grid_of(const ExperimentFigure& figure) {
   return parse_grid(figure.settings.text("grid"), figure.settings.text("span"));
 }
 
-void check(const ExperimentFigure& figure) {
-  grid_of(figure);
+// What is asked of each of its landscapes.
+LandscapeOptions options_of(const ExperimentFigure& figure) {
+  const Settings& settings = figure.settings;
+  LandscapeOptions options;
+  options.directions = settings.text("directions");
+  options.grid = grid_of(figure);
+  if (settings.has("normalization")) {
+    const std::string& name = settings.text("normalization");
+    options.normalization = name == "filter"  ? Normalization::kFilter
+                            : name == "layer" ? Normalization::kLayer
+                                              : Normalization::kNone;
+  }
+  options.curvature = settings.boolean("curvature");
+  options.seed = static_cast<std::uint64_t>(settings.integer("direction_seed"));
+  return options;
+}
+
+void check_landscape(const ExperimentFigure& figure, const ExperimentDocument& /*document*/) {
   const NamedDirections named = find_direction_kind(figure.settings.text("directions"));
   if (named.kind->min_checkpoints > 1) {
     throw ConfigError(
@@ -37,6 +53,7 @@ void check(const ExperimentFigure& figure) {
                     named.kind->name,
                     named.kind->min_checkpoints));
   }
+  checked_directions("landscape", options_of(figure), 1);
 }
 
 // The runs that a figure shows, by variants, runs and seeds.
@@ -85,21 +102,11 @@ LandscapeRequest request_of(const ExperimentFigure& figure,
                             const TrainedRun& run,
                             const CheckpointFile& centre,
                             const FigureWork& work) {
-  const Settings& settings = figure.settings;
   LandscapeRequest request;
+  static_cast<LandscapeOptions&>(request) = options_of(figure);
   request.checkpoints = {centre};
   request.problem = run.folder / "problem.toml";
   request.output = result_of(figure, run);
-  request.directions = settings.text("directions");
-  request.grid = grid_of(figure);
-  if (settings.has("normalization")) {
-    const std::string& name = settings.text("normalization");
-    request.normalization = name == "filter"  ? Normalization::kFilter
-                            : name == "layer" ? Normalization::kLayer
-                                              : Normalization::kNone;
-  }
-  request.curvature = settings.boolean("curvature");
-  request.seed = static_cast<std::uint64_t>(settings.integer("direction_seed"));
   request.share.merge_only = work.merge_only;
   request.num_threads = work.num_threads;
   request.stop = work.stop;
@@ -351,7 +358,7 @@ ExperimentFigureKind landscape_kind() {
           .published =
               PublishedPlace{.run = PublishedPlace::Run::kOfFigure, .quantities = number_names},
           .make = make_landscape,
-          .check = check,
+          .check = check_landscape,
           .compute = compute};
 }
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/core/suggest.h>
 #include <hesscope/dataset/result_reader.h>
 #include <hesscope/figures/figure_registry.h>
 #include <hesscope/figures/internal/figure_data.h>
@@ -15,6 +16,8 @@
 
 namespace hesscope::detail {
 namespace {
+
+const char* const kNoiseGroup = "noise";
 
 constexpr std::array kStatistics = {"mean",
                                     "standard_deviation",
@@ -30,6 +33,40 @@ std::vector<std::string> statistic_names(const ExperimentFigure& /*figure*/) {
   return {kStatistics.begin(), kStatistics.end()};
 }
 
+// Whether a measure looks at the noise of a run that the figure may show, at its step.
+bool covers(const ExperimentMeasure& measure,
+            const ExperimentFigure& figure,
+            const ExperimentVariant& variant) {
+  const auto has = [](const auto& list, const auto& value) {
+    return std::ranges::find(list, value) != list.end();
+  };
+  if (!has(measure.analyzers, kNoiseGroup)) return false;
+  const std::vector<std::int64_t>& steps = measure.checkpoints;
+  if (!steps.empty() && !has(steps, figure.settings.integer("step"))) return false;
+  return std::ranges::any_of(figure.runs, [&](const std::string& run) {
+    if (variant.experiment.find_run(run) == nullptr) return false;
+    return std::ranges::any_of(variant.experiment.seeds, [&](std::uint64_t seed) {
+      return measure.covers(variant.name, run, seed);
+    });
+  });
+}
+
+void require_measures(const ExperimentFigure& figure, const ExperimentDocument& document) {
+  for (const std::string& name : figure.variants) {
+    const ExperimentVariant& variant = *find_or_null(document.variants, name);
+    const bool is_measured = std::ranges::any_of(
+        document.measures,
+        [&](const ExperimentMeasure& measure) { return covers(measure, figure, variant); });
+    if (is_measured) continue;
+    throw ConfigError(
+        fmt::format("the figure '{}' needs the noise of variant '{}' at step {}, which no "
+                    "[[measure]] covers",
+                    figure.name,
+                    name,
+                    figure.settings.integer("step")));
+  }
+}
+
 // The first run of a variant whose noise was measured.
 std::filesystem::path source_of(const ExperimentResults& results,
                                 const ExperimentFigure& figure,
@@ -38,7 +75,7 @@ std::filesystem::path source_of(const ExperimentResults& results,
     for (const std::uint64_t seed : results.seeds({variant})) {
       const TrainedRun* run = results.find(variant, name, seed);
       if (run == nullptr) continue;
-      if (const auto path = results.measured(*run, "noise")) return *path;
+      if (const auto path = results.measured(*run, kNoiseGroup)) return *path;
     }
   }
   throw ConfigError(fmt::format(
@@ -66,10 +103,11 @@ FigureContent make_noise(const ExperimentResults& results, const ExperimentFigur
     const std::size_t place =
         figures::chosen_checkpoint(source, figures::read_checkpoints(source), request);
     for (std::size_t i = 0; i < kStatistics.size(); ++i) {
-      statistics[i].push_back(figures::read_row(file, "noise", kStatistics[i], 1, place).front());
+      statistics[i].push_back(
+          figures::read_row(file, kNoiseGroup, kStatistics[i], 1, place).front());
     }
     const auto append = [&](const char* name, std::vector<double>& all) {
-      const std::vector<double> row = figures::read_row(file, "noise", name, 2, place);
+      const std::vector<double> row = figures::read_row(file, kNoiseGroup, name, 2, place);
       all.insert(all.end(), row.begin(), row.end());
       return std::ssize(row);
     };
@@ -133,7 +171,8 @@ ExperimentFigureKind noise_kind() {
                     .minimum = 0,
                     .fallback = SettingValue(std::int64_t{0})}},
           .published = PublishedPlace{.quantities = statistic_names},
-          .make = make_noise};
+          .make = make_noise,
+          .check = require_measures};
 }
 
 }  // namespace hesscope::detail

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include <hesscope/core/error.h>
 #include <hesscope/core/internal/random_numbers.h>
 #include <hesscope/landscape/internal/direction_tools.h>
@@ -67,6 +69,20 @@ std::vector<std::string> split_at_commas(const std::string& text) {
     const std::size_t comma = std::min(text.find(',', first), text.size());
     parts.push_back(text.substr(first, comma - first));
     first = comma + 1;
+  }
+  return parts;
+}
+
+std::vector<std::string> argument_parts(const std::string& argument,
+                                        bool needs_second,
+                                        const ArgumentForm& form) {
+  std::vector<std::string> parts = split_at_commas(argument);
+  if (parts.size() > 2 || (parts.size() < 2 && needs_second)) {
+    throw ConfigError(fmt::format("`directions` {}: {} wanted, got '{}'",
+                                  form.kind,
+                                  needs_second ? fmt::format("two {}s {}", form.part, form.two)
+                                               : fmt::format("one {}, or two,", form.part),
+                                  argument));
   }
   return parts;
 }

@@ -46,6 +46,18 @@ void fix_sign(Eigen::Ref<Eigen::VectorXd> v);
 /// The parts of "a,b".
 std::vector<std::string> split_at_commas(const std::string& text);
 
+/// How the argument of a kind names a part of the checkpoint for each direction, for messages.
+struct ArgumentForm {
+  const char* kind;  ///< "eigen"
+  const char* part;  ///< "rank"
+  const char* two;   ///< "K1,K2"
+};
+
+/// Those parts: two, or where no second direction is wanted one, or two. @throws ConfigError.
+std::vector<std::string> argument_parts(const std::string& argument,
+                                        bool needs_second,
+                                        const ArgumentForm& form);
+
 /// @throws ConfigError unless the model has two parameters or no second direction is wanted.
 void require_two_parameters(const DirectionContext& context);
 

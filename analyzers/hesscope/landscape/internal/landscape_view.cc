@@ -55,6 +55,7 @@ NamedDirections checked_directions(const char* function,
                     options.normalization ? "`normalization`" : "`leaves_out_vectors`",
                     kind.name));
   }
+  if (kind.check) kind.check(named.argument, options.grid.is_plane());
   return named;
 }
 

@@ -20,6 +20,7 @@
 namespace hesscope::detail {
 
 class ExperimentResults;
+struct ExperimentDocument;
 struct ExperimentFigureKind;
 
 /// A number that a paper, or somebody else, has where we have one. What it says of where that is
@@ -131,8 +132,9 @@ struct ExperimentFigureKind {
   bool has_equal_axes = false;  ///< panels show the same of different runs, and share their scales
   std::optional<PublishedPlace> published = {};  ///< nothing: no published values are shown
   FigureContent (*make)(const ExperimentResults& results, const ExperimentFigure& figure);
-  /// Settings that no key can check. @throws ConfigError. nullptr = none.
-  void (*check)(const ExperimentFigure& figure) = nullptr;
+  /// What no key can check, of a document whose variants and measures are read.
+  /// @throws ConfigError. nullptr = nothing.
+  void (*check)(const ExperimentFigure& figure, const ExperimentDocument& document) = nullptr;
   /// What it shows beyond histories and measures, into the folders of the runs; what is there
   /// stays. nullptr = nothing. @throws Interrupted where progress says so.
   FigureWorkDone (*compute)(const ExperimentResults& results,

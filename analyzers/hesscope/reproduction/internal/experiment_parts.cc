@@ -101,7 +101,7 @@ FigureMark mark_from(const TomlTable& table) {
 void require_trained(const std::vector<std::int64_t>& seeds,
                      const std::vector<std::string>& variants,
                      const ExperimentDocument& document,
-                     const std::string& whose,
+                     const std::string& key,
                      const std::string& place) {
   std::set<std::uint64_t> trained;
   for (const ExperimentVariant& variant : document.variants) {
@@ -113,9 +113,9 @@ void require_trained(const std::vector<std::int64_t>& seeds,
   };
   if (seeds.empty() || std::ranges::any_of(seeds, is_trained)) return;
   refuse(place,
-         fmt::format("{}.seeds is [{}], of which none is among training.seeds, [{}]; change one "
+         fmt::format("{} is [{}], of which none is among training.seeds, [{}]; change one "
                      "or the other",
-                     whose,
+                     key,
                      fmt::join(seeds, ", "),
                      fmt::join(trained, ", ")));
 }
@@ -206,8 +206,11 @@ ExperimentMeasure measure_from(const TomlTable& table, const ExperimentDocument&
   measure.seeds = number_list(table, "seeds");
   require_known(measure.variants, variant_names(document), "variant", table.place("variants"));
   require_known(measure.runs, run_names(document), "run", table.place("runs"));
-  require_trained(
-      measure.seeds, measure.variants, document, "measure." + measure.name, table.place("seeds"));
+  require_trained(measure.seeds,
+                  measure.variants,
+                  document,
+                  "measure." + measure.name + ".seeds",
+                  table.place("seeds"));
   for (const ExperimentVariant& variant : document.variants) {
     const bool is_measured =
         measure.variants.empty() ||
@@ -248,8 +251,18 @@ ExperimentFigure figure_from(const TomlTable& table, const ExperimentDocument& d
   figure.runs = chosen("runs", run_names(document), "run");
   figure.steps = number_list(table, "steps");
   figure.seeds = number_list(table, "seeds");
-  require_trained(
-      figure.seeds, figure.variants, document, "figure." + figure.name, table.place("seeds"));
+  require_trained(figure.seeds,
+                  figure.variants,
+                  document,
+                  "figure." + figure.name + ".seeds",
+                  table.place("seeds"));
+  if (figure.settings.has("seed")) {
+    require_trained({figure.settings.integer("seed")},
+                    figure.variants,
+                    document,
+                    "figure." + figure.name + ".seed",
+                    table.place("seed"));
+  }
   figure.quantities = text_list(table, "quantities");
   for (const char* key : kQuantityKeys) {
     if (figure.settings.has(key)) {
@@ -288,7 +301,7 @@ ExperimentFigure figure_from(const TomlTable& table, const ExperimentDocument& d
   }
   if (figure.kind->check != nullptr) {
     try {
-      figure.kind->check(figure);
+      figure.kind->check(figure, document);
     } catch (const ConfigError& error) {
       refuse(figure.location, error.what());
     }
