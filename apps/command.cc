@@ -6,6 +6,13 @@
 
 namespace hesscope::cli {
 
+ExitCode exit_code_of(const std::exception& error) {
+  if (dynamic_cast<const ConfigError*>(&error) != nullptr) return ExitCode::kUsage;
+  if (dynamic_cast<const InputError*>(&error) != nullptr) return ExitCode::kBadInput;
+  if (dynamic_cast<const LockedError*>(&error) != nullptr) return ExitCode::kLocked;
+  return ExitCode::kFailed;
+}
+
 std::string Command::cause_of_end() const {
   const std::vector<std::string> lost =
       team_ != nullptr ? team_->lost() : std::vector<std::string>();

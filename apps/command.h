@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <string>
@@ -37,6 +38,9 @@ enum class ExitCode : int {
   kKilled = 137,  ///< a rank was, and the others have ended with it
   kTerminated = 143,
 };
+
+/// The one that an error ends with.
+ExitCode exit_code_of(const std::exception& error);
 
 /// What ranks have matrices by that none of them holds: of a grid of so many rows and columns,
 /// 0 = as many as there are ranks for. @throws ConfigError.

@@ -52,8 +52,6 @@ ExitCode run_reporting(Command& command) {
   } catch (const UsageError& error) {
     print_usage_error(command.name(), error.what());
     return ExitCode::kUsage;
-  } catch (const ConfigError& error) {
-    return report(command, error.what(), ExitCode::kUsage);
   } catch (const MisfitError& error) {
     return report(command,
                   fmt::format("{}: `hesscope inspect {} --problem {}` says what of the checkpoint "
@@ -63,16 +61,12 @@ ExitCode run_reporting(Command& command) {
                               shell_word(error.checkpoint().string()),
                               shell_word(error.problem().string())),
                   ExitCode::kBadInput);
-  } catch (const InputError& error) {
-    return report(command, error.what(), ExitCode::kBadInput);
-  } catch (const LockedError& error) {
-    return report(command, error.what(), ExitCode::kLocked);
   } catch (const Interrupted&) {
     return report_interrupt(command);
   } catch (const std::bad_alloc&) {
     return report(command, "out of memory; --dry-run foresees what is needed", ExitCode::kFailed);
   } catch (const std::exception& error) {
-    return report(command, error.what(), ExitCode::kFailed);
+    return report(command, error.what(), exit_code_of(error));
   }
 }
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <exception>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -225,11 +227,26 @@ class ReproduceCommand final : public RunCommand {
     ReproductionRequest request = make_request();
     request.stop = stop;
     const ReproductionResult result = run_reproduction(request, progress);
-    if (result.part) return part_report(*result.part, "runs", warnings_of(result));
-    return {.document = document_of(result),
-            .text = summary_of(result),
-            .warnings = warnings_of(result),
-            .is_conclusive = result.is_conclusive};
+    Report report = result.part ? part_report(*result.part, "runs", warnings_of(result))
+                                : Report{.document = document_of(result),
+                                         .text = summary_of(result),
+                                         .warnings = warnings_of(result),
+                                         .is_conclusive = result.is_conclusive};
+    report.failure = failure_of(result);
+    return report;
+  }
+
+  // The exit code of the first figure that failed.
+  static std::optional<ExitCode> failure_of(const ReproductionResult& result) {
+    for (const ReproducedExperiment& experiment : result.experiments) {
+      if (experiment.failures.empty()) continue;
+      try {
+        std::rethrow_exception(experiment.failures.front().error);
+      } catch (const std::exception& error) {
+        return exit_code_of(error);
+      }
+    }
+    return std::nullopt;
   }
 
   Json document_of(const ReproductionResult& result) const {
@@ -251,6 +268,11 @@ class ReproduceCommand final : public RunCommand {
                                          {"compared", figure.num_compared},
                                          {"disagreements", figure.disagreements},
                                          {"undecided", figure.undecided}});
+      }
+      entry["failures"] = Json::list();
+      for (const FailedFigure& failure : experiment.failures) {
+        entry["failures"].push_back(
+            {{"figure", failure.name}, {"error", with_flags(failure.message)}});
       }
       entry["diverged"] = Json::list();
       for (const DivergedRun& run : experiment.diverged) {
@@ -287,7 +309,10 @@ class ReproduceCommand final : public RunCommand {
                         figure.path.string(),
                         disagreement_text(figure)});
       }
-      if (experiment.figures.empty()) {
+      for (const FailedFigure& failure : experiment.failures) {
+        rows.push_back({experiment.about.name, "-", failure.name + " could not be made", "-"});
+      }
+      if (experiment.figures.empty() && experiment.failures.empty()) {
         rows.push_back({experiment.about.name, "-", "no figures", "-"});
       }
     }
@@ -319,6 +344,12 @@ class ReproduceCommand final : public RunCommand {
                         run.run,
                         run.seed,
                         run.step));
+      }
+      for (const FailedFigure& failure : experiment.failures) {
+        warnings.push_back(fmt::format("{}: the figure '{}' could not be made: {}",
+                                       experiment.about.name,
+                                       failure.name,
+                                       failure.message));
       }
       warnings.insert(warnings.end(), experiment.warnings.begin(), experiment.warnings.end());
     }

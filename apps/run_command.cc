@@ -125,6 +125,7 @@ ExitCode RunCommand::show(const Report& report) const {
   for (const std::string& warning : report.warnings) {
     print_message("hesscope {}: warning: {}\n", name(), with_flags(warning));
   }
+  if (report.failure) return *report.failure;
   return report.is_conclusive ? ExitCode::kDone : ExitCode::kInconclusive;
 }
 

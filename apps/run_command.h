@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <utility>
@@ -24,6 +25,7 @@ struct Report {
   std::string text;  ///< for people
   std::vector<std::string> warnings = {};
   bool is_conclusive = true;
+  std::optional<ExitCode> failure = {};  ///< of a part of the work: what the program ends with
 };
 
 /// Told that piece `index` of `count` is done by `fraction`. @returns whether to go on.

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """hesscope reproduce: figures of runs that are not there, of what is there no more, and figures that fail."""
+import json
+
 import program
-from program import DONE, INCONCLUSIVE
+from program import BAD_INPUT, DONE, INCONCLUSIVE, USAGE
 
 HEAD = """
 [experiment]
@@ -109,6 +111,27 @@ class Names(Reproduced):
         self.reproduce(RUN, curves.format("f_1"), curves.format("f-1"), curves.format("f.1"))
         for name in ("f-1", "f-1-2", "f-1-3"):
             self.assertEqual(self.page().count(f'id="figure-tiny-{name}"'), 1)
+
+
+class FiguresThatFail(Reproduced):
+    PLANE = '[[figure]]\nname = "{}"\nkind = "landscape"\ndirections = "{}"\ngrid = "3x3"\n'
+    CURVES = '[[figure]]\nname = "loss"\nkind = "curves"\nquantity = "history/loss"\n'
+
+    def test_leave_the_others_and_the_page(self):
+        figures = (self.PLANE.format("lost", "file:none.npz"), self.PLANE.format("other", "tensors:Q,K"), self.CURVES)
+        done = self.reproduce(RUN, *figures, options=["--json"], expect=BAD_INPUT)
+        for message in ("tiny: the figure 'lost' could not be made: none.npz", "tiny: the figure 'other' could not be made"):
+            self.assertIn(message, done.stderr)
+        experiment = json.loads(done.stdout)["experiments"][0]
+        self.assertEqual([failure["figure"] for failure in experiment["failures"]], ["lost", "other"])
+        self.assertEqual([figure["name"] for figure in experiment["figure_files"]], ["loss"])
+        self.assertIn('id="figure-tiny-loss"', self.page())
+        self.assertIn("other could not be made: ", self.page())
+
+    def test_end_the_program_by_their_kind_of_error(self):
+        done = self.reproduce(RUN, self.CURVES, self.PLANE.format("other", "tensors:Q,K"), expect=USAGE)
+        self.assertIn("the model has no tensor 'Q'", done.stderr)
+        self.assertIn("other could not be made", done.stdout)
 
 
 if __name__ == "__main__":

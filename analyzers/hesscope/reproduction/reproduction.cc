@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <exception>
 #include <functional>
 #include <optional>
 #include <system_error>
@@ -11,6 +12,7 @@
 #include <hesscope/analysis/internal/analysis_inputs.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/stopwatch.h>
+#include <hesscope/core/suggest.h>
 #include <hesscope/reproduction/internal/carried_files.h>
 #include <hesscope/reproduction/internal/experiment_catalog.h>
 #include <hesscope/reproduction/internal/experiment_results.h>
@@ -163,17 +165,16 @@ class Reproduction {
     results_.emplace(document_, std::move(runs_));
     for (const detail::ExperimentFigure& figure : document_.figures) {
       if (figure.kind->compute == nullptr) continue;
-      take(figure.kind->compute(
-          *results_,
-          figure,
-          {.overwrite = request_.overwrite,
-           .merge_only = request_.share.merge_only,
-           .num_threads = request_.num_threads,
-           .stop = request_.stop,
-           .command = request_.command(named_.given),
-           .progress = [&](double fraction) {
-             return progress(fmt::format("{}: figure {}", document_.name, figure.name), fraction);
-           }}));
+      const detail::FigureWork work = {
+          .overwrite = request_.overwrite,
+          .merge_only = request_.share.merge_only,
+          .num_threads = request_.num_threads,
+          .stop = request_.stop,
+          .command = request_.command(named_.given),
+          .progress = [&](double fraction) {
+            return progress(fmt::format("{}: figure {}", document_.name, figure.name), fraction);
+          }};
+      attempt(figure, [&] { take(figure.kind->compute(*results_, figure, work)); });
     }
   }
 
@@ -190,17 +191,11 @@ class Reproduction {
       }
     }
     for (const detail::ExperimentFigure& figure : document_.figures) {
-      detail::FigureContent content = figure.kind->make(*results_, figure);
-      detail::finish_panels(figure, content.figure);
-      detail::write_figure(folder, *results_, figure, content, request_.command(named_.given));
-      detail::add_figure(document_, figure, content, section_);
-      result_.figures.push_back({.name = figure.name,
-                                 .kind = figure.kind->name,
-                                 .published = figure.published,
-                                 .path = folder / figure.name,
-                                 .num_compared = content.num_compared,
-                                 .disagreements = content.disagreements,
-                                 .undecided = content.undecided});
+      attempt(figure, [&] { draw(figure, folder); });
+    }
+    for (const FailedFigure& failure : result_.failures) {
+      section_.warnings.push_back(
+          fmt::format("{} could not be made: {}", failure.name, failure.message));
     }
     for (const std::string& warning : result_.warnings) section_.warnings.push_back(warning);
   }
@@ -240,6 +235,39 @@ class Reproduction {
     if (!progress(1)) throw Interrupted();
     run.measures.push_back(measure.name);
     take(analysis);
+  }
+
+  // Does some work on a figure, unless some of it failed before. An error there is noted, and other
+  // figures are made; but for what ends the whole run.
+  void attempt(const detail::ExperimentFigure& figure, const std::function<void()>& work) {
+    if (find_or_null(result_.failures, figure.name) != nullptr) return;
+    try {
+      work();
+    } catch (const Interrupted&) {
+      throw;
+    } catch (const LockedError&) {
+      throw;
+    } catch (const io::MissingPartsError&) {
+      throw;
+    } catch (const std::exception& error) {
+      result_.failures.push_back({figure.name, error.what(), std::current_exception()});
+      result_.is_conclusive = false;
+      result_.is_done_already = false;
+    }
+  }
+
+  void draw(const detail::ExperimentFigure& figure, const fs::path& folder) {
+    detail::FigureContent content = figure.kind->make(*results_, figure);
+    detail::finish_panels(figure, content.figure);
+    detail::write_figure(folder, *results_, figure, content, request_.command(named_.given));
+    detail::add_figure(document_, figure, content, section_);
+    result_.figures.push_back({.name = figure.name,
+                               .kind = figure.kind->name,
+                               .published = figure.published,
+                               .path = folder / figure.name,
+                               .num_compared = content.num_compared,
+                               .disagreements = content.disagreements,
+                               .undecided = content.undecided});
   }
 
   // What is said of a piece of the work: by run_analysis() or a figure's kind.

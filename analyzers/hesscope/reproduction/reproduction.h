@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -61,6 +62,13 @@ struct ReproducedFigure {
   std::vector<std::string> undecided;  ///< where the spreads leave it open
 };
 
+/// A figure that could not be made.
+struct FailedFigure {
+  std::string name;
+  std::string message;       ///< of the error
+  std::exception_ptr error;  ///< as it was thrown
+};
+
 struct DivergedRun {
   std::string variant;
   std::string run;
@@ -71,11 +79,12 @@ struct DivergedRun {
 struct ReproducedExperiment {
   ExperimentSummary about;
   std::vector<ReproducedFigure> figures;
+  std::vector<FailedFigure> failures;  ///< which are not among them
   std::vector<DivergedRun> diverged;
   bool may_diverge = false;  ///< that is an outcome here, not a failure
   std::vector<std::string> warnings;
   std::size_t num_runs = 0;
-  bool is_conclusive = true;    ///< no number failed, no run diverged where none may
+  bool is_conclusive = true;    ///< no number or figure failed, no run diverged where none may
   bool is_done_already = true;  ///< whether all was trained and measured before; drawn it is again
   double seconds = 0;           ///< of this call
 };
@@ -117,7 +126,8 @@ using ReproductionProgress = std::function<bool(
 /// A part does so for its runs, in the folders that they have anyway, and leaves the drawing to the
 /// whole run. A run that starts where another ends is in that one's part.
 ///
-/// A run that diverges ends there and takes no part in means from then on; the figures name it.
+/// A run that diverges ends there and takes no part in means from then on; the figures name it. A
+/// figure that cannot be made is named by result and page, and leaves the others as they are.
 /// @throws ConfigError (also for an unknown experiment, naming the nearest, or an output that holds
 ///         something else), InputError, OutputError, LockedError, MissingPartsError; Interrupted.
 ReproductionResult run_reproduction(const ReproductionRequest& request,
