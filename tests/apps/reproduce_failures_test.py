@@ -2,6 +2,8 @@
 """hesscope reproduce: figures of runs that are not there, of what is there no more, and figures that fail."""
 import json
 
+import h5py
+
 import program
 from program import BAD_INPUT, DONE, INCONCLUSIVE, USAGE
 
@@ -73,6 +75,23 @@ quantities = ["history/loss"]
         self.assertIn("no values to show", self.figure_text("f", "svg"))
         self.assertIn("From seed 0", self.figure_text("f"))
         self.assertIn('id="figure-tiny-f"', self.page())
+
+
+class RunsThatDiverge(Reproduced):
+    def test_leave_noise_to_those_that_have_the_step(self):
+        self.reproduce(RATES, """
+[[measure]]
+analyzers = ["noise"]
+noise-draws = 20
+[[figure]]
+name = "noise"
+kind = "noise"
+step = 20
+""")
+        with h5py.File(self.folder / "out/tiny/base/a-0.01/seed-0/analysis.h5") as file:
+            mean = file["noise/mean"][file["step"][()].tolist().index(20)]
+        with h5py.File(self.folder / "out/tiny/figures/noise.h5") as file:
+            self.assertEqual(file["mean"][0], mean)
 
 
 class OtherTrainings(Reproduced):

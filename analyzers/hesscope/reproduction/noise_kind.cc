@@ -33,16 +33,18 @@ std::vector<std::string> statistic_names(const ExperimentFigure& /*figure*/) {
   return {kStatistics.begin(), kStatistics.end()};
 }
 
+template <typename List, typename Value>
+bool is_among(const List& list, const Value& value) {
+  return std::ranges::find(list, value) != list.end();
+}
+
 // Whether a measure looks at the noise of a run that the figure may show, at its step.
 bool covers(const ExperimentMeasure& measure,
             const ExperimentFigure& figure,
             const ExperimentVariant& variant) {
-  const auto has = [](const auto& list, const auto& value) {
-    return std::ranges::find(list, value) != list.end();
-  };
-  if (!has(measure.analyzers, kNoiseGroup)) return false;
+  if (!is_among(measure.analyzers, kNoiseGroup)) return false;
   const std::vector<std::int64_t>& steps = measure.checkpoints;
-  if (!steps.empty() && !has(steps, figure.settings.integer("step"))) return false;
+  if (!steps.empty() && !is_among(steps, figure.settings.integer("step"))) return false;
   return std::ranges::any_of(figure.runs, [&](const std::string& run) {
     if (variant.experiment.find_run(run) == nullptr) return false;
     return std::ranges::any_of(variant.experiment.seeds, [&](std::uint64_t seed) {
@@ -67,22 +69,30 @@ void require_measures(const ExperimentFigure& figure, const ExperimentDocument& 
   }
 }
 
-// The first run of a variant whose noise was measured.
-std::filesystem::path source_of(const ExperimentResults& results,
-                                const ExperimentFigure& figure,
-                                const std::string& variant) {
+// Of the first run of a variant whose noise was measured at the figure's step.
+io::ResultReader source_of(const ExperimentResults& results,
+                           const ExperimentFigure& figure,
+                           const std::string& variant) {
+  const std::int64_t step = figure.settings.integer("step");
   for (const std::string& name : figure.runs) {
     for (const std::uint64_t seed : results.seeds({variant})) {
       const TrainedRun* run = results.find(variant, name, seed);
       if (run == nullptr) continue;
-      if (const auto path = results.measured(*run, kNoiseGroup)) return *path;
+      for (const std::string& measure : run->measures) {
+        const auto path = results.measured(*run, kNoiseGroup, measure);
+        if (!path) continue;
+        io::ResultReader file(*path);
+        if (is_among(file.read_integers("", "step"), step)) return file;
+      }
     }
   }
-  throw ConfigError(fmt::format(
-      "{}: the figure '{}' needs the noise of variant '{}', which no [[measure]] covers",
-      figure.location,
-      figure.name,
-      variant));
+  throw ConfigError(
+      fmt::format("{}: the figure '{}' needs the noise of variant '{}' at step {}, where no run "
+                  "of it has a checkpoint that is measured",
+                  figure.location,
+                  figure.name,
+                  variant,
+                  step));
 }
 
 FigureContent make_noise(const ExperimentResults& results, const ExperimentFigure& figure) {
@@ -98,7 +108,7 @@ FigureContent make_noise(const ExperimentResults& results, const ExperimentFigur
   std::vector<std::vector<std::string>> rows = {
       {"variant", "mean", "sd", "skewness", "excess kurtosis", "Hill index"}};
   for (const std::string& variant : figure.variants) {
-    const io::ResultReader file(source_of(results, figure, variant));
+    const io::ResultReader file = source_of(results, figure, variant);
     const figures::Source source{&file, variant};
     const std::size_t place =
         figures::chosen_checkpoint(source, figures::read_checkpoints(source), request);
