@@ -44,9 +44,9 @@ RATES = RUN.replace("learning_rate = 0.01", "learning_rates = [1e200, 0.01]")
 
 
 class Reproduced(program.Case):
-    def reproduce(self, *parts, options=(), expect=DONE):
-        """An experiment of HEAD and these parts."""
-        (self.folder / "tiny.toml").write_text(HEAD + "".join(parts))
+    def reproduce(self, *parts, head=HEAD, options=(), expect=DONE):
+        """An experiment of its head and these parts."""
+        (self.folder / "tiny.toml").write_text(head + "".join(parts))
         done = self.run_program("reproduce", "tiny.toml", "-o", "out", *options)
         self.assertEqual(done.returncode, expect, done.stderr)
         return done
@@ -92,6 +92,24 @@ step = 20
             mean = file["noise/mean"][file["step"][()].tolist().index(20)]
         with h5py.File(self.folder / "out/tiny/figures/noise.h5") as file:
             self.assertEqual(file["mean"][0], mean)
+
+    def test_are_skipped_with_a_remark_where_they_may(self):
+        figures = """
+[[measure]]
+name = "end"
+analyzers = ["spectrum"]
+checkpoints = [20]
+[[figure]]
+name = "plane"
+kind = "landscape"
+directions = "random"
+grid = "3x1"
+"""
+        done = self.reproduce(RATES, figures)
+        for remark in ("of the measure 'end' is there: the run diverged before",
+                       "the figure 'plane' finds no checkpoint of its step: the run diverged before"):
+            self.assertIn(remark, done.stderr)
+        self.reproduce(RATES, figures, head=HEAD.replace("may_diverge = true", ""), expect=INCONCLUSIVE)
 
 
 class OtherTrainings(Reproduced):

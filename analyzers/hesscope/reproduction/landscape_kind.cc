@@ -136,7 +136,8 @@ FigureWorkDone compute(const ExperimentResults& results,
       all.is_conclusive = all.is_conclusive && result.is_conclusive;
       all.is_done_already = all.is_done_already && result.is_done_already;
     } else if (run != nullptr) {
-      all.is_conclusive = false;
+      const bool is_outcome = run->has_diverged && results.document().may_diverge;
+      all.is_conclusive = all.is_conclusive && is_outcome;
       all.warnings.push_back(fmt::format("{}: the figure '{}' finds no checkpoint of its step{}",
                                          run->folder.string(),
                                          figure.name,

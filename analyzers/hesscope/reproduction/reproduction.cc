@@ -218,7 +218,8 @@ class Reproduction {
       warn(fmt::format("{}: none of the checkpoints of the measure '{}' is there{}",
                        run.folder.string(),
                        measure.name,
-                       run.has_diverged ? ": the run diverged before" : ""));
+                       run.has_diverged ? ": the run diverged before" : ""),
+           run.has_diverged && document_.may_diverge);
       return;
     }
     request.share.merge_only = request_.share.merge_only;
@@ -278,10 +279,10 @@ class Reproduction {
     result_.is_done_already = result_.is_done_already && piece.is_done_already;
   }
 
-  // Something is missing in the result.
-  void warn(std::string warning) {
+  // Something is missing in the result, which is a failure unless it is an outcome.
+  void warn(std::string warning, bool is_outcome = false) {
     result_.warnings.push_back(std::move(warning));
-    result_.is_conclusive = false;
+    result_.is_conclusive = result_.is_conclusive && is_outcome;
   }
 
   // The variant with the checkpoints it starts from, without the seeds of which there is none.
