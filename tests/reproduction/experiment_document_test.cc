@@ -54,6 +54,10 @@ void expect_refused(const std::string& rest, const std::string& message) {
   test::expect_refusal<ConfigError>([&] { document_of(rest); }, message);
 }
 
+TEST(Variants, AreCalledByTheExperimentWhereThereIsOneOnly) {
+  EXPECT_EQ(document_of("").variants.front().title, "tiny");
+}
+
 // A [[figure]] named f with a published value.
 std::string figure_with_value(const std::string& figure, const std::string& value) {
   return "[[figure]]\nname = \"f\"\n" + figure +

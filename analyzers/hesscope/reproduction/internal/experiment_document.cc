@@ -134,7 +134,7 @@ ExperimentDocument read_experiment_document(TomlTable root,
     }
   }
   if (document.variants.empty()) {
-    document.variants.push_back({"base", document.title, experiment_from(root, path)});
+    document.variants.push_back({"base", document.shown_title(), experiment_from(root, path)});
   }
   document.training_order = training_order(document);
   names.clear();

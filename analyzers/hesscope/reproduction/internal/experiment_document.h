@@ -60,6 +60,9 @@ struct ExperimentDocument {
   std::vector<std::size_t> training_order;  ///< of them
   std::vector<ExperimentMeasure> measures;
   std::vector<ExperimentFigure> figures;
+
+  /// The title, or the name where there is none.
+  const std::string& shown_title() const { return title.empty() ? name : title; }
 };
 
 /// Reads and checks a document, as far as that needs no other file.

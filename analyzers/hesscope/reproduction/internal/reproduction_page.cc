@@ -46,7 +46,7 @@ std::string sentence(const std::string& text) {
 
 report::Section section_of(const ExperimentDocument& document) {
   report::Section section{.id = "experiment-" + id_of(document.name),
-                          .title = document.title.empty() ? document.name : document.title};
+                          .title = document.shown_title()};
   report::Card card{.title = document.name};
   const auto add = [&](const char* name, const std::string& value) {
     if (!value.empty()) card.facts.push_back({name, value});
