@@ -154,5 +154,11 @@ TEST(Figures, OfLandscapesHaveDirectionsThatCanBe) {
   EXPECT_EQ(document_of(landscape("eigen:0", "3x1")).figures.size(), 1U);
 }
 
+TEST(Figures, OfLandscapesHaveNamesOfNoMeasure) {
+  expect_refused("[[measure]]\nname = \"landscape-f\"\nanalyzers = [\"spectrum\"]\n" +
+                     landscape("random", "3x3"),
+                 "the landscapes of the figure 'f' and the measure 'landscape-f'");
+}
+
 }  // namespace
 }  // namespace hesscope::detail

@@ -44,7 +44,17 @@ LandscapeOptions options_of(const ExperimentFigure& figure) {
   return options;
 }
 
-void check_landscape(const ExperimentFigure& figure, const ExperimentDocument& /*document*/) {
+// Of its result file in the folder of a run, without the extension.
+std::string result_name(const ExperimentFigure& figure) { return "landscape-" + figure.name; }
+
+void check_landscape(const ExperimentFigure& figure, const ExperimentDocument& document) {
+  if (find_or_null(document.measures, result_name(figure)) != nullptr) {
+    throw ConfigError(
+        fmt::format("the landscapes of the figure '{}' and the measure '{}' are files of the same "
+                    "name; name one of the two otherwise",
+                    figure.name,
+                    result_name(figure)));
+  }
   const NamedDirections named = find_direction_kind(figure.settings.text("directions"));
   if (named.kind->min_checkpoints > 1) {
     throw ConfigError(
@@ -95,7 +105,7 @@ std::optional<CheckpointFile> centre_of(const ExperimentResults& results,
 }
 
 std::filesystem::path result_of(const ExperimentFigure& figure, const TrainedRun& run) {
-  return run.folder / fmt::format("landscape-{}.h5", figure.name);
+  return run.folder / (result_name(figure) + ".h5");
 }
 
 LandscapeRequest request_of(const ExperimentFigure& figure,
