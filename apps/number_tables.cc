@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/analyzers/analyzer_registry.h>
+#include <hesscope/core/distinct_names.h>
 #include <hesscope/core/suggest.h>
 
 #include "table.h"
@@ -101,7 +102,7 @@ Status loss_status(const CheckpointSummary& summary) {
 std::vector<std::vector<std::string>> loss_rows(std::span<const CheckpointSummary> checkpoints) {
   std::vector<std::filesystem::path> files;
   for (const CheckpointSummary& summary : checkpoints) files.push_back(summary.checkpoint.path);
-  const std::vector<std::string> names = short_names(files, true);
+  const std::vector<std::string> names = distinct_names(files);
   std::vector<std::vector<std::string>> rows = {{"/", "loss", "gradient_norm"}};
   for (std::size_t i = 0; i < names.size(); ++i) {
     rows.push_back({names[i],

@@ -18,7 +18,7 @@ std::string cell_text(const HeadlineNumber& number);
 /// A loss has none but that of its checkpoint, whose gradient alone may be at fault.
 Status loss_status(const CheckpointSummary& summary);
 
-/// A row for each checkpoint, below a header: its short name, loss and gradient norm.
+/// A row for each checkpoint, below a header: its name (distinct_names()), loss and gradient norm.
 std::vector<std::vector<std::string>> loss_rows(std::span<const CheckpointSummary> checkpoints);
 
 /// A line for each kind of cell without a number that needs one; of what can be had, what it takes.

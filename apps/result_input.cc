@@ -7,13 +7,13 @@
 
 #include <fmt/format.h>
 
+#include <hesscope/core/distinct_names.h>
 #include <hesscope/core/error.h>
 #include <hesscope/storage/input_file.h>
 #include <hesscope/tensors/format_registry.h>
 #include <hesscope/tensors/tensor_file.h>
 
 #include "command.h"
-#include "table.h"
 
 namespace hesscope::cli {
 namespace {
@@ -46,7 +46,10 @@ io::ResultReader open_result(const std::string& path) {
 }
 
 OpenResults open_results(const std::vector<std::string>& files, std::vector<std::string> labels) {
-  if (labels.empty()) labels = short_names({files.begin(), files.end()}, false);
+  if (labels.empty()) {
+    const std::vector<std::filesystem::path> paths(files.begin(), files.end());
+    labels = distinct_names(paths, false);
+  }
   for (std::size_t i = 0; i < files.size(); ++i) {
     for (std::size_t k = 0; k < i; ++k) {
       std::error_code none;  // what is not there is said when it is opened

@@ -19,8 +19,9 @@ struct OpenResults {
   std::vector<figures::Source> sources;  ///< of the readers
 };
 
-/// @param labels  one for each file; empty = short names of the files. @throws as open_result();
-///                ConfigError for a file that is given twice.
+/// @param labels  one for each file, the same for seeds of one experiment; empty = the files'
+///                distinct_names(). @throws as open_result(); UsageError for a file that is given
+///                twice.
 OpenResults open_results(const std::vector<std::string>& files, std::vector<std::string> labels);
 
 /// @throws ConfigError unless there is no '--label', or one for each result.

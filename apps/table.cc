@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <set>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -97,19 +96,6 @@ std::size_t fit_table(std::vector<std::vector<std::string>>& rows,
 }
 
 std::string number_text(double value) { return fmt::format("{:.6g}", value); }
-
-std::vector<std::string> short_names(const std::vector<std::filesystem::path>& files,
-                                     bool with_extension) {
-  std::vector<std::string> names;
-  for (const std::filesystem::path& file : files) {
-    names.push_back((with_extension ? file.filename() : file.stem()).string());
-  }
-  if (std::set<std::string>(names.begin(), names.end()).size() == names.size()) return names;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    names[i] = (files[i].parent_path().filename() / names[i]).string();
-  }
-  return names;
-}
 
 std::string bytes_text(double bytes) {
   if (bytes < 1e3) return fmt::format("{:.0f} B", bytes);

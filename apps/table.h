@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -22,11 +21,6 @@ std::size_t fit_table(std::vector<std::vector<std::string>>& rows,
 
 /// A number for a table: six significant digits.
 std::string number_text(double value);
-
-/// What files are called for short: by their names, with their folders where names are the same.
-/// @param with_extension  whether ".h5" is part of the name.
-std::vector<std::string> short_names(const std::vector<std::filesystem::path>& files,
-                                     bool with_extension);
 
 /// "398 MB", "12 kB".
 std::string bytes_text(double bytes);

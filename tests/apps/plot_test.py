@@ -318,6 +318,17 @@ class Plot(program.Case):
         self.assertTrue(any("2 values \u2264 0 not shown" in t for t in texts(root)), texts(root))
         self.assertEqual(len(gradients.series("line")), 1)
 
+    def test_results_are_seeds_only_where_labels_say_so(self):
+        names = []
+        for run in ("a", "b"):
+            (self.folder / run / "seed-0").mkdir(parents=True)
+            names.append(self.write_history(f"{run}/seed-0/history.h5", step=[0, 1], loss=[2.0, 1.0], gradient_norm=[1.0, 1.0]))
+        root, (panel, _) = self.figure(*names, "--figure", "history")
+        self.assertEqual([g.get("data-label") for g in panel.series("line")], ["a/seed-0/history", "b/seed-0/history"])
+        self.assertFalse([text for text in texts(root) if "seeds" in text])
+        _, (panel, _) = self.figure(*names, "--figure", "history", "--label", "a", "--label", "a")
+        self.assertEqual([g.get("data-label") for g in panel.series("line")], ["a"])
+
     def test_history_without_values_says_so(self):
         nothing = [np.nan, np.nan]
         name = self.write_history("history.h5", step=[0, 1], loss=nothing, gradient_norm=nothing)
