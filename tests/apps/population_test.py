@@ -4,7 +4,7 @@ import h5py
 import numpy as np
 
 import program
-from program import DATA, DONE, USAGE, checkpoint
+from program import DATA, DONE, INCONCLUSIVE, USAGE, checkpoint
 
 D, N = 2, 3  # dimension and context
 ONE_LAYER = f"""
@@ -45,6 +45,17 @@ class Population(program.Case):
         np.testing.assert_array_equal(found["num_negative"][0], 0)
         self.assertGreaterEqual(found["tail_parameter"][0], D * D)
         self.assertTrue(0.5 < found["tail_index"][0] < 5)  # of a product of squares of Gaussians
+
+    def test_without_numbers_is_an_empty_figure(self):
+        """Matrix-free there are none: the figure says so, and the page has all the others."""
+        (self.folder / "problem.toml").write_text(ONE_LAYER)
+        start = self.write_checkpoint("step-0.npz", {f"layers.0.{m}": np.eye(D) for m in "PQ"})
+        self.analyze(start, "--only", "population,spectrum", "--method", "matrix-free", problem=self.folder / "problem.toml")
+        done = self.run_program("plot", "out.h5", "--figure", "population", "-o", "out.svg")
+        self.assertEqual(done.returncode, INCONCLUSIVE, done.stderr)
+        self.assertIn("out.svg: there is nothing to see: every number is missing", done.stderr)
+        done = self.run_program("report", "out.h5", "-o", "out.html")
+        self.assertEqual(done.returncode, DONE, done.stderr)
 
     def test_has_a_closed_form_of_one_layer(self):
         """The same checkpoint under the model whose loss is the mean over all prompts, drawn from N(0, I) or Gamma."""

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <algorithm>
-#include <cmath>
 #include <string>
 #include <utility>
 
@@ -40,10 +38,8 @@ plot::Figure draw_population(std::span<const Source> sources, const FigureReques
     panel.title = checkpoints.name_of(checkpoint);
     panel.x = {.label = "samples", .scale = plot::ScaleKind::kLog};
     panel.y = {.label = curve.label};
-    const std::vector<double> values = row("");
-    if (std::ranges::none_of(values, [](double value) { return std::isfinite(value); })) continue;
     panel.series.push_back(plot::Band{.x = sizes, .low = row("_lower"), .high = row("_upper")});
-    panel.series.push_back(plot::Line{.x = sizes, .y = values, .label = {}, .markers = true});
+    panel.series.push_back(plot::Line{.x = sizes, .y = row(""), .label = {}, .markers = true});
     figure.panels.push_back(std::move(panel));
   }
   return figure;
