@@ -130,10 +130,12 @@ bool lacks_undefined_alone(const FigureKind& kind, std::span<const Source> sourc
     std::vector<std::int64_t> statuses;
     const std::string status = status_name(name);
     if (result.find(group, status) != nullptr) statuses = result.read_integers(group, status);
-    statuses.resize(values.size(), static_cast<std::int64_t>(Status::kNonFinite));
+    if (statuses.empty()) statuses = {static_cast<std::int64_t>(Status::kNonFinite)};
     for (std::size_t i = 0; i < values.size(); ++i) {
       if (!std::isnan(values[i])) continue;
-      if (!is_conclusive(static_cast<Status>(statuses[i]))) return false;
+      // One for each checkpoint, which may have many values.
+      const std::int64_t code = statuses[i * statuses.size() / values.size()];
+      if (!is_conclusive(static_cast<Status>(code))) return false;
     }
     return true;
   };
