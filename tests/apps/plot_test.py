@@ -295,6 +295,25 @@ class Plot(program.Case):
             if unclear:
                 self.assertTrue(any(t.startswith(f"{len(unclear)} link") for t in texts(panel.group)))
 
+    def test_runs_are_those_of_the_analysis(self):
+        def drawn(names, *options):
+            for name, step in zip(names, (0, 500, 1000)):
+                path = self.folder / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(program.checkpoint(step), path)
+            self.analyze(*names, "--only", "spectrum", "--force", *options)
+            root, (panel,) = self.figure("out.h5", "--figure", "eigenvalues")
+            return {g.get("data-label"): len(circles(g)) for g in panel.series("line")}
+
+        whole = {"\u03bbmax": 3, "\u03bbmedian": 3, "\u03bbmin": 3}
+        # A folder for each checkpoint is no run of its own.
+        self.assertEqual(drawn([f"hf/checkpoint-{step}/model.npz" for step in (0, 500, 1000)]), whole)
+        # Two runs whose folders have one name, although the steps go up from one to the other.
+        names = ["a/seed-0/step-0.npz", "b/seed-0/step-500.npz", "b/seed-0/step-1000.npz"]
+        self.assertEqual(drawn(names), {f"{run}/seed-0: {end}": count for end in whole
+                                        for run, count in (("a", 1), ("b", 2))})
+        self.assertEqual(drawn(names, "--order", "given"), whole)  # one that went on elsewhere
+
     def write_history(self, name, **columns):
         with h5py.File(self.folder / name, "w") as file:
             file.attrs["hesscope_schema_version"] = "1.0.0"

@@ -59,6 +59,15 @@ std::string text_of(const RunConfiguration& configuration) {
   return text;
 }
 
+std::optional<std::string_view> find_value(std::string_view text, std::string_view key) {
+  while (!text.empty()) {
+    const auto [found, value] = entry_at(text, 0);
+    if (found == key) return value;
+    text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
+  }
+  return std::nullopt;
+}
+
 std::string difference_from(const RunConfiguration& configuration,
                             const std::string& theirs,
                             std::string_view here,

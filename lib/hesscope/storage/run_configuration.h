@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,6 +18,10 @@ std::string digest_of(const RunConfiguration& configuration);
 
 /// A configuration as text, one key and its value a line.
 std::string text_of(const RunConfiguration& configuration);
+
+/// The value that a configuration, given as its text, has for a key, as it is in the text, with
+/// tabs, newlines and backslashes escaped; nothing where it has none.
+std::optional<std::string_view> find_value(std::string_view text, std::string_view key);
 
 /// In what another configuration, given as its text, differs first: the key, and both values where
 /// each is a few words and no digest, as "'seed' (1 now, 0 before)"; empty if it does not differ.

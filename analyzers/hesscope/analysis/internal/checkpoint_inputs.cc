@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include <hesscope/analysis/internal/checkpoint_inputs.h>
+#include <hesscope/analysis/internal/result_reading.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/printable.h>
 #include <hesscope/core/version.h>
@@ -335,7 +336,7 @@ io::RunConfiguration CheckpointInputs::configuration() const {
   }
   all.emplace_back("key", key);
   all.emplace_back("map", tensor_map ? io::sha256_of_text(map_text()) : "none");
-  all.emplace_back("order", order == CheckpointOrder::kGiven ? "given" : "by step");
+  all.emplace_back(kOrderKey, order == CheckpointOrder::kGiven ? kOrderGiven : kOrderByStep);
   all.emplace_back("step_key", step_key);
   all.emplace_back("checkpoints", fmt::format("{}", checkpoints.size()));
   for (std::size_t i = 0; i < checkpoints.size(); ++i) {

@@ -240,13 +240,16 @@ bool are_comparable(std::span<const NumberedName> names) {
          });
 }
 
+fs::path named_run_folder(const fs::path& path) {
+  const fs::path folder = path.parent_path();
+  return numbered_name(path).is_of_folder ? folder.parent_path() : folder;
+}
+
 fs::path run_folder(const fs::path& path) {
   std::error_code error;
   fs::path whole = fs::absolute(path, error);
   if (error) whole = path;
-  whole = whole.lexically_normal();
-  const fs::path folder = whole.parent_path();
-  return numbered_name(whole).is_of_folder ? folder.parent_path() : folder;
+  return named_run_folder(whole.lexically_normal());
 }
 
 }  // namespace hesscope::detail

@@ -62,8 +62,11 @@ bool are_comparable(std::span<const NumberedName> names);
 /// The format that files with this ending mostly are of, or nullptr. Never decides how one is read.
 const io::FormatKind* format_by_ending(const std::filesystem::path& path);
 
-/// The folder of the training run that a file is of, for comparison: the one it lies in, or the one
-/// around that where NumberedName::is_of_folder.
+/// The folder of the training run that a file is of, as its path has it: the one it lies in, or the
+/// one around that where NumberedName::is_of_folder.
+std::filesystem::path named_run_folder(const std::filesystem::path& path);
+
+/// That folder for comparison, whole and without detours.
 std::filesystem::path run_folder(const std::filesystem::path& path);
 
 }  // namespace hesscope::detail

@@ -218,15 +218,11 @@ std::vector<std::vector<std::size_t>> runs_by_folder(std::span<const CheckpointE
   return runs;
 }
 
-// In the order given a run ends where the folder changes and the step in the name does not go up.
 std::vector<std::vector<std::size_t>> runs_as_given(std::span<const CheckpointEvidence> given) {
   std::vector<std::vector<std::size_t>> runs;
   for (std::size_t i = 0; i < given.size(); ++i) {
     const auto ends_before = [&] {
-      const CheckpointFile& before = given[i - 1].file;
-      const CheckpointFile& file = given[i].file;
-      return run_folder(before.path) != run_folder(file.path) && before.step && file.step &&
-             *file.step <= *before.step;
+      return ends_run(given[i - 1].file.path, given[i].file.path, CheckpointOrder::kGiven);
     };
     if (i == 0 || ends_before()) runs.emplace_back();
     runs.back().push_back(i);
@@ -253,6 +249,16 @@ std::string CheckpointSequence::step_definition() const {
 
 std::string CheckpointSequence::step_unit() const {
   return std::ranges::all_of(runs, &CheckpointRun::counts_epochs) ? "epoch" : "training step";
+}
+
+bool ends_run(const std::filesystem::path& before,
+              const std::filesystem::path& after,
+              CheckpointOrder order) {
+  if (run_folder(before) == run_folder(after)) return false;
+  if (order == CheckpointOrder::kByStep) return true;
+  const std::optional<std::int64_t> step_before = step_in_name(before);
+  const std::optional<std::int64_t> step_after = step_in_name(after);
+  return step_before && step_after && *step_after <= *step_before;
 }
 
 CheckpointSequence order_checkpoints(std::span<const CheckpointEvidence> given,

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
@@ -43,6 +44,12 @@ struct CheckpointSequence {
 /// CheckpointRun::step_source of checkpoints so named.
 inline constexpr const char* kStepOfConvention = "N of a file named step-N.*";
 
+/// Whether a run ends between two checkpoints, one after the other in this order: where the folder
+/// changes (run_folder()), in the order given only if the step in the name does not go up there.
+bool ends_run(const std::filesystem::path& before,
+              const std::filesystem::path& after,
+              CheckpointOrder order);
+
 /// Puts checkpoints in order.
 ///
 /// Those in one folder are one run; runs come in the order in which they are first given. Within a
@@ -53,8 +60,7 @@ inline constexpr const char* kStepOfConvention = "N of a file named step-N.*";
 /// `optimizer.step`. Something finer than epochs that goes down where the epoch in the file goes up
 /// starts again in each epoch, and does not count. Without any of them a run of several has no
 /// order and stays as given.
-/// @param order     kGiven takes them as they are, as one run up to where the folder changes and
-///                  the step in the name does not go up.
+/// @param order     kGiven takes them as they are, as one run up to where ends_run() says so.
 /// @param step_key  if not empty, the one counter that counts.
 /// @throws InputError for two checkpoints of a run with the same step, or one that has no step_key.
 CheckpointSequence order_checkpoints(std::span<const CheckpointEvidence> given,

@@ -91,6 +91,15 @@ std::vector<std::string> warnings_of_result(const io::ResultReader& result) {
   return warnings;
 }
 
+std::optional<CheckpointOrder> order_of_result(const io::ResultReader& result) {
+  const auto* text = find_attribute<std::string>(result, kConfiguration);
+  if (text == nullptr) return std::nullopt;
+  const std::optional<std::string_view> order = io::find_value(*text, kOrderKey);
+  if (order == kOrderGiven) return CheckpointOrder::kGiven;
+  if (order == kOrderByStep) return CheckpointOrder::kByStep;
+  return std::nullopt;
+}
+
 std::vector<Status> read_statuses(const io::ResultReader& result,
                                   const std::string& group,
                                   const std::string& name,

@@ -5,9 +5,11 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include <hesscope/analysis/checkpoints.h>
 #include <hesscope/dataset/dataset.h>
 #include <hesscope/dataset/result_reader.h>
 #include <hesscope/storage/run_configuration.h>
@@ -20,6 +22,11 @@ inline constexpr char kConfiguration[] = "configuration";  ///< all that the res
 inline constexpr char kConfigurationDigest[] = "configuration_sha256";
 inline constexpr char kConclusive[] = "conclusive";
 inline constexpr char kWarnings[] = "warnings";
+
+// What a configuration says of the order of its checkpoints: a key, and its values.
+inline constexpr char kOrderKey[] = "order";
+inline constexpr char kOrderGiven[] = "given";
+inline constexpr char kOrderByStep[] = "by step";
 
 /// A configuration as results state it: of many inputs a digest in place of their names and
 /// digests.
@@ -39,6 +46,10 @@ std::string difference_of(const std::filesystem::path& path,
 /// What commit() was given. @throws InputError if it cannot be read.
 bool is_conclusive_result(const io::ResultReader& result);
 std::vector<std::string> warnings_of_result(const io::ResultReader& result);
+
+/// In which order the checkpoints of a result were taken; nothing where they are no files, but rows
+/// of a history or points that the library was given. @throws InputError if it cannot be read.
+std::optional<CheckpointOrder> order_of_result(const io::ResultReader& result);
 
 /// Why each of the `count` values of a variable is, or is not, there; all of them are where the
 /// file holds no statuses of it. @throws InputError if they cannot be read.

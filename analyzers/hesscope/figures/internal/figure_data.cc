@@ -2,12 +2,17 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <filesystem>
 #include <limits>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <hesscope/analysis/internal/checkpoint_names.h>
+#include <hesscope/analysis/internal/checkpoint_order.h>
+#include <hesscope/analysis/internal/result_reading.h>
 #include <hesscope/core/constants.h>
+#include <hesscope/core/distinct_names.h>
 #include <hesscope/core/error.h>
 #include <hesscope/figures/internal/figure_data.h>
 
@@ -25,15 +30,21 @@ namespace {
                                what));
 }
 
-std::vector<std::string> folders_of(const io::ResultReader& result, std::size_t count) {
-  std::vector<std::string> folders(count);
-  if (result.find("", "checkpoint_file") == nullptr) return folders;
+// Nothing where the result does not name them.
+std::vector<std::filesystem::path> files_of(const io::ResultReader& result, std::size_t count) {
+  if (result.find("", "checkpoint_file") == nullptr) return {};
   const std::vector<std::string> files = result.read_text("", "checkpoint_file");
-  if (files.size() != count) return folders;
-  for (std::size_t i = 0; i < count; ++i) {
-    folders[i] = std::filesystem::path(files[i]).parent_path().filename().string();
-  }
-  return folders;
+  if (files.size() != count) return {};
+  return {files.begin(), files.end()};
+}
+
+// The folders of runs that are given by their first checkpoints, as they are told apart.
+std::vector<std::string> folder_names(const std::vector<Run>& runs,
+                                      const std::vector<std::filesystem::path>& files) {
+  if (files.empty()) return std::vector<std::string>(runs.size());
+  std::vector<std::filesystem::path> folders;
+  for (const Run& run : runs) folders.push_back(detail::named_run_folder(files[run.begin]));
+  return distinct_names(folders);
 }
 
 }  // namespace
@@ -128,17 +139,22 @@ Checkpoints read_checkpoints(const Source& source) {
   found.has_steps = std::none_of(
       found.steps.begin(), found.steps.end(), [](double step) { return std::isnan(step); });
   if (result.find("", "step")->long_name.starts_with("epoch")) found.unit = "epoch";
-  const std::vector<std::string> folders = folders_of(result, count);
+  const std::vector<std::filesystem::path> files = files_of(result, count);
+  const std::optional<CheckpointOrder> order = detail::order_of_result(result);
+  const auto begins_run = [&](std::size_t i) {
+    if (i == 0) return true;
+    if (order && !files.empty()) return detail::ends_run(files[i - 1], files[i], *order);
+    return found.steps[i] <= found.steps[i - 1];
+  };
   for (std::size_t i = 0; i < count; ++i) {
-    const bool follows = i > 0 && folders[i] == folders[i - 1] &&
-                         (!found.has_steps || found.steps[i] > found.steps[i - 1]);
-    if (!follows) found.runs.push_back({i, i, source.label});
+    if (begins_run(i)) found.runs.push_back({i, i, source.label});
     found.runs.back().end = i + 1;
   }
   if (found.runs.size() > 1) {
-    for (Run& run : found.runs) {
-      const std::string& folder = folders[run.begin];
-      run.label += run.label.empty() || folder.empty() ? folder : ": " + folder;
+    const std::vector<std::string> folders = folder_names(found.runs, files);
+    for (std::size_t k = 0; k < folders.size(); ++k) {
+      std::string& label = found.runs[k].label;
+      label += label.empty() || folders[k].empty() ? folders[k] : ": " + folders[k];
     }
   }
   if (!found.has_steps) {

@@ -57,7 +57,8 @@ struct Run {
   std::string label;  ///< of its source and, where that has several runs, its folder
 };
 
-/// The checkpoints of a source, split into runs where the folder changes or the step does not grow.
+/// The checkpoints of a source, split into runs as the analysis took them (detail::ends_run()); of
+/// what are no files, where the step does not grow.
 struct Checkpoints {
   std::vector<double> steps;  ///< places along the axis
   bool has_steps = true;      ///< else steps are positions in the file
