@@ -17,7 +17,7 @@ import numpy as np
 
 import browser
 import program
-from program import BAD_INPUT, DATA, DONE, FAILED, PROBLEM, USAGE
+from program import BAD_INPUT, DATA, DONE, FAILED, INCONCLUSIVE, PROBLEM, USAGE
 
 EVIL = "<img src=x onerror=alert(1)>"
 VOID = {"meta", "br", "img", "link", "input", "hr"}
@@ -199,6 +199,29 @@ class Report(ReportCase):
         self.assertEqual([line["uncertain"] for line in lines], [[0, 1, 2, 3, 4]] * 3)
         unproved = [a for t, a in page.elements if t == "td" and "unproved" in a.get("class", "")]
         self.assertGreaterEqual(len(unproved), 2)
+
+    def test_says_of_all_that_rests_on_such_eigenvalues_and_of_arrays(self):
+        random = np.random.default_rng(3)
+        width = 500  # too many parameters for all eigenvalues where none can be counted
+        self.write_checkpoint("step-0.npz", {
+            "layers.0.weight": random.normal(size=(width, 2)), "layers.0.bias": random.normal(size=width),
+            "layers.1.weight": random.normal(size=(1, width)) / width**0.5, "layers.1.bias": random.normal(size=1)})
+        np.savez(self.folder / "eval.npz", inputs=random.normal(size=(8, 2)), target=random.normal(size=(8, 1)))
+        (self.folder / "problem.toml").write_text('[model]\nkind = "mlp"\nactivation = "tanh"\nloss = "mse"\n'
+                                                  '[data]\nfile = "eval.npz"\n')
+        self.analyze("step-0.npz", "--only", "eigenpairs,edge", "--method", "matrix-free", problem="problem.toml",
+                     output="free.h5", expect=INCONCLUSIVE)
+        page = self.report(self.folder / "free.h5")
+        self.assertNotIn("Nothing: every number", page.text)
+        gaps = re.findall('<tr><td class="words">free</td><td class="words">([^<]*)</td><td class="words">([^<]*)</td>'
+                          '<td class="words missing">([^<]*)</td></tr>', page.source)
+        for gap in (("edge/sharpness", "1 of 1 checkpoints", "not proved"),
+                    ("eigenpairs/eigenvalues_largest", "those of 1 of 1 checkpoints", "not proved"),
+                    ("eigenpairs/overlap_largest", "5 of 5 entries", "not computed")):
+            self.assertIn(gap, gaps)
+        self.assertRegex(page.source, r'<td class="[^"]*unproved[^"]*"[^>]*>[^<]*\(not proved\)</td>')
+        [panel] = page.figures()["figure-edge"]["views"][0]["frames"][0]["figure"]["panels"]
+        self.assertEqual([series.get("uncertain") for series in panel["series"] if series.get("label") == "sharpness"], [[0]])
 
     def test_results_of_one_label_are_seeds_of_one_experiment(self):
         page = self.report("adam.h5", "sgdm.h5", "--label", "run", "--label", "run")

@@ -45,7 +45,9 @@ plot::Figure draw_edge(std::span<const Source> sources, const FigureRequest& /*r
     const bool is_there =
         std::ranges::any_of(values, [](double value) { return std::isfinite(value); });
     if (is_same || !is_there) continue;
-    for (plot::Line& line : curves(checkpoints, values)) {
+    const std::vector<bool> unproved =
+        read_unproved(*source.result, kEdge, name, checkpoints.size());
+    for (plot::Line& line : curves(checkpoints, values, unproved)) {
       line.label = checkpoints.runs.size() > 1 ? line.label + ": " + label : label;
       line.colour = plot::line_colour(k);
       line.dash = dash;

@@ -33,7 +33,7 @@ plot::Figure draw_eigenvalues(std::span<const Source> sources, const FigureReque
   for (const Source& source : named(sources)) {
     const Checkpoints checkpoints = read_checkpoints(source);
     const std::vector<bool> unproved =
-        read_unproved(*source.result, "spectrum", "proof", checkpoints.size());
+        read_unproved(*source.result, "spectrum", "lambda_max", checkpoints.size());
     num_unproved += std::ranges::count(unproved, true);
     panel.x = step_axis(checkpoints);
     const std::vector<double> band =

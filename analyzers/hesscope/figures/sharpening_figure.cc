@@ -17,7 +17,8 @@ class SharpeningDrawing {
   explicit SharpeningDrawing(const Source& source)
       : result_(*source.result),
         checkpoints_(read_checkpoints(source)),
-        unproved_(read_unproved(result_, kSharpening, "proof_largest", checkpoints_.size())) {}
+        unproved_(read_unproved(result_, kSharpening, "eigenvalues_largest", checkpoints_.size())) {
+  }
 
   // What gradient flow would do at each checkpoint.
   plot::Panel rate() const {

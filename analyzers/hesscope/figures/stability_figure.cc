@@ -47,7 +47,7 @@ class Drawing {
   explicit Drawing(const Source& source)
       : result_(*source.result),
         checkpoints_(read_checkpoints(source)),
-        unproved_(read_unproved(result_, "spectrum", "proof", checkpoints_.size())) {
+        unproved_(read_unproved(result_, "spectrum", "lambda_max", checkpoints_.size())) {
     panel_.x = step_axis(checkpoints_);
     panel_.y = {.label = "sharpness over the largest stable one", .scale = plot::ScaleKind::kLog};
     panel_.series.push_back(plot::Reference{.intercept = 1, .is_in_range = true});

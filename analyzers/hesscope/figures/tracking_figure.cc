@@ -31,7 +31,7 @@ class EndOfTracks {
     eigenvalues_ = eigenvalues.reals();
     tracks_ = read("track").reals();
     continued_ = read("continued").reals();
-    unproved_ = read_unproved(result, kTracking, "proof_" + end, checkpoints_.size());
+    unproved_ = read_unproved(result, kTracking, "eigenvalues_" + end, checkpoints_.size());
   }
 
   plot::Panel panel() const {

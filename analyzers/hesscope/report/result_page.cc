@@ -65,6 +65,12 @@ bool has_any(const Section& section) {
   return !section.pictures.empty() || !section.tables.empty() || !section.cards.empty();
 }
 
+// Whether a result says so; a history says nothing.
+bool is_inconclusive(const Source& source) {
+  return source.result->find_attribute("", detail::kConclusive) != nullptr &&
+         !detail::is_conclusive_result(*source.result);
+}
+
 Section overview_of(std::span<const Source> sources) {
   Section section{.id = "overview", .title = "Results"};
   for (const Source& source : sources) section.cards.push_back(provenance_of(source));
@@ -79,7 +85,10 @@ Section gap_section_of(std::span<const Source> sources) {
                       "as if they were."};
   section.tables.push_back(gaps_of(sources));
   if (!section.tables.front().rows.empty()) return section;
-  section.text = "Nothing: every number that was asked for is there, with its proof.";
+  section.text = std::ranges::any_of(sources, is_inconclusive)
+                     ? "No number, but not all that was asked for came out as it should: the "
+                       "warnings of the results say what did not."
+                     : "Nothing: every number that was asked for is there, with its proof.";
   section.tables.clear();
   return section;
 }
@@ -135,8 +144,7 @@ Card provenance_of(const Source& source) {
                                 checkpoints.name_of(last)));
   }
   card.warnings = detail::warnings_of_result(result);
-  const bool says = result.find_attribute("", detail::kConclusive) != nullptr;
-  if (says && !detail::is_conclusive_result(result)) {
+  if (is_inconclusive(source)) {
     card.warnings.emplace_back("not every number could be found and proved; see What is missing");
   }
   return card;

@@ -12,6 +12,7 @@
 #include <hesscope/analysis/internal/analysis_summary.h>
 #include <hesscope/analysis/internal/checkpoint_records.h>
 #include <hesscope/analysis/internal/checkpoint_result.h>
+#include <hesscope/analysis/internal/result_reading.h>
 #include <hesscope/core/constants.h>
 
 namespace hesscope::detail {
@@ -41,8 +42,7 @@ std::vector<std::string> flaws_of(const Group& answer) {
   }
   for (const Variable& variable : answer.variables) {
     if (variable.is_proved) continue;
-    flaws.push_back(variable.name +
-                    ": converged without a count, so another eigenvalue may have been missed");
+    flaws.push_back(fmt::format("{}: {}", variable.name, kUnproved));
   }
   return flaws;
 }
@@ -119,7 +119,7 @@ void add_run_record(AnalysisResult& result, const std::string& analyzer, const G
   const bool is_said_already = std::ranges::any_of(
       result.checkpoints,
       [](const CheckpointSummary& summary) { return summary.status != Status::kOk; });
-  add_flaws("all checkpoints together", analyzer, answer, is_said_already, result);
+  add_flaws(kAllCheckpoints, analyzer, answer, is_said_already, result);
 }
 
 }  // namespace hesscope::detail

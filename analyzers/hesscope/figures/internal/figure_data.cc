@@ -30,6 +30,33 @@ namespace {
                                what));
 }
 
+// The variable of the same group that says how eigenvalues, and what is one of them, were found.
+std::string proof_of(const std::string& name) {
+  constexpr std::string_view kValues[] = {
+      "lambda_min", "lambda_median", "lambda_max", "spectral_norm", "eigenvalues"};
+  for (const std::string_view value : kValues) {
+    if (name.starts_with(value)) return "proof" + name.substr(value.size());
+  }
+  return {};
+}
+
+// Where the variable `proof` says "converged"; nowhere without it.
+std::vector<bool> unproved_by_group(const io::ResultReader& result,
+                                    const std::string& group,
+                                    const std::string& proof,
+                                    std::size_t count) {
+  std::vector<bool> unproved(count, false);
+  const Variable* const listed = result.find(group, proof);
+  if (listed == nullptr || listed->type != VariableType::kInt8) return unproved;
+  const auto converged = std::ranges::find(listed->flag_meanings, "converged");
+  if (converged == listed->flag_meanings.end()) return unproved;
+  const std::vector<std::int64_t> flags = result.read_integers(group, proof);
+  for (std::size_t i = 0; i < std::min(count, flags.size()); ++i) {
+    unproved[i] = flags[i] == converged - listed->flag_meanings.begin();
+  }
+  return unproved;
+}
+
 // Nothing where the result does not name them.
 std::vector<std::filesystem::path> files_of(const io::ResultReader& result, std::size_t count) {
   if (result.find("", "checkpoint_file") == nullptr) return {};
@@ -113,16 +140,17 @@ double read_number(const io::ResultReader& result,
 
 std::vector<bool> read_unproved(const io::ResultReader& result,
                                 const std::string& group,
-                                const std::string& proof,
+                                const std::string& name,
                                 std::size_t count) {
-  std::vector<bool> unproved(count, false);
-  const Variable* const listed = result.find(group, proof);
-  if (listed == nullptr || listed->type != VariableType::kInt8) return unproved;
-  const auto converged = std::ranges::find(listed->flag_meanings, "converged");
-  if (converged == listed->flag_meanings.end()) return unproved;
-  const std::vector<std::int64_t> flags = result.read_integers(group, proof);
-  for (std::size_t i = 0; i < std::min(count, flags.size()); ++i) {
-    unproved[i] = flags[i] == converged - listed->flag_meanings.begin();
+  std::vector<bool> unproved = unproved_by_group(result, group, proof_of(name), count);
+  const std::vector<std::filesystem::path> files = files_of(result, count);
+  for (const detail::UnprovedNumber& number : detail::unproved_numbers(result)) {
+    if (number.group != group || number.name != name) continue;
+    for (std::size_t i = 0; i < count; ++i) {
+      const bool is_meant =
+          number.checkpoint.empty() || (!files.empty() && files[i] == number.checkpoint);
+      unproved[i] = unproved[i] || is_meant;
+    }
   }
   return unproved;
 }

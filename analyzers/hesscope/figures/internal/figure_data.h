@@ -43,11 +43,12 @@ double read_number(const io::ResultReader& result,
                    const std::string& group,
                    const std::string& name);
 
-/// Which of `count` checkpoints have eigenvalues that are not proved, by a variable that says how
-/// they were found; none where the result does not say.
+/// At which of `count` checkpoints a variable has numbers without the proof that they should have.
+/// The group says of eigenvalues, and of what is one of them, how they were found; the warnings of
+/// the result name whatever else rests on them. Of a number of the whole run `count` is 1.
 std::vector<bool> read_unproved(const io::ResultReader& result,
                                 const std::string& group,
-                                const std::string& proof,
+                                const std::string& name,
                                 std::size_t count);
 
 /// Checkpoints that follow one another in one run.

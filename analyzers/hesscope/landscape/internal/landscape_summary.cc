@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/analysis/internal/checkpoint_records.h>
+#include <hesscope/analysis/internal/result_reading.h>
 #include <hesscope/core/constants.h>
 #include <hesscope/dataset/result_reader.h>
 #include <hesscope/landscape/internal/landscape_summary.h>
@@ -82,10 +83,7 @@ void summarize_scalars(const Group& scalars, LandscapeResult& result) {
   }
   for (const Variable& scalar : scalars.variables) {
     if (scalar.is_proved) continue;
-    warn(fmt::format("{}/{}: converged without a count, so another eigenvalue may have been missed",
-                     io::kLandscapeGroup,
-                     scalar.name),
-         result);
+    warn(fmt::format("{}/{}: {}", io::kLandscapeGroup, scalar.name, kUnproved), result);
   }
 }
 

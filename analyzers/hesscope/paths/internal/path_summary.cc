@@ -120,11 +120,7 @@ void judge(const Group& scalars, const std::vector<Group>& images, PathResult& r
       warn(fmt::format("{}/{}: {}", kPathGroup, variable.name, to_string(status)), result);
     }
     if (!variable.is_proved && said.insert(variable.name).second) {
-      warn(fmt::format(
-               "{}/{}: converged without a count, so another eigenvalue may have been missed",
-               kPathGroup,
-               variable.name),
-           result);
+      warn(fmt::format("{}/{}: {}", kPathGroup, variable.name, kUnproved), result);
     }
   };
   std::ranges::for_each(scalars.variables, judge_one);

@@ -32,7 +32,7 @@ Table numbers_of(const std::string& group, std::span<const figures::Source> sour
 /// The numbers of a group that are of a whole run.
 Table run_numbers_of(const std::string& group, std::span<const figures::Source> sources);
 
-/// Which numbers are missing or unproved, at how many checkpoints, and why.
+/// Which numbers are missing or not proved, how many of them, and why.
 Table gaps_of(std::span<const figures::Source> sources);
 
 /// The definitions of all variables, by group.

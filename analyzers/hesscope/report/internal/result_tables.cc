@@ -19,6 +19,9 @@ using figures::Source;
 
 constexpr std::size_t kMostRows = 2000;
 
+const std::string kNotProved = "not proved";
+const std::string kWholeRun = "the whole run";
+
 bool is_status(const Group& group, const Variable& variable) {
   constexpr std::string_view kEnd = "_status";
   const std::string& name = variable.name;
@@ -31,28 +34,19 @@ std::string rows_dimension(const io::ResultReader& result) {
   return step == nullptr || step->dimensions.size() != 1 ? "" : step->dimensions.front();
 }
 
-bool is_by_checkpoint(const io::ResultReader& result,
-                      const Group& group,
-                      const Variable& variable) {
-  return variable.dimensions == std::vector{rows_dimension(result)} &&
-         variable.type != VariableType::kText && variable.type != VariableType::kOther &&
+bool has_numbers(const Group& group, const Variable& variable) {
+  return variable.type != VariableType::kText && variable.type != VariableType::kOther &&
          variable.name != "step" && !is_status(group, variable);
 }
 
-bool is_of_run(const Group& group, const Variable& variable) {
-  return variable.shape.empty() && variable.type != VariableType::kText &&
-         variable.type != VariableType::kOther && !is_status(group, variable);
+bool is_by_checkpoint(const io::ResultReader& result,
+                      const Group& group,
+                      const Variable& variable) {
+  return variable.dimensions == std::vector{rows_dimension(result)} && has_numbers(group, variable);
 }
 
-// Eigenvalues and what is one of them, of which a variable `proof` of the same group tells how they
-// were found.
-std::string proof_of(const std::string& name) {
-  constexpr std::string_view kValues[] = {
-      "lambda_min", "lambda_median", "lambda_max", "spectral_norm", "eigenvalues"};
-  for (const std::string_view value : kValues) {
-    if (name.starts_with(value)) return "proof" + name.substr(value.size());
-  }
-  return {};
+bool is_of_run(const Group& group, const Variable& variable) {
+  return variable.shape.empty() && has_numbers(group, variable);
 }
 
 // The cells of a variable, one for each number.
@@ -67,7 +61,7 @@ class ColumnReader {
     const std::vector<Status> statuses =
         detail::read_statuses(result_, group_, listed.name, numbers.size());
     const std::vector<bool> unproved =
-        figures::read_unproved(result_, group_, proof_of(listed.name), numbers.size());
+        figures::read_unproved(result_, group_, listed.name, numbers.size());
     std::vector<Cell> cells;
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       const Status status = i < statuses.size() ? statuses[i] : Status::kOk;
@@ -91,7 +85,7 @@ class ColumnReader {
               .kind = Cell::Kind::kNumber,
               .value = value};
     if (is_unproved) {
-      cell.text += " (not proved)";
+      cell.text += fmt::format(" ({})", kNotProved);
       cell.kind = Cell::Kind::kUnproved;
     }
     return cell;
@@ -100,6 +94,70 @@ class ColumnReader {
   const io::ResultReader& result_;
   const std::string& group_;
 };
+
+// Numbers of a variable that are missing, or not proved, for one reason.
+struct Gap {
+  std::string how_many;
+  std::string why;
+};
+
+// Of a variable with one number for each checkpoint, or for the whole run.
+std::vector<Gap> gaps_of_column(const std::vector<Cell>& cells, bool is_of_whole_run) {
+  std::map<std::string, std::size_t> reasons;
+  for (const Cell& cell : cells) {
+    if (cell.kind == Cell::Kind::kMissing) ++reasons[cell.text];
+    if (cell.kind == Cell::Kind::kUnproved) ++reasons[kNotProved];
+  }
+  std::vector<Gap> gaps;
+  for (const auto& [why, count] : reasons) {
+    gaps.push_back(
+        {is_of_whole_run ? kWholeRun : fmt::format("{} of {} checkpoints", count, cells.size()),
+         why});
+  }
+  return gaps;
+}
+
+// Of one with several, which may have less than the most there could be: a number is missing where
+// a status says so, too.
+std::vector<Gap> gaps_of_array(const io::ResultReader& result,
+                               const std::string& group,
+                               const Variable& listed) {
+  std::vector<Gap> gaps;
+  const std::vector<Status> statuses = detail::read_statuses(result, group, listed.name, 0);
+  if (std::ranges::any_of(statuses, [](Status status) { return status != Status::kOk; })) {
+    const std::vector<double> numbers = result.read(group, listed.name).numbers();
+    std::map<Status, std::size_t> reasons;
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      const Status status = statuses[i * statuses.size() / numbers.size()];
+      if (status != Status::kOk && std::isnan(numbers[i])) ++reasons[status];
+    }
+    for (const auto& [status, count] : reasons) {
+      gaps.push_back(
+          {fmt::format("{} of {} entries", count, numbers.size()), words(to_string(status))});
+    }
+  }
+  const std::string rows = rows_dimension(result);
+  const bool is_by_row =
+      !rows.empty() && !listed.dimensions.empty() && listed.dimensions.front() == rows;
+  const std::size_t num_rows = is_by_row ? static_cast<std::size_t>(listed.shape.front()) : 1;
+  const std::vector<bool> unproved = figures::read_unproved(result, group, listed.name, num_rows);
+  if (const auto count = std::ranges::count(unproved, true); count > 0) {
+    gaps.push_back(
+        {is_by_row ? fmt::format("those of {} of {} checkpoints", count, num_rows) : kWholeRun,
+         kNotProved});
+  }
+  return gaps;
+}
+
+std::vector<Gap> gaps_of(const io::ResultReader& result,
+                         const Group& group,
+                         const Variable& variable) {
+  const bool is_of_whole_run = is_of_run(group, variable);
+  if (!is_of_whole_run && !is_by_checkpoint(result, group, variable)) {
+    return gaps_of_array(result, group.name, variable);
+  }
+  return gaps_of_column(ColumnReader(result, group.name).read(variable), is_of_whole_run);
+}
 
 // Titles of columns, each once, in the order of the sources.
 class ColumnTitles {
@@ -210,25 +268,16 @@ Table run_numbers_of(const std::string& group, std::span<const Source> sources) 
 Table gaps_of(std::span<const Source> sources) {
   Table table{.id = "gaps", .title = "Missing and unproved numbers"};
   table.columns = {
-      {.title = "result"}, {.title = "quantity"}, {.title = "checkpoints"}, {.title = "why"}};
+      {.title = "result"}, {.title = "quantity"}, {.title = "how many"}, {.title = "why"}};
   for (const Source& source : sources) {
     for (const Group& group : source.result->groups()) {
-      const ColumnReader reader(*source.result, group.name);
       for (const Variable& variable : group.variables) {
-        const bool is_by_row = is_by_checkpoint(*source.result, group, variable);
-        if (!is_by_row && !is_of_run(group, variable)) continue;
-        std::map<std::string, std::size_t> reasons;
-        const std::vector<Cell> cells = reader.read(variable);
-        for (const Cell& cell : cells) {
-          if (cell.kind == Cell::Kind::kMissing) ++reasons[cell.text];
-          if (cell.kind == Cell::Kind::kUnproved) ++reasons["not proved"];
-        }
-        for (const auto& [reason, count] : reasons) {
-          table.rows.push_back(
-              {{.text = source.label},
-               {.text = definition_id(group.name, variable.name)},
-               {.text = is_by_row ? fmt::format("{} of {}", count, cells.size()) : "the whole run"},
-               {.text = reason, .kind = Cell::Kind::kMissing}});
+        if (!has_numbers(group, variable)) continue;
+        for (const Gap& gap : gaps_of(*source.result, group, variable)) {
+          table.rows.push_back({{.text = source.label},
+                                {.text = definition_id(group.name, variable.name)},
+                                {.text = gap.how_many},
+                                {.text = gap.why, .kind = Cell::Kind::kMissing}});
         }
       }
     }
