@@ -87,7 +87,8 @@ void add_newton_steps(const io::ResultReader& result,
   const std::vector<std::size_t> order = by_magnitude(values);
   plot::Scatter points{.label = "by a Newton step", .colour = plot::kGrey, .radius = 2.5};
   for (std::size_t k = 0; k < samples.size() && k < steps.size(); ++k) {
-    if (!std::isfinite(samples[k]) || !std::isfinite(steps[k])) continue;
+    const bool is_sample = samples[k] >= 0 && samples[k] < static_cast<double>(values.size());
+    if (!is_sample || !std::isfinite(steps[k])) continue;
     const auto at = std::ranges::find(order, static_cast<std::size_t>(samples[k])) - order.begin();
     if (at >= static_cast<std::ptrdiff_t>(std::min(order.size(), kMostBars))) continue;
     points.x.push_back(static_cast<double>(at));

@@ -75,10 +75,10 @@ class ColumnReader {
     if (status != Status::kOk)
       return {.text = words(to_string(status)), .kind = Cell::Kind::kMissing};
     if (!std::isfinite(value)) return {.text = "missing", .kind = Cell::Kind::kMissing};
-    const auto flag = static_cast<std::size_t>(value);
+    const std::vector<std::string>& meanings = variable.flag_meanings;
     if (variable.type == VariableType::kInt8 && value >= 0 &&
-        flag < variable.flag_meanings.size()) {
-      return {.text = words(variable.flag_meanings[flag]), .kind = Cell::Kind::kWords};
+        value < static_cast<double>(meanings.size())) {
+      return {.text = words(meanings[static_cast<std::size_t>(value)]), .kind = Cell::Kind::kWords};
     }
     const bool is_count = variable.type != VariableType::kDouble;
     Cell cell{.text = is_count ? fmt::format("{:.0f}", value) : fmt::format("{:.6g}", value),
