@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <system_error>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -71,10 +72,7 @@ class ConvertCommand final : public Command {
   }
 
   ExitCode run() override {
-    std::error_code none;  // an output that does not exist yet is not the input
-    if (std::filesystem::equivalent(input_, output_, none)) {
-      throw UsageError(fmt::format("{}: the output is the input itself; name another", output_));
-    }
+    std::error_code none;  // what is missing is said when it is opened
     if (std::filesystem::exists(input_, none) && io::is_result_file(input_)) {
       throw InputError(
           fmt::format("{}: is a hesscope result, not a tensor file; see hesscope export", input_));
@@ -83,6 +81,9 @@ class ConvertCommand final : public Command {
     if (type_ == "float32") type = io::ElementType::kFloat32;
     if (type_ == "float64") type = io::ElementType::kFloat64;
     const io::TensorFile part = io::open_tensor_file(input_).part(key_);
+    std::vector<std::filesystem::path> read = part.other_files();
+    read.insert(read.end(), {input_, map_});
+    require_apart(output_, read, "the input itself, or a part of it");
     const io::TensorFile input = map_.empty() ? part : io::mapped(part, read_tensor_map(map_));
     io::require_replaceable(output_, force_.overwrite(), "a checkpoint or data file", [&] {
       return is_tensor_file(output_);
@@ -107,7 +108,7 @@ class ConvertCommand final : public Command {
     document["command"] = "convert";
     document["input"] = input_;
     document["input_format"] = input.format();
-    document["input_sha256"] = io::sha256_of(*input.files().front());
+    document["input_sha256"] = io::sha256_of(input);
     document["output"] = output_;
     document["format"] = conversion.format;
     document["sha256"] = io::sha256_of_file(output_);

@@ -2,7 +2,6 @@
 #include <filesystem>
 #include <set>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
@@ -65,10 +64,7 @@ class ExportCommand final : public Command {
   }
 
   ExitCode run() override {
-    std::error_code none;  // an output that does not exist yet is not the result
-    if (std::filesystem::equivalent(result_, output_, none)) {
-      throw UsageError(fmt::format("{}: the output is the result itself; name another", output_));
-    }
+    require_apart(output_, {result_}, "the result itself");
     const io::ExportKind& format = chosen_format();
     const io::ResultReader result = open_result(result_);
     for (const std::filesystem::path& file : io::files_of_export(format, result, output_)) {

@@ -14,6 +14,7 @@
 #include <hesscope/tensors/tensor_file.h>
 
 #include "command.h"
+#include "run_options.h"
 
 namespace hesscope::cli {
 namespace {
@@ -75,12 +76,7 @@ void require_all_labels(const std::vector<std::string>& files,
 }
 
 void require_no_result(const std::string& output, const std::vector<std::string>& files) {
-  for (const std::string& file : files) {
-    std::error_code none;  // an output that does not exist yet is no result
-    if (std::filesystem::equivalent(file, output, none)) {
-      throw UsageError(fmt::format("{}: the output is a result itself; name another", output));
-    }
-  }
+  require_apart(output, {files.begin(), files.end()}, "a result itself");
 }
 
 }  // namespace hesscope::cli

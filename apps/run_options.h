@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <filesystem>
 #include <string>
+#include <vector>
 
 #include <hesscope/storage/overwrite.h>
 
@@ -18,7 +20,7 @@ inline constexpr const char* kKeyHelp =
 class ForceOption {
  public:
   /// @param on_force  what it does given once, for the help.
-  void declare(OptionTable& options, const std::string& on_force);
+  Option& declare(OptionTable& options, const std::string& on_force);
 
   io::Overwrite overwrite() const;
 
@@ -28,5 +30,12 @@ class ForceOption {
  private:
   int count_ = 0;
 };
+
+/// An output never replaces what the command reads, however it is forced.
+/// @param what  the output would be, for the message: "the input itself".
+/// @throws UsageError if it is one of the inputs.
+void require_apart(const std::string& output,
+                   const std::vector<std::filesystem::path>& inputs,
+                   const std::string& what);
 
 }  // namespace hesscope::cli

@@ -284,7 +284,13 @@ class Shards(Case):
         before = digest(self.folder / "part-1.safetensors")
         self.refuses(USAGE, ["analyze", self.index, "--problem", PROBLEM, "-o", "part-1.safetensors", "--force"],
                      "the output is an input")
+        self.refuses(USAGE, ["convert", self.index, "part-1.safetensors", "--force", "--force"], "the output is the input")
         self.assertEqual(digest(self.folder / "part-1.safetensors"), before)
+
+    def test_the_digest_is_of_all_parts(self):
+        inspected = json.loads(self.run_program("inspect", self.index, "--json").stdout)
+        converted = json.loads(self.run_program("convert", self.index, "whole.npz", "--json").stdout)
+        self.assertEqual(converted["input_sha256"], inspected["sha256"])
 
     def test_a_part_elsewhere_is_not_opened(self):
         self.index.write_text(json.dumps({"weight_map": {"w": "../part-1.safetensors"}}))
