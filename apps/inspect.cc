@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <utility>
@@ -15,6 +16,7 @@
 #include <hesscope/problem/checkpoint_fit.h>
 #include <hesscope/problem/tensor_map_file.h>
 #include <hesscope/storage/atomic_file.h>
+#include <hesscope/storage/overwrite.h>
 #include <hesscope/tensors/tensor_file.h>
 
 #include "commands.h"
@@ -31,6 +33,15 @@
 
 namespace hesscope::cli {
 namespace {
+
+bool is_map(const std::string& path) {
+  try {
+    read_tensor_map(path);
+    return true;
+  } catch (const ConfigError&) {
+    return false;
+  }
+}
 
 // What a tensor's values say at a glance.
 struct ValueSummary {
@@ -107,7 +118,7 @@ class InspectCommand final : public Command {
               "With --problem: write the names that might be meant, as a file for --map")
         .only_with("one checkpoint", [this] { return files_.size() == 1; })
         .only_with("--problem", [this] { return !problem_.empty(); });
-    options.flag("--force", force_, "Replace an existing map").only_with("--write-map", [this] {
+    force_.declare(options, "Replace an existing map").only_with("--write-map", [this] {
       return !write_map_.empty();
     });
     options.how_to_print(
@@ -169,6 +180,7 @@ class InspectCommand final : public Command {
       throw InputError(fmt::format("{}: is not a hesscope result: --group is of results", path));
     }
     io::TensorFile file = io::open_tensor_file(path);
+    if (!write_map_.empty()) require_place_for_map(file);
     const std::string sha256 = io::sha256_of(file);
     file = file.part(key_);
     if (tensor_map_) file = io::mapped(std::move(file), *tensor_map_);
@@ -191,10 +203,27 @@ class InspectCommand final : public Command {
     return std::nullopt;
   }
 
+  // Before anything is said.
+  void require_place_for_map(const io::TensorFile& checkpoint) const {
+    std::vector<std::filesystem::path> inputs = checkpoint.other_files();
+    inputs.insert(inputs.end(), {checkpoint.path(), problem_, map_});
+    inputs.insert(inputs.end(), model_->data_files.begin(), model_->data_files.end());
+    if (model_->model.has("file")) {
+      inputs.push_back(model_->path.parent_path() / model_->model.text("file"));
+    }
+    require_apart(write_map_, inputs, "an input itself");
+    io::require_replaceable(
+        write_map_, force_.overwrite(), "a map of names", [&] { return is_map(write_map_); });
+  }
+
+  void write_whole_map(const io::TensorMap& map) const {
+    io::write_whole(write_map_, resolved_toml(map), force_.overwrite() != io::Overwrite::kNothing);
+  }
+
   // Whether the checkpoint fits by the names that were written.
   bool write_map(const io::TensorFile& file, const CheckpointFit& fit) const {
     if (fit.fits()) {  // an empty map says so to what is given it next
-      io::write_whole(write_map_, resolved_toml({}), force_);
+      write_whole_map({});
       if (!json_ && !quiet_) {
         print_text("\nwritten to {}, with no name in it: the checkpoint fits as it is\n",
                    write_map_);
@@ -219,7 +248,7 @@ class InspectCommand final : public Command {
                       problem_));
     }
     const bool fits = fit_checkpoint(*model_, io::mapped(file, fit.suggestion)).fits();
-    io::write_whole(write_map_, resolved_toml(fit.suggestion), force_);
+    write_whole_map(fit.suggestion);
     if (!json_ && !quiet_) {
       print_text("\nwritten to {}; with it the checkpoint {}\n",
                  write_map_,
@@ -311,7 +340,7 @@ class InspectCommand final : public Command {
   std::optional<ProblemFile> model_;
   std::optional<io::TensorMap> tensor_map_;
   std::vector<Json> documents_;  // of the files, where JSON is asked for
-  bool force_ = false;
+  ForceOption force_;
   bool json_ = false;
   bool operators_ = false;
   bool quantities_ = false;

@@ -401,6 +401,16 @@ class Fit(Case):
         self.assertEqual(again.returncode, FAILED)
         self.assertEqual((self.folder / "map.toml").read_bytes(), before)
         self.fit(DONE, "theirs.npz", "--write-map", "map.toml", "--force")
+        # Neither an input, however forced, nor by one --force what is no map.
+        problem = self.write_problem()
+        inspect = ["inspect", "theirs.npz", "--problem", problem, "--force", "--write-map"]
+        for name in ("theirs.npz", "problem.toml"):
+            kept = (self.folder / name).read_bytes()
+            self.refuses(USAGE, [*inspect, name, "--force"], f"{name}: the output is an input itself")
+            self.assertEqual((self.folder / name).read_bytes(), kept)
+        (self.folder / "notes.toml").write_text("mine = 1\n")
+        self.refuses(FAILED, [*inspect, "notes.toml"], "notes.toml")
+        self.assertEqual((self.folder / "notes.toml").read_text(), "mine = 1\n")
         # Where the names are not all that is wrong, what is known is written and the exit code says the rest.
         arrays = {n.replace("layers", "blocks"): a for n, a in weights().items()}
         self.write_checkpoint("less.npz", {n: a for n, a in arrays.items() if n != "blocks.2.Q"})
