@@ -285,6 +285,7 @@ class ReproduceCommand final : public RunCommand {
     }
     document["report"] = result.page.string();
     document["done_already"] = result.is_done_already;
+    document["warnings"] = with_flags(warnings_of(result));
     document["timings"] = {{"total_seconds", result.total_seconds}};
     return document;
   }

@@ -189,20 +189,29 @@ std::string RunCommand::facts_text(const std::vector<std::pair<std::string, std:
   return text;
 }
 
-std::string RunCommand::output_text(bool is_done, const std::string& refusal) const {
-  const auto with = [this](std::string_view state) {
-    return fmt::format("{} ({})", output_, state);
-  };
+std::string RunCommand::output_text(bool is_done, const std::string& refusal, bool is_begun) const {
+  std::string state = "not written: dry run";
+  if (is_done) {
+    state = "done already: a run would change nothing";
+  } else if (!refusal.empty()) {
+    state = with_flags(refusal);
+  } else if (is_begun) {
+    state = "begun: a run would continue it";
+  }
+  return fmt::format("{} ({})", output_, state);
+}
+
+std::string RunCommand::file_text(bool is_done, const std::string& refusal) const {
   const std::filesystem::path folder = std::filesystem::path(output_).parent_path();
   if (!folder.empty() && !std::filesystem::is_directory(folder)) {
-    return with("its folder does not exist: a run would fail");
+    return fmt::format("{} (its folder does not exist: a run would fail)", output_);
   }
-  if (is_done) return with("done already: a run would change nothing");
-  if (!refusal.empty()) return with(with_flags(refusal));
-  if (io::has_units(part_.place(output_))) return with("begun: a run would continue it");
-  if (!io::parts_at(output_).empty())
-    return with("begun in parts: a run would find what they kept");
-  return with("not written: dry run");
+  const bool is_begun = io::has_units(part_.place(output_));
+  const bool is_open = !is_done && refusal.empty() && !is_begun;
+  if (is_open && !io::parts_at(output_).empty()) {
+    return fmt::format("{} (begun in parts: a run would find what they kept)", output_);
+  }
+  return output_text(is_done, refusal, is_begun);
 }
 
 std::string RunCommand::ending_text(bool is_done_already, double seconds) const {

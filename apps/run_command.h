@@ -98,8 +98,11 @@ class RunCommand : public Command {
   /// What a run would find at the output's place, in brackets after that.
   template <typename Plan>
   std::string output_text(const Plan& plan) const {
-    return output_text(plan.is_done_already, plan.output_refusal);
+    return file_text(plan.is_done_already, plan.output_refusal);
   }
+
+  /// The same of an output that is no one file.
+  std::string output_text(bool is_done, const std::string& refusal, bool is_begun) const;
 
   /// The last line of a summary: what became of the output.
   std::string ending_text(bool is_done_already, double seconds) const;
@@ -110,7 +113,7 @@ class RunCommand : public Command {
   bool dry_run_ = false;
 
  private:
-  std::string output_text(bool is_done, const std::string& refusal) const;
+  std::string file_text(bool is_done, const std::string& refusal) const;
 
   template <typename Request>
   static constexpr bool takes_team() {

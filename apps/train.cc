@@ -116,21 +116,25 @@ class TrainCommand final : public RunCommand {
     document["checkpoints"] = plan.num_checkpoints;
     document["runs"] = Json::list();
     for (const TrainingOutcome& outcome : plan.outcomes) {
-      document["runs"].push_back(
-          {{"run", outcome.run}, {"seed", outcome.seed}, {"folder", outcome.folder.string()}});
+      document["runs"].push_back({{"run", outcome.run},
+                                  {"seed", outcome.seed},
+                                  {"folder", outcome.folder.string()},
+                                  {"was_finished", outcome.was_finished}});
     }
-    document["peak_memory_bytes"] = plan.peak_memory_bytes;
-    document["seconds"] = plan.seconds;
-    return {.document = document,
-            .text = facts_text({{"model", plan.model_kind},
-                                {"parameters", fmt::to_string(plan.num_parameters)},
-                                {"evaluated on", fmt::format("{} samples", plan.num_samples)},
-                                {"runs", fmt::to_string(plan.outcomes.size())},
-                                {"steps", fmt::format("{} of each", plan.num_steps)},
-                                {"checkpoints", fmt::format("{} of each", plan.num_checkpoints)},
-                                {"memory", "about " + bytes_text(plan.peak_memory_bytes)},
-                                {"time", "about " + duration_text(plan.seconds)},
-                                {"output", output_ + " (not written: dry run)"}})};
+    add_foreseen(document, plan);
+    return {
+        .document = document,
+        .text = facts_text(
+            {{"model", plan.model_kind},
+             {"parameters", fmt::to_string(plan.num_parameters)},
+             {"evaluated on", fmt::format("{} samples", plan.num_samples)},
+             {"runs", fmt::to_string(plan.outcomes.size())},
+             {"steps", fmt::format("{} of each", plan.num_steps)},
+             {"checkpoints", fmt::format("{} of each", plan.num_checkpoints)},
+             {"memory", "about " + bytes_text(plan.peak_memory_bytes)},
+             {"time", "about " + duration_text(plan.seconds)},
+             {"output", output_text(plan.is_done_already, plan.output_refusal, plan.is_begun)}}),
+        .warnings = plan.warnings};
   }
 
   Report compute(const std::stop_token& stop, const ShowProgress& progress) override {
@@ -166,6 +170,7 @@ class TrainCommand final : public RunCommand {
       document["runs"].push_back(entry);
     }
     document["done_already"] = is_done_already(result);
+    document["warnings"] = with_flags(warnings_of(result));
     document["timings"] = {{"total_seconds", result.total_seconds}};
     return document;
   }

@@ -566,8 +566,10 @@ class MissingNumbers(Reproduced):
                                   'samples = 30\ncovariates = "gamma"\ngamma_shape = 0.1\ngamma_scale = 1e100')
         first = self.reproduce(experiment=text, expect=INCONCLUSIVE)
         self.assertIn("few/sgdm/seed-3/step-000000.h5: the loss or gradient is not finite", first.stderr)
-        again = self.reproduce(experiment=text, expect=INCONCLUSIVE)
+        again = self.reproduce("--json", experiment=text, expect=INCONCLUSIVE)
         self.assertEqual(again.stderr, first.stderr)
+        listed = json.loads(again.stdout)["warnings"]
+        self.assertEqual([f"hesscope reproduce: warning: {each}" for each in listed], first.stderr.splitlines())
 
 
 STAGES = """

@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import time
@@ -777,10 +778,25 @@ class Refusals(Trained):
     def test_a_dry_run_knows_a_finished_training_of_large_batches(self):
         experiment = EXPERIMENT.replace("batch = 70", "batch = 5000").replace("steps = 60", "steps = 3")
         self.train(experiment=experiment)
-        self.train("out", "--dry-run", experiment=experiment)
+        def foreseen():
+            plan = json.loads(self.train("out", "--dry-run", "--json", experiment=experiment).stdout)
+            text = self.train("out", "--dry-run", experiment=experiment).stdout
+            return plan["done_already"], [run["was_finished"] for run in plan["runs"]], text.splitlines()[-1].split("  ")[-1].strip()
+
+        self.assertEqual(foreseen(), (True, [True] * 4, "out (done already: a run would change nothing)"))
+        shutil.rmtree(self.folder / "out" / "adam" / "seed-8")
+        self.assertEqual(foreseen(), (False, [True] * 3 + [False], "out (begun: a run would continue it)"))
         other = experiment.replace("batch = 5000", "batch = 5001")
         done = self.train("out", "--dry-run", experiment=other, expect=USAGE)
         self.assertIn("differs in 'training.batch'", done.stderr)
+
+    def test_warnings_are_in_the_document(self):
+        experiment = EXPERIMENT.replace("context = ", "samples = 30\ncontext = ", 1).replace("steps = 60", "steps = 1")
+        for options in (["--dry-run"], []):
+            done = self.train("out", "--json", *options, experiment=experiment)
+            [warning] = json.loads(done.stdout)["warnings"]
+            self.assertIn("'batch' is 70, but there are 30 samples", warning)
+            self.assertIn(warning, done.stderr)
 
     def test_a_dry_run_writes_nothing(self):
         done = self.train("out", "--dry-run", "--json")

@@ -258,6 +258,25 @@ TrainingResult run_training(const TrainingRequest& request, const TrainingProgre
   return result;
 }
 
+namespace {
+
+// What a run would find in one of its folders. @returns whether it is finished.
+bool look_at_output(const fs::path& folder,
+                    const io::RunConfiguration& configuration,
+                    io::Overwrite overwrite,
+                    TrainingPlan& plan) {
+  const fs::path history = history_file(folder);
+  const detail::OutputState state =
+      detail::output_state(history, "training", overwrite, configuration);
+  plan.is_begun = plan.is_begun || state.is_done || io::has_units(history);
+  if (!state.refusal.empty() && plan.output_refusal.empty()) {
+    plan.output_refusal = fmt::format("{}: {}", history.string(), state.refusal);
+  }
+  return state.is_done;
+}
+
+}  // namespace
+
 TrainingPlan plan_training(const TrainingRequest& request) {
   // A step is timed on no more samples than this; it takes longer in proportion.
   constexpr std::int64_t kTimed = 4096;
@@ -268,6 +287,7 @@ TrainingPlan plan_training(const TrainingRequest& request) {
   plan.model_kind = experiment.model_kind;
   plan.num_parameters = objective.num_parameters();
   plan.num_samples = objective.num_samples();
+  plan.warnings = setup.remarks();
   plan.num_steps = experiment.num_steps;
   const std::int64_t every = experiment.checkpoint_every;
   plan.num_checkpoints = plan.num_steps == 0 ? 1
@@ -285,8 +305,9 @@ TrainingPlan plan_training(const TrainingRequest& request) {
     outcome.run = job.run->name;
     outcome.seed = job.seed;
     outcome.folder = job.folder;
-    detail::refuse_other_training(
-        job.folder, setup.configuration(*job.run, job.seed), request.overwrite);
+    const io::RunConfiguration configuration = setup.configuration(*job.run, job.seed);
+    detail::refuse_other_training(job.folder, configuration, request.overwrite);
+    outcome.was_finished = look_at_output(job.folder, configuration, request.overwrite, plan);
     plan.outcomes.push_back(std::move(outcome));
     if (plan.outcomes.size() > 1) continue;
     const detail::TrainingSet fixed = setup.training_set(job.seed);
@@ -304,6 +325,7 @@ TrainingPlan plan_training(const TrainingRequest& request) {
     row = detail::measured_costs(
         {.objective = monitored.get(), .theta = &start, .analyzers = setup.monitors()});
   }
+  plan.is_done_already = std::ranges::all_of(plan.outcomes, &TrainingOutcome::was_finished);
   if (!row) return plan;
   // Monitors have a thread each.
   const std::int64_t row_every = experiment.history_every > 0

@@ -72,7 +72,11 @@ struct TrainingPlan {
   std::string model_kind;
   std::int64_t num_parameters = 0;
   std::int64_t num_samples = 0;           ///< of the evaluation
-  std::vector<TrainingOutcome> outcomes;  ///< run, seed and folder only
+  std::vector<TrainingOutcome> outcomes;  ///< run, seed, folder and was_finished only
+  bool is_done_already = false;           ///< whether all are finished
+  bool is_begun = false;                  ///< whether one is, or is under way
+  std::string output_refusal;             ///< as of AnalysisPlan, behind the name of a file
+  std::vector<std::string> warnings;      ///< what the experiment asks for that cannot be
   std::int64_t num_steps = 0;             ///< of each
   std::int64_t num_checkpoints = 0;       ///< of each
   double peak_memory_bytes = 0;
@@ -123,6 +127,7 @@ std::filesystem::path history_file(const std::filesystem::path& folder);
 TrainingResult run_training(const TrainingRequest& request, const TrainingProgress& progress = {});
 
 /// Checks the inputs as run_training() does and foresees its cost. Nothing is written.
+/// @throws as run_training(), for folders that hold another training, too.
 TrainingPlan plan_training(const TrainingRequest& request);
 
 }  // namespace hesscope
