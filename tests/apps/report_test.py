@@ -209,8 +209,8 @@ class Report(ReportCase):
         np.savez(self.folder / "eval.npz", inputs=random.normal(size=(8, 2)), target=random.normal(size=(8, 1)))
         (self.folder / "problem.toml").write_text('[model]\nkind = "mlp"\nactivation = "tanh"\nloss = "mse"\n'
                                                   '[data]\nfile = "eval.npz"\n')
-        self.analyze("step-0.npz", "--only", "eigenpairs,edge", "--method", "matrix-free", problem="problem.toml",
-                     output="free.h5", expect=INCONCLUSIVE)
+        self.analyze("step-0.npz", "--only", "eigenpairs,edge,stability", "--learning-rate", 0.1, "--method", "matrix-free",
+                     problem="problem.toml", output="free.h5", expect=INCONCLUSIVE)
         page = self.report(self.folder / "free.h5")
         self.assertNotIn("Nothing: every number", page.text)
         gaps = re.findall('<tr><td class="words">free</td><td class="words">([^<]*)</td><td class="words">([^<]*)</td>'
@@ -222,6 +222,8 @@ class Report(ReportCase):
         self.assertRegex(page.source, r'<td class="[^"]*unproved[^"]*"[^>]*>[^<]*\(not proved\)</td>')
         [panel] = page.figures()["figure-edge"]["views"][0]["frames"][0]["figure"]["panels"]
         self.assertEqual([series.get("uncertain") for series in panel["series"] if series.get("label") == "sharpness"], [[0]])
+        [panel] = page.figures()["figure-stability"]["views"][0]["frames"][0]["figure"]["panels"]
+        self.assertEqual([series.get("uncertain") for series in panel["series"] if series["kind"] == "line"], [[0]] * 2)
 
     def test_results_of_one_label_are_seeds_of_one_experiment(self):
         page = self.report("adam.h5", "sgdm.h5", "--label", "run", "--label", "run")

@@ -47,7 +47,7 @@ class Drawing {
   explicit Drawing(const Source& source)
       : result_(*source.result),
         checkpoints_(read_checkpoints(source)),
-        unproved_(read_unproved(result_, "spectrum", "lambda_max", checkpoints_.size())) {
+        sharpness_unproved_(read_unproved(result_, "spectrum", "lambda_max", checkpoints_.size())) {
     panel_.x = step_axis(checkpoints_);
     panel_.y = {.label = "sharpness over the largest stable one", .scale = plot::ScaleKind::kLog};
     panel_.series.push_back(plot::Reference{.intercept = 1, .is_in_range = true});
@@ -64,17 +64,23 @@ class Drawing {
 
  private:
   void add(const Ratio& ratio, const plot::Colour& colour) {
-    const std::vector<double> values =
-        read_column(result_, kStability, ratio.name, checkpoints_.size());
-    if (!ratio.is_preconditioned) return add_lines(values, ratio.label, colour, false, unproved_);
+    const std::size_t count = checkpoints_.size();
+    const std::vector<double> values = read_column(result_, kStability, ratio.name, count);
+    std::vector<bool> unproved = read_unproved(result_, kStability, ratio.name, count);
+    if (!ratio.is_preconditioned) {
+      for (std::size_t i = 0; i < count; ++i) {
+        unproved[i] = unproved[i] || sharpness_unproved_[i];
+      }
+      return add_lines(values, ratio.label, colour, false, unproved);
+    }
     const std::vector<double> source =
         read_column(result_, kStability, "source", checkpoints_.size());
-    add_lines(chosen(values, source, false), ratio.label, colour, false, unproved_);
+    add_lines(chosen(values, source, false), ratio.label, colour, false, unproved);
     add_lines(chosen(values, source, true),
               fmt::format("{}, moments recomputed", ratio.label),
               colour,
               true,
-              unproved_);
+              unproved);
     std::size_t num_missing = 0;
     for (std::size_t i = 0; i < values.size(); ++i) {
       if (source[i] == kNone && !std::isfinite(values[i])) ++num_missing;
@@ -118,7 +124,7 @@ class Drawing {
 
   const io::ResultReader& result_;
   Checkpoints checkpoints_;
-  std::vector<bool> unproved_;  // sharpness is the largest eigenvalue
+  std::vector<bool> sharpness_unproved_;  // which is the largest eigenvalue of /spectrum
   plot::Panel panel_;
 };
 
