@@ -40,8 +40,8 @@ void require_banded(const BandedEigenvalues& spectrum, std::size_t place) {
 Class class_of(double eigenvalue, double zero_band, double log_largest) {
   const double magnitude = std::abs(eigenvalue);
   if (magnitude <= zero_band || magnitude == 0) return {0, 0};
-  constexpr double kRounding = 1e-12;
-  const int decades = static_cast<int>(std::floor(log_largest - std::log10(magnitude) + kRounding));
+  constexpr double kSlack = 1e-12;
+  const int decades = static_cast<int>(std::floor(log_largest - std::log10(magnitude) + kSlack));
   return {eigenvalue > 0 ? 1 : -1, std::max(decades, 0)};
 }
 
