@@ -3,6 +3,7 @@
 // Functions of each entry by itself, or of entries at the same place: they keep samples apart
 // wherever the batch stands, as long as it meets itself (broadcast_axes()).
 #include <array>
+#include <cmath>
 
 #include <hesscope/core/constants.h>
 #include <hesscope/import/internal/composition.h>
@@ -84,6 +85,7 @@ Var thresholded_relu(const OperatorCall& call, Var x) {
 // x + bias where x < -lambd, x - bias where x > lambd, 0 between; NaN of NaN.
 Var shrink(const OperatorCall& call, Var x) {
   const double bias = call.number("bias", 0);
+  if (std::floor(bias) != bias) call.require_no_integers(0, "adds a fraction to");
   const double threshold = call.number("lambd", 0.5);
   const Var is_low = less(x, call.constant(-threshold));
   const Var is_not_high = less_or_equal(x, call.constant(threshold));
@@ -348,12 +350,12 @@ std::span<const Operator> elementwise_operators() {
       {"Mod", of_same_kind<lower_mod>, kAllSlopes, 10, kJumps},
       {"Mul", of_same_kind<lower_binary<hadamard, IntegerFunction::kMultiply>>},
       {"Neg", of_same_kind<lower_negative>},
-      {"PRelu", lower_prelu},
+      {"PRelu", of_same_kind<lower_prelu>},
       {"Reciprocal", lower_function<Elementary::kReciprocal>},
       {"Relu", of_same_kind<lower_function<Elementary::kRelu>>},
       {"Round", lower_function<Elementary::kRound>, kAllSlopes, 11, kJumps},
       {"Selu", lower_composed<selu>},
-      {"Shrink", lower_composed<shrink>, kAllSlopes, 9},
+      {"Shrink", of_same_kind<lower_composed<shrink>>, kAllSlopes, 9},
       {"Sigmoid", lower_function<Elementary::kSigmoid>},
       {"Sign", of_same_kind<lower_sign<Elementary::kSign, IntegerFunction::kSign>>, kAllSlopes, 9},
       {"Sin", lower_function<Elementary::kSin>, kAllSlopes, 7},

@@ -159,6 +159,7 @@ Values lower_grid_sample(const OperatorCall& call) {
   const std::int64_t places = grid.size() / 2;
 
   const GridSampling sampling = sampling_of(call);
+  if (sampling.reading != Reading::kNearest) call.require_no_integers(0, "interpolates between");
   const Var pairs = matrix(grid, places, 2);
   const auto across = GridAxis(call, sampling, width).taps(slice(pairs, 0, 0, places, 1));
   const auto down = GridAxis(call, sampling, height).taps(slice(pairs, 0, 1, places, 1));
@@ -184,7 +185,7 @@ Values lower_grid_sample(const OperatorCall& call) {
 
 std::span<const Operator> grid_operators() {
   static constexpr auto kOperators = std::to_array<Operator>({
-      {"GridSample", lower_grid_sample, kAllSlopes, 16},
+      {"GridSample", of_same_kind<lower_grid_sample>, kAllSlopes, 16},
   });
   return kOperators;
 }

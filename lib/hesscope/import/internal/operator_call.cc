@@ -70,6 +70,12 @@ std::vector<double> OperatorCall::known_reals(std::size_t i) const {
   return {entries.begin(), entries.end()};
 }
 
+void OperatorCall::require_no_integers(std::size_t i, const std::string& what) const {
+  if (input(i).kind != ElementKind::kInteger) return;
+  refuse("{} integers, and the result would be no integers: cast them to real numbers before",
+         what);
+}
+
 template <typename T>
 const T* OperatorCall::attribute(const std::string& name) const {
   const Attribute* found = node_->find(name);

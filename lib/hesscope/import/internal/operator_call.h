@@ -77,6 +77,10 @@ class OperatorCall {
   /// Known numbers. Refuses what depends on data or parameters.
   std::vector<double> known_reals(std::size_t i) const;
 
+  /// Refuses integers as input i where the node `what` ("interpolates"): ONNX makes integers of
+  /// what comes of them, each operator and each program in its own way.
+  void require_no_integers(std::size_t i, const std::string& what) const;
+
   // --- attributes ---
 
   bool has_attribute(const std::string& name) const { return node_->find(name) != nullptr; }

@@ -143,7 +143,7 @@ std::span<const Operator> pool_operators() {
       {"GlobalLpPool", lower_global_norm_pool},
       {"GlobalMaxPool", lower_global_max_pool, kAllSlopes, 1},
       {"LpPool", lower_norm_pool},
-      {"MaxPool", lower_max_pool},
+      {"MaxPool", of_same_kind<lower_max_pool>},
   });
   return kOperators;
 }

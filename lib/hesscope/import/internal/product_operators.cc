@@ -4,6 +4,7 @@
 // columns of the right matrix; it is never summed over, and never meets itself.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <numeric>
 
 #include <hesscope/import/internal/einsum_operator.h>
@@ -100,6 +101,11 @@ Values lower_gemm(const OperatorCall& call) {
     call.refuse(
         "multiplies shapes {} and {}; two matrices are expected", text(a.axes), text(b.axes));
   }
+  const double alpha = call.number("alpha", 1);
+  const double beta = call.number("beta", 1);
+  if (std::floor(alpha) != alpha || std::floor(beta) != beta) {
+    call.require_no_integers(0, "adds fractions of");
+  }
   const bool is_transposed_a = call.integer("transA", 0) != 0;
   const bool is_transposed_b = call.integer("transB", 0) != 0;
   require_inner(call, a, b, a.axes[is_transposed_a ? 0 : 1], b.axes[is_transposed_b ? 1 : 0]);
@@ -112,7 +118,7 @@ Values lower_gemm(const OperatorCall& call) {
   const StackedProduct how{.transpose_a = is_transposed_a, .transpose_b = is_transposed_b};
   Var product = stacked_matmul(
       matrix(a, a.axes[0].size, a.axes[1].size), matrix(b, b.axes[0].size, b.axes[1].size), how);
-  if (const double alpha = call.number("alpha", 1); alpha != 1) product = alpha * product;
+  if (alpha != 1) product = alpha * product;
   if (!call.has(2)) return {call.result(product, axes)};
   const Value value = call.result(product, axes);
   const Value c = call.real(2);
@@ -120,16 +126,15 @@ Values lower_gemm(const OperatorCall& call) {
     call.refuse("adds {} to {}, which does not fit", text(c.axes), text(axes));
   }
   const Operands sum = elementwise_operands(call, value, c, axes);
-  const double beta = call.number("beta", 1);
   return {call.result(sum.a + (beta == 1 ? sum.b : beta * sum.b), axes)};
 }
 }  // namespace
 
 std::span<const Operator> product_operators() {
   static constexpr auto kProductOperators = std::to_array<Operator>({
-      {"Einsum", lower_einsum, kAllSlopes, 12},
-      {"Gemm", lower_gemm},
-      {"MatMul", lower_matmul},
+      {"Einsum", of_same_kind<lower_einsum>, kAllSlopes, 12},
+      {"Gemm", of_same_kind<lower_gemm>},
+      {"MatMul", of_same_kind<lower_matmul>},
   });
   return kProductOperators;
 }

@@ -9,6 +9,7 @@
 #include <hesscope/import/internal/integer_arithmetic.h>
 #include <hesscope/import/internal/movement.h>
 #include <hesscope/import/internal/operator_registry.h>
+#include <hesscope/import/internal/quotients.h>
 
 namespace hesscope::onnx {
 namespace {
@@ -93,7 +94,7 @@ Var product_of(Var a) {
   return a;
 }
 
-// Of known integers, as sizes are: the sum, product, largest or smallest, one by one.
+// Of known integers, as sizes are: joined one by one.
 Value of_known(const OperatorCall& call,
                const Value& x,
                const std::vector<int>& reduced,
@@ -120,12 +121,22 @@ Value of_known(const OperatorCall& call,
   return total;
 }
 
+// How integers are joined; nothing where the result would be none.
 constexpr std::optional<IntegerFunction> integer_function(OfRows of_rows) {
-  if (of_rows == sum_rows) return IntegerFunction::kAdd;
+  const bool is_sum =
+      of_rows == sum_rows || of_rows == sum_of_magnitudes || of_rows == sum_of_squares;
+  if (is_sum) return IntegerFunction::kAdd;
   if (of_rows == product_of) return IntegerFunction::kMultiply;
   if (of_rows == max_rows) return IntegerFunction::kMaximum;
   if (of_rows == min_rows) return IntegerFunction::kMinimum;
   return std::nullopt;
+}
+
+// What is joined of each known integer.
+Value term_of(const OperatorCall& call, const Value& x, OfRows of_rows) {
+  if (of_rows == sum_of_magnitudes) return of_integers(call, x, IntegerFunction::kAbsolute);
+  if (of_rows == sum_of_squares) return of_integers(call, x, x, IntegerFunction::kMultiply);
+  return x;
 }
 
 template <OfRows kOfRows>
@@ -134,15 +145,31 @@ Values lower_reduce(const OperatorCall& call) {
   const auto axes = reduced_axes(call, input);
   if (!axes) return {input};
   const bool keeps = call.integer("keepdims", 1) != 0;
-  if (input.is_known()) {
-    if (const auto function = integer_function(kOfRows)) {
-      return {of_known(call, input, *axes, *function, keeps)};
-    }
+  const auto function = integer_function(kOfRows);
+  if (!function) call.require_no_integers(0, "reduces");
+  if (function && input.is_known()) {
+    return {of_known(call, term_of(call, input, kOfRows), *axes, *function, keeps)};
   }
   const Value x = call.real(input);
   const ReducedAxes shape(x.axes, *axes);
   return {call.result(kOfRows(rows_over(call, x, *axes, shape.length)),
                       keeps ? shape.ones : shape.kept)};
+}
+
+// Of integers towards 0, as Div has it.
+Values lower_reduce_mean(const OperatorCall& call) {
+  const Value& input = call.input(0);
+  if (input.kind != ElementKind::kInteger) return lower_reduce<mean_rows>(call);
+  const auto axes = reduced_axes(call, input);
+  if (!axes) return {input};
+  const Value sum = lower_reduce<sum_rows>(call).front();
+  const std::int64_t length = ReducedAxes(input.axes, *axes).length;
+  if (sum.is_known()) {
+    const Value count = call.known_result({.base = {length}}, {});
+    return {of_integers(call, sum, count, IntegerFunction::kDivide)};
+  }
+  const Var count = call.constant(static_cast<double>(length));
+  return {call.result(whole_quotient(call, *sum.var, count), sum.axes)};
 }
 
 // --- softmax and its kin ---
@@ -185,16 +212,16 @@ std::span<const Operator> reduction_operators() {
   static constexpr auto kReductionOperators = std::to_array<Operator>({
       {"Hardmax", lower_along<hardmax_rows>, kNoSlope},
       {"LogSoftmax", lower_along<log_softmax_rows>},
-      {"ReduceL1", lower_reduce<sum_of_magnitudes>, kSlopeOfFirst},
+      {"ReduceL1", of_same_kind<lower_reduce<sum_of_magnitudes>>, kSlopeOfFirst},
       {"ReduceL2", lower_reduce<length_of>, kSlopeOfFirst},
       {"ReduceLogSum", lower_reduce<log_of_sum>, kSlopeOfFirst},
       {"ReduceLogSumExp", lower_reduce<log_sum_exp_rows>, kSlopeOfFirst},
-      {"ReduceMax", lower_reduce<max_rows>, kSlopeOfFirst},
-      {"ReduceMean", lower_reduce<mean_rows>, kSlopeOfFirst},
-      {"ReduceMin", lower_reduce<min_rows>, kSlopeOfFirst},
-      {"ReduceProd", lower_reduce<product_of>, kSlopeOfFirst},
-      {"ReduceSum", lower_reduce<sum_rows>, kSlopeOfFirst},
-      {"ReduceSumSquare", lower_reduce<sum_of_squares>, kSlopeOfFirst},
+      {"ReduceMax", of_same_kind<lower_reduce<max_rows>>, kSlopeOfFirst},
+      {"ReduceMean", of_same_kind<lower_reduce_mean>, kSlopeOfFirst},
+      {"ReduceMin", of_same_kind<lower_reduce<min_rows>>, kSlopeOfFirst},
+      {"ReduceProd", of_same_kind<lower_reduce<product_of>>, kSlopeOfFirst},
+      {"ReduceSum", of_same_kind<lower_reduce<sum_rows>>, kSlopeOfFirst},
+      {"ReduceSumSquare", of_same_kind<lower_reduce<sum_of_squares>>, kSlopeOfFirst},
       {"Softmax", lower_along<softmax_rows>},
   });
   return kReductionOperators;

@@ -222,6 +222,7 @@ Value interpolated(const OperatorCall& call, const Resizing& resizing) {
 Values resized(const OperatorCall& call, const Resizing& resizing) {
   call.checked_size(resized_axes(resizing));
   if (resizing.mode == Mode::kNearest) return {nearest(call, resizing)};
+  call.require_no_integers(0, "interpolates between");
   return {interpolated(call, resizing)};
 }
 
@@ -290,8 +291,8 @@ Values lower_resize(const OperatorCall& call) {
 
 std::span<const Operator> resize_operators() {
   static constexpr auto kOperators = std::to_array<Operator>({
-      {"Resize", lower_resize, kSlopeOfFirst, 10},
-      {"Upsample", lower_upsample, kSlopeOfFirst, 7},
+      {"Resize", of_same_kind<lower_resize>, kSlopeOfFirst, 10},
+      {"Upsample", of_same_kind<lower_upsample>, kSlopeOfFirst, 7},
   });
   return kOperators;
 }

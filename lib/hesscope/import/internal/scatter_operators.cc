@@ -201,9 +201,9 @@ Values lower_scatter_nd(const OperatorCall& call) {
 }
 
 constexpr std::array kScatterOperators = {
-    Operator{"Scatter", lower_scatter_elements, 0b101, 9},
-    Operator{"ScatterElements", lower_scatter_elements, 0b101, 11},
-    Operator{"ScatterND", lower_scatter_nd, 0b101, 11},
+    Operator{"Scatter", of_same_kind<lower_scatter_elements>, 0b101, 9},
+    Operator{"ScatterElements", of_same_kind<lower_scatter_elements>, 0b101, 11},
+    Operator{"ScatterND", of_same_kind<lower_scatter_nd>, 0b101, 11},
 };
 
 }  // namespace
