@@ -42,12 +42,13 @@ Var rows_over(const OperatorCall& call,
   return matrix(ordered, x.size() / length, length);
 }
 
-// The reduced axes in ascending order; all where none are named.
-std::optional<std::vector<int>> reduced_axes(const OperatorCall& call, const Value& x) {
+// The reduced axes in ascending order; where none are named all, or with noop_with_empty_axes none:
+// sums are then of one term each, and what is made of the terms stays.
+std::vector<int> reduced_axes(const OperatorCall& call, const Value& x) {
   auto list = call.list("axes", 1);
   if (list && list->empty()) list.reset();
   if (!list) {
-    if (call.integer("noop_with_empty_axes", 0) != 0) return std::nullopt;
+    if (call.integer("noop_with_empty_axes", 0) != 0) return {};
     std::vector<int> all(static_cast<std::size_t>(x.rank()));
     std::iota(all.begin(), all.end(), 0);
     return all;
@@ -142,17 +143,16 @@ Value term_of(const OperatorCall& call, const Value& x, OfRows of_rows) {
 template <OfRows kOfRows>
 Values lower_reduce(const OperatorCall& call) {
   const Value& input = call.input(0);
-  const auto axes = reduced_axes(call, input);
-  if (!axes) return {input};
+  const std::vector<int> axes = reduced_axes(call, input);
   const bool keeps = call.integer("keepdims", 1) != 0;
   const auto function = integer_function(kOfRows);
   if (!function) call.require_no_integers(0, "reduces");
   if (function && input.is_known()) {
-    return {of_known(call, term_of(call, input, kOfRows), *axes, *function, keeps)};
+    return {of_known(call, term_of(call, input, kOfRows), axes, *function, keeps)};
   }
   const Value x = call.real(input);
-  const ReducedAxes shape(x.axes, *axes);
-  return {call.result(kOfRows(rows_over(call, x, *axes, shape.length)),
+  const ReducedAxes shape(x.axes, axes);
+  return {call.result(kOfRows(rows_over(call, x, axes, shape.length)),
                       keeps ? shape.ones : shape.kept)};
 }
 
@@ -160,10 +160,9 @@ Values lower_reduce(const OperatorCall& call) {
 Values lower_reduce_mean(const OperatorCall& call) {
   const Value& input = call.input(0);
   if (input.kind != ElementKind::kInteger) return lower_reduce<mean_rows>(call);
-  const auto axes = reduced_axes(call, input);
-  if (!axes) return {input};
+  const std::vector<int> axes = reduced_axes(call, input);
   const Value sum = lower_reduce<sum_rows>(call).front();
-  const std::int64_t length = ReducedAxes(input.axes, *axes).length;
+  const std::int64_t length = ReducedAxes(input.axes, axes).length;
   if (sum.is_known()) {
     const Value count = call.known_result({.base = {length}}, {});
     return {of_integers(call, sum, count, IntegerFunction::kDivide)};
