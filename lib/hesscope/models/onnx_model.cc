@@ -38,9 +38,10 @@ std::string chosen_output(const OnnxFile& file, const Settings& settings) {
       names.front()));
 }
 
+// A tensor without entries leaves an optional input out, or is joined with others.
 Value constant_of(const Tensor& tensor, const std::vector<double>& values, ModelBuilder& builder) {
   Value value{.kind = tensor.kind, .axes = onnx::plain_axes(tensor.shape)};
-  if (tensor.kind == ElementKind::kReal) {
+  if (tensor.kind == ElementKind::kReal && !values.empty()) {
     value.var = builder.constant(
         Eigen::Map<const Eigen::VectorXd>(values.data(), static_cast<Eigen::Index>(values.size())));
   } else {
@@ -139,7 +140,7 @@ OnnxWeights weights_of(const OnnxFile& file,
       weights.parameters.push_back(tensor);
     } else if (role.is_single_number) {
       weights.single_numbers.push_back(tensor);
-    } else if (tensor->kind == ElementKind::kReal && !checkpoint.has(role.name)) {
+    } else if (!tensor->reals.empty() && !checkpoint.has(role.name)) {
       weights.constants.push_back(tensor);
     }
   }
@@ -186,6 +187,8 @@ Model build(const ChosenGraph& graph, const ModelSources& sources, const TensorS
     } else if (!role.is_missing) {
       const Tensor& tensor = tensor_of(graph.tensors, role.name);
       buffers.push_back(buffer_of(tensor, role, checkpoint));
+      // What is not read import_output() refuses where it is needed.
+      if (tensor.kind == ElementKind::kOther) continue;
       given[role.name] = constant_of(tensor, buffers.back().values, builder);
     }
   }

@@ -69,7 +69,12 @@ std::string constant_reason(const OwnTensor& own,
                             const Settings& settings) {
   const OnnxCandidate& candidate = own.candidate;
   const std::string& name = candidate.name;
+  if (candidate.tensor->kind == ElementKind::kOther) {
+    return fmt::format("its elements are of type {}, which are not computed with",
+                       onnx::type_name(candidate.tensor->onnx_type));
+  }
   if (candidate.tensor->kind != ElementKind::kReal) return "its elements are integers";
+  if (candidate.tensor->size() == 0) return "it has no entries";
   if (needs.values.contains(name) && !needs.with_slopes.contains(name)) {
     return "only conditions, sizes or statistics use it: no derivative reaches it";
   }

@@ -64,7 +64,7 @@ StackedProduct stack_of(const Convolved& in) {
 }
 
 Value with_bias(const OperatorCall& call, const Value& y) {
-  if (!call.has(2)) return y;
+  if (!call.has_entries(2)) return y;
   Value bias = call.real(2);
   const std::int64_t channels = y.axes[1].size;
   if (bias.axes != Axes{{.size = channels}}) {

@@ -126,9 +126,9 @@ Values lower_is_inf(const OperatorCall& call) {
 Values lower_dropout(const OperatorCall& call) {
   std::optional<double> is_training = 0;
   if (call.opset() < 7) is_training = call.integer("is_test", 0) == 0 ? 1 : 0;
-  if (call.has(2)) is_training = call.single_number(call.input(2));
-  const auto ratio =
-      call.has(1) ? call.single_number(call.input(1)) : std::optional(call.number("ratio", 0.5));
+  if (call.has_entries(2)) is_training = call.single_number(call.input(2));
+  const auto ratio = call.has_entries(1) ? call.single_number(call.input(1))
+                                         : std::optional(call.number("ratio", 0.5));
   const bool is_identity = (is_training && *is_training == 0) || (ratio && *ratio == 0);
   if (!is_identity) {
     call.refuse("drops out at random (training_mode): export the model in evaluation mode");
@@ -239,7 +239,7 @@ Values lower_clip(const OperatorCall& call) {
     if (call.has_attribute(attribute)) {
       return call.result(call.constant(call.number(attribute, 0)), {});
     }
-    if (!call.has(i) || call.input(i).size() == 0) return std::nullopt;
+    if (!call.has_entries(i)) return std::nullopt;
     return call.input(i);
   };
   const std::optional<Value> lowest = bound("min", 1);

@@ -80,7 +80,7 @@ Value with_classes_last(const OperatorCall& call, const Value& scores) {
 
 // The weight of each label, 0 where it does not count; none if all are 1.
 std::optional<Var> weights_of(const OperatorCall& call, const ClassLabels& labels) {
-  if (!call.has(2)) return labels.counts;
+  if (!call.has_entries(2)) return labels.counts;
   const Value weights = call.real(2);
   if (weights.axes != plain_axes({labels.num_classes})) {
     call.refuse(

@@ -132,7 +132,7 @@ Values lower_layer_normalization(const OperatorCall& call) {
   const double epsilon = epsilon_of(call);
   Value y = call.result(standardize_rows(rows, epsilon), x.axes);
   y = times(call, y, fitting(call, x, 1));
-  if (call.has(2)) y = plus(call, y, fitting(call, x, 2));
+  if (call.has_entries(2)) y = plus(call, y, fitting(call, x, 2));
   if (call.node().outputs.size() == 1) return {y};
   const Var mean = mean_rows(rows);
   const Var variance = mean_rows(square(rows - mean));

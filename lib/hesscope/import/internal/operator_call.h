@@ -61,6 +61,10 @@ class OperatorCall {
 
   bool has(std::size_t i) const { return i < inputs_.size() && inputs_[i] != nullptr; }
 
+  /// Whether input i is there and has entries: a tensor without is the older way to leave out one
+  /// of numbers, as Resize's scales.
+  bool has_entries(std::size_t i) const { return has(i) && inputs_[i]->size() > 0; }
+
   /// Input i as it is. Refuses if it was left out.
   const Value& input(std::size_t i) const;
 

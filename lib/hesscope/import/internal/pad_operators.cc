@@ -108,7 +108,7 @@ Values lower_pad(const OperatorCall& call) {
       return from;
     });
   };
-  if (!call.has(2) || border != Border::kConstant) {
+  if (!call.has_entries(2) || border != Border::kConstant) {
     const double fill = call.number("value", 0);
     return {moved(call, x, {.axes = axes, .table = table_with(-1), .fill = fill})};
   }

@@ -119,7 +119,7 @@ Values lower_gemm(const OperatorCall& call) {
   Var product = stacked_matmul(
       matrix(a, a.axes[0].size, a.axes[1].size), matrix(b, b.axes[0].size, b.axes[1].size), how);
   if (alpha != 1) product = alpha * product;
-  if (!call.has(2)) return {call.result(product, axes)};
+  if (!call.has_entries(2)) return {call.result(product, axes)};
   const Value value = call.result(product, axes);
   const Value c = call.real(2);
   if (broadcast_axes(call, axes, c.axes) != axes) {

@@ -71,7 +71,7 @@ Sequences sequences_of(const OperatorCall& call,
   constexpr std::int64_t kMaxSteps = 10'000;
   call.checked_size(plain_axes({steps * x.axes[1 - time].size, num_gates * hidden}));
   if (steps > kMaxSteps) call.refuse("{} steps; at most {} are unrolled", steps, kMaxSteps);
-  if (call.has(4)) {
+  if (call.has_entries(4)) {
     for (const std::int64_t length : call.known(4)) {
       if (length != steps) {
         call.refuse("a sequence of {} of {} steps; all must be of full length", length, steps);
@@ -106,7 +106,7 @@ std::optional<Var> row_of(const OperatorCall& call,
                           const Sequences& all,
                           std::int64_t direction,
                           std::int64_t count) {
-  if (!call.has(input)) return std::nullopt;
+  if (!call.has_entries(input)) return std::nullopt;
   const Value value = call.real(input);
   if (value.axes != plain_axes({all.directions, count * all.hidden})) {
     call.refuse("input {} must be of shape ({}, {}), got {}",
@@ -123,7 +123,7 @@ std::optional<Var> initial_state(const OperatorCall& call,
                                  std::size_t input,
                                  const Sequences& all,
                                  std::int64_t direction) {
-  if (!call.has(input)) return std::nullopt;
+  if (!call.has_entries(input)) return std::nullopt;
   Value value = call.real(input);
   const Axis directions{.size = all.directions};
   const Axis hidden{.size = all.hidden};

@@ -52,11 +52,6 @@ struct Resizing {
   }
 };
 
-// An optional input: a tensor without entries is the older way to leave one out.
-bool is_given(const OperatorCall& call, std::size_t i) {
-  return call.has(i) && !(call.input(i).is_known() && call.input(i).integers->base.empty());
-}
-
 Resizing with_same_axes(Value x) {
   Resizing resizing{.x = std::move(x)};
   for (const Axis& axis : resizing.x.axes) {
@@ -276,8 +271,8 @@ Values lower_resize(const OperatorCall& call) {
   const std::vector<int> which = call.has_attribute("axes")
                                      ? call.axes(call.integers("axes"), resizing.x.rank())
                                      : all_axes(resizing.x);
-  const bool has_scales = is_given(call, 2);
-  if (has_scales == is_given(call, 3)) call.refuse("needs either scales or sizes");
+  const bool has_scales = call.has_entries(2);
+  if (has_scales == call.has_entries(3)) call.refuse("needs either scales or sizes");
   apply_region(call, resizing, which);
   if (has_scales) {
     apply_scales(call, resizing, which, call.known_reals(2));
