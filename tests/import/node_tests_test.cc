@@ -35,9 +35,6 @@ const std::map<std::string, std::string> kRefused = {
     // The largest entries' places.
     {"maxpool_with_argmax_2d_precomputed_pads",
      "its output 2 is not supported, and the model's output needs it as 'z'"},
-    // Tensors without entries.
-    {"slice_start_out_of_bounds", "leaves nothing of axis 1"},
-    {"split_zero_size_splits", "do not make up axis 0"},
 };
 
 const io::TensorFile& archive() {

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -80,6 +82,63 @@ TEST(Slice, OfAnEmptyListIsEmpty) {
     EXPECT_EQ(text(y.axes), "(0,)");
     EXPECT_TRUE(y.integers->base.empty());
   }
+}
+
+// As torch.roll by 0 is written: all entries, then the first none.
+TEST(Slice, MayLeaveNothing) {
+  OperatorFixture op("Slice");
+  op.data({3, 2}).integers({1}, {0}).integers({1}, {0}).integers({1}, {1});
+  const onnx::Value y = op.result();
+  ASSERT_TRUE(y.is_known());
+  EXPECT_EQ(text(y.axes), "(N, 0, 2)");
+  EXPECT_EQ(y.kind, onnx::ElementKind::kReal);
+}
+
+TEST(Split, MayMakePartsWithoutEntries) {
+  OperatorFixture op("Split");
+  op.outputs({"a", "b"}).parameter({2}).integers({2}, {0, 2});
+  std::vector<std::string> parts;
+  for (const onnx::Value& part : op.results()) parts.push_back(text(part.axes));
+  EXPECT_EQ(parts, (std::vector<std::string>{"(0,)", "(2,)"}));
+}
+
+// A value of these axes without entries.
+onnx::Value nothing(onnx::Axes axes) {
+  return {.axes = std::move(axes), .integers = std::make_shared<const onnx::Integers>()};
+}
+
+TEST(Concat, PassesOverWhatHasNoEntries) {
+  OperatorFixture rolled("Concat");
+  rolled.with("axis", 1).data({2}).value(nothing({onnx::kBatchAxis, {.size = 0}}));
+  const onnx::Value y = rolled.result();
+  EXPECT_EQ(text(y.axes), "(N, 2)");
+  expect_computes(rolled, y, [](const auto& x, const double* record) {
+    using T = typename std::decay_t<decltype(x)>::Scalar;
+    return std::vector<T>{T(record[0]), T(record[1])};
+  });
+  OperatorFixture constant("Concat");  // which has no batch, and comes first
+  constant.with("axis", 1).value(nothing(onnx::plain_axes({1, 0}))).data({2});
+  EXPECT_EQ(text(constant.result().axes), "(N, 2)");
+}
+
+TEST(Concat, OfWhatHasNoEntriesHasNone) {
+  OperatorFixture op("Concat");
+  op.with("axis", 0).value(nothing(onnx::plain_axes({2, 0})));
+  const onnx::Value y = op.value(nothing(onnx::plain_axes({3, 0}))).result();
+  ASSERT_TRUE(y.is_known());
+  EXPECT_EQ(text(y.axes), "(5, 0)");
+}
+
+TEST(Reshape, RefusesToMoveTheSamplesOfNothing) {
+  OperatorFixture op("Reshape");
+  op.value(nothing({{.size = 0}, onnx::kBatchAxis})).integers({2}, {0, 0}, {1, 0});
+  expect_refused(op.with("allowzero", 1), "cannot become (N, 0)");
+}
+
+TEST(Pad, RefusesNumbersAroundNothing) {
+  OperatorFixture op("Pad");
+  op.value(nothing(onnx::plain_axes({0}))).integers({2}, {1, 1}).numbers({}, {0.5});
+  expect_refused(op, "computes with a tensor that has no entries");
 }
 
 TEST(Split, RefusesPartsWhoseSumOverflows) {

@@ -68,7 +68,13 @@ Var gathered(std::span<const Value> inputs, const Movement& movement, std::int64
 }  // namespace
 
 Value moved(const OperatorCall& call, std::span<const Value> inputs, Movement movement) {
-  if (std::ranges::all_of(inputs, &Value::is_known)) return moved_integers(call, inputs, movement);
+  if (movement.table.empty()) {
+    return call.known_result({}, std::move(movement.axes), inputs.front().kind);
+  }
+  const bool is_real = inputs.front().kind == ElementKind::kReal;  // known only if it is empty
+  if (!is_real && std::ranges::all_of(inputs, &Value::is_known)) {
+    return moved_integers(call, inputs, movement);
+  }
   const std::int64_t size = call.checked_size(movement.axes);
   std::vector<Value> reals;
   for (const Value& input : inputs) reals.push_back(call.real(input));

@@ -21,7 +21,8 @@ struct Movement {
   double fill = 0;
 };
 
-/// The tensors moved so. Known integers stay known if all inputs are.
+/// The tensors moved so. Known integers stay known if all inputs are; what has no entries is known,
+/// too.
 Value moved(const OperatorCall& call, std::span<const Value> inputs, Movement movement);
 
 /// The same of one.

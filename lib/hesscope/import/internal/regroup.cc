@@ -92,7 +92,8 @@ Value reshaped(const OperatorCall& call,
   for (const Length& length : target) {
     Axis axis{.size = length.size};
     if (length.has_batch) {
-      if (batch < 0 || product == 0 || in_front % product != 0) refuse_shape(call, value, shape);
+      const bool fits = batch >= 0 && product != 0 && in_front != 0 && in_front % product == 0;
+      if (!fits) refuse_shape(call, value, shape);
       axis = {.size = length.size, .has_batch = true, .before = in_front / product};
       if (axis.size % axis.before != 0) refuse_shape(call, value, shape);
       is_found = true;

@@ -244,9 +244,6 @@ Values lower_slice(const OperatorCall& call) {
     }
     if (ends.slope(k) != 0) call.refuse("its end on axis {} is the number of samples", axes[k]);
     ranges[i] = range_of(call, x.axes[i].size, starts[k], ends.base[k], steps[k]);
-    if (ranges[i].count == 0 && !x.is_known()) {
-      call.refuse("leaves nothing of axis {} of {}", axes[k], text(x.axes));
-    }
   }
   return {sliced(call, x, ranges)};
 }
@@ -275,7 +272,7 @@ Values lower_split(const OperatorCall& call) {
   }
   // Taken away one by one: a sum of what the file says might be beyond 64 bits.
   std::int64_t left = size;
-  for (const std::int64_t part : sizes) left = part >= 1 && part <= left ? left - part : -1;
+  for (const std::int64_t part : sizes) left = part >= 0 && part <= left ? left - part : -1;
   if (left != 0) {
     call.refuse("parts of {} entries do not make up axis {} of {}",
                 fmt::join(sizes, ", "),
@@ -293,9 +290,18 @@ Values lower_split(const OperatorCall& call) {
   return parts;
 }
 
+// The first tensor with entries, or the first of all: what has none adds nothing to a joint one,
+// wherever the samples' axis is.
+const Value& first_with_entries(const OperatorCall& call) {
+  for (std::size_t k = 0; k < call.num_inputs(); ++k) {
+    if (call.has_entries(k)) return call.input(k);
+  }
+  return call.input(0);
+}
+
 Values lower_concat(const OperatorCall& call) {
   if (call.num_inputs() == 0) call.refuse("joins nothing");
-  const Value& first = call.input(0);
+  const Value& first = first_with_entries(call);
   const int axis = call.axis(call.integer("axis", 1), first.rank());
   const auto joint = static_cast<std::size_t>(axis);
   Axes axes = first.axes;
@@ -306,6 +312,7 @@ Values lower_concat(const OperatorCall& call) {
   std::int64_t entries = 0;
   for (std::size_t k = 0; k < call.num_inputs(); ++k) {
     const Value& part = call.input(k);
+    if (part.size() == 0 && first.size() > 0) continue;
     Axes expected = first.axes;
     if (part.axes.size() == expected.size()) expected[joint] = part.axes[joint];
     if (part.axes != expected) {
@@ -318,14 +325,14 @@ Values lower_concat(const OperatorCall& call) {
                       : "");
     }
     call.require_no_batch(part, axis, "joins along");
+    axes[joint].size = checked_sum(call, axes[joint].size, part.axes[joint].size);
     if (part.size() == 0) continue;
-    axes[joint].size += part.axes[joint].size;
     ends.push_back(axes[joint].size);
     begins.push_back(entries);
     entries += part.size();
     inputs.push_back(part);
   }
-  if (inputs.empty()) return {first};
+  if (inputs.empty()) return {call.known_result({}, std::move(axes), first.kind)};
   std::vector<std::vector<std::int64_t>> strides;
   for (const Value& part : inputs) strides.push_back(strides_of(part.axes));
   std::vector<std::int32_t> table = table_of(call, axes, [&](auto position) {
