@@ -69,25 +69,83 @@ bool has_few_distinct(std::span<const double> numbers) {
   return distinct.size() <= kMaxExponents;
 }
 
-// x^y; of exponents that are no constants exp(y log x), for positive x.
-Values lower_pow(const OperatorCall& call) {
-  if (call.input(0).is_known() && call.input(1).is_known()) {
-    return {of_integers(call, call.input(0), call.input(1), IntegerFunction::kPower)};
+// 0^y where x = 0, and 0 elsewhere. At 0, x^y has the derivatives of x^c, up to the fourth, with
+// c = y for whole y and halfway between whole numbers for others: 0, infinite, or for whole y those
+// of a product. By y it has none but 0, as 0^y is 0 for all y > 0.
+// @param is_zero  1 where x = 0, 0 elsewhere.
+// @param ones     a column like x.
+Var powers_of_zero(const OperatorCall& call, Var x, Var y, Var is_zero, Var ones) {
+  constexpr double kLargest = 4;  // what is beyond has derivatives of 0
+  const Var place = 0.5 * (elementary(Elementary::kFloor, y) + elementary(Elementary::kCeil, y));
+  // Elsewhere it is 1 that is raised, so that no infinite slope is multiplied with 0.
+  const auto raised_where = [&](Var flag, double exponent) {
+    const Var is_here = hadamard(is_zero, flag);
+    return hadamard(is_here, raised(select(is_here, x, ones), exponent));
+  };
+  Var powers = raised_where(less(place, call.constant(0.0)), -1);
+  for (double c = 0; c <= kLargest; c += 0.5) {
+    powers = powers + raised_where(equal(place, call.constant(c)), c);
   }
+  return powers;
+}
+
+// 1 for even whole numbers, -1 for odd ones, NaN for others.
+Var sign_of_power(const OperatorCall& call, Var y) {
+  const Var floor = elementary(Elementary::kFloor, y);
+  const Var is_odd = floor - 2 * elementary(Elementary::kFloor, 0.5 * floor);
+  const Var is_whole = equal(floor, y);
+  return hadamard(is_whole, call.constant(1.0) - 2 * is_odd) / is_whole;
+}
+
+// Whether x is cut off above 0, as in a generalised mean.
+bool is_cut_off_above_zero(Var x) {
+  const auto nodes = x.graph().nodes();
+  const Graph::Node* node = &nodes[static_cast<std::size_t>(x.node())];
+  while (node->op == Graph::Op::kReshape) node = &nodes[static_cast<std::size_t>(node->a)];
+  return node->op == Graph::Op::kElementary && node->function == Elementary::kClip &&
+         node->factor > 0;
+}
+
+// x^y of exponents that are no constants, or too many to part: exp(y log |x|), with the sign of
+// whole powers. Where parameters tell the exponents, powers of negative numbers are NaN: they have
+// no derivative by their exponent.
+Var raised_by_entries(const OperatorCall& call, Var x, Var y) {
+  if (is_cut_off_above_zero(x)) return exp(hadamard(y, log(x)));
+  const Var zero = call.constant(0.0);
+  const Var ones = call.constant(std::vector<double>(static_cast<std::size_t>(x.rows()), 1.0));
+  const Var is_zero = equal(x, zero);
+  const bool is_learned = call.graph().varies(y);
+  const Var size = is_learned ? x : abs(x);
+  Var power = exp(hadamard(y, log(select(is_zero, ones, size))));
+  if (!is_learned) {
+    power = hadamard(select(less(x, zero), sign_of_power(call, y), ones), power);
+  }
+  const Var is_other = call.constant(1.0) - is_zero;
+  return hadamard(is_other, power) + powers_of_zero(call, x, y, is_zero, ones);
+}
+
+Value power_of(const OperatorCall& call) {
   const Value x = call.real(0);
   const Value y = call.real(second_operand(call));
   const Axes axes = broadcast_axes(call, x.axes, y.axes);
   if (const auto exponent = call.single_number(y)) {
-    return {call.result(raised(*x.var, *exponent), axes)};
+    return call.result(raised(*x.var, *exponent), axes);
   }
   const Value whole = expanded(call, x, axes);
   const Value exponents = expanded(call, y, axes);
   const auto numbers = call.graph().constant_value(*exponents.var);
   if (!numbers.empty() && has_few_distinct(numbers)) {
     const std::vector<double> kept(numbers.begin(), numbers.end());
-    return {call.result(raised_by_groups(column(whole), kept), axes)};
+    return call.result(raised_by_groups(column(whole), kept), axes);
   }
-  return {call.result(exp(hadamard(column(exponents), log(column(whole)))), axes)};
+  return call.result(raised_by_entries(call, column(whole), column(exponents)), axes);
+}
+
+Values lower_pow(const OperatorCall& call) {
+  if (call.input(0).is_known() && call.input(1).is_known()) {
+    return {of_integers(call, call.input(0), call.input(1), IntegerFunction::kPower)};
+  }
+  return {power_of(call)};
 }
 
 }  // namespace
