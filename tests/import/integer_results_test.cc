@@ -4,6 +4,7 @@
 // 0. The numbers are those of NumPy's integer arithmetic.
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <string>
@@ -193,6 +194,73 @@ TEST(ReduceMean, OfIntegersIsTowardsZero) {
   ones.value(whole_numbers(ones.graph(), {49}, Numbers(49, 1.0)));
   const onnx::Value one = ones.result();
   EXPECT_EQ(ones.graph().constant_value(*one.var).front(), 1);
+}
+
+// As NumPy cuts the real power: 2^0.5 is 1, 2^-1 is 0.
+TEST(Pow, OfIntegersIsTowardsZero) {
+  const auto power = [](const Numbers& exponents) {
+    OperatorFixture op("Pow");
+    op.value(whole_numbers(op.graph(), {6}, {0, 1, 2, -2, 16, 81}));
+    const auto size = static_cast<std::int64_t>(exponents.size());
+    const onnx::Value y = op.numbers({size}, exponents).result();
+    EXPECT_EQ(y.kind, ElementKind::kInteger);
+    const auto entries = op.graph().constant_value(*y.var);
+    return Numbers(entries.begin(), entries.end());
+  };
+  EXPECT_EQ(power({3}), (Numbers{0, 1, 8, -8, 4096, 531441}));
+  EXPECT_EQ(power({0.5, 0.5, 0.5, 3, 0.25, 0.75}), (Numbers{0, 1, 1, -8, 2, 27}));
+  EXPECT_EQ(power({2, -1, -1, -1, -0.5, -0.25}), (Numbers{0, 1, 0, 0, 0, 0}));
+
+  OperatorFixture large("Pow");
+  large.value(whole_numbers(large.graph(), {1}, {94906265})).numbers({}, {2});
+  const onnx::Value square = large.result();
+  EXPECT_EQ(large.graph().constant_value(*square.var).front(), 9007199136250225.0);
+
+  OperatorFixture data("Pow");
+  add_indices(data, {8}, 20);
+  add_indices(data, {8}, 9);
+  expect_computes(data, data.result(), [](const auto& x, const double* record) {
+    using T = typename std::decay_t<decltype(x)>::Scalar;
+    std::vector<T> entries;
+    for (Eigen::Index e = 0; e < 8; ++e) {
+      double whole = 1;
+      for (Eigen::Index k = 0; k < index_at(record[8 + e], 9); ++k) {
+        whole *= static_cast<double>(index_at(record[e], 20));
+      }
+      entries.emplace_back(whole);
+    }
+    return entries;
+  });
+}
+
+TEST(Pow, OfKnownIntegersIsTowardsZero) {
+  OperatorFixture op("Pow");
+  op.integers({7}, {2, 1, -1, -1, 0, 3, -2}).integers({7}, {-1, -5, -3, 65, 2, 4, 63});
+  EXPECT_EQ(op.result().integers->base,
+            (WholeNumbers{0, 1, -1, -1, 0, 81, std::numeric_limits<std::int64_t>::min()}));
+  OperatorFixture quotient("Pow");
+  quotient.integers({}, {0}).integers({}, {-1});
+  expect_refused(quotient, "divides an integer by 0");
+  OperatorFixture beyond("Pow");
+  beyond.integers({}, {2}).integers({}, {63});
+  expect_refused(beyond, "beyond 64 bits");
+}
+
+TEST(Cast, CutsKnownIntegersToTheTypesBits) {
+  const auto cast = [](int type) {
+    OperatorFixture op("Cast");
+    return op.with("to", type).integers({3}, {300, -7, 4294967297}).result().integers->base;
+  };
+  EXPECT_EQ(cast(2), (WholeNumbers{44, 249, 1}));           // uint8
+  EXPECT_EQ(cast(3), (WholeNumbers{44, -7, 1}));            // int8
+  EXPECT_EQ(cast(4), (WholeNumbers{300, 65529, 1}));        // uint16
+  EXPECT_EQ(cast(5), (WholeNumbers{300, -7, 1}));           // int16
+  EXPECT_EQ(cast(6), (WholeNumbers{300, -7, 1}));           // int32
+  EXPECT_EQ(cast(7), (WholeNumbers{300, -7, 4294967297}));  // int64
+  EXPECT_EQ(cast(12), (WholeNumbers{300, 4294967289, 1}));  // uint32
+  OperatorFixture samples("Cast");
+  const onnx::Value size = samples.with("to", 6).integers({1}, {0}, {3}).result();
+  EXPECT_EQ(size.integers->slope(0), 3);
 }
 
 TEST(IntegerResults, AreRefusedWhereTheyWouldBeFractions) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <cstdlib>
 
 #include <hesscope/import/internal/integer_arithmetic.h>
 #include <hesscope/import/internal/movement.h>
@@ -34,12 +33,13 @@ std::int64_t quotient(const OperatorCall& call, std::int64_t a, std::int64_t b) 
 bool is_multiple(std::int64_t a, std::int64_t b) { return b == -1 || a % b == 0; }
 
 std::int64_t raised(const OperatorCall& call, std::int64_t a, std::int64_t exponent) {
-  if (exponent < 0) call.refuse("raises an integer to a negative power");
+  if (a == 1 || exponent == 0) return 1;
+  if (a == -1) return exponent % 2 == 0 ? 1 : -1;
+  if (a == 0 && exponent < 0) call.refuse("divides an integer by 0");
+  if (a == 0 || exponent < 0) return 0;
   std::int64_t result = 1;
-  for (std::int64_t k = 0; k < std::min<std::int64_t>(exponent, 64); ++k) {
-    result = checked_product(call, result, a);
-  }
-  return exponent > 64 && std::abs(a) > 1 ? checked_product(call, INT64_MAX, 2) : result;
+  for (std::int64_t k = 0; k < exponent; ++k) result = checked_product(call, result, a);
+  return result;
 }
 
 // (a + b N) / (c + d N), exact for every N.

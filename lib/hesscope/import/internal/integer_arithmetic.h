@@ -28,7 +28,7 @@ enum class IntegerFunction {
   kModulus,  ///< with the sign of the divisor
   kMultiply,
   kOr,
-  kPower,
+  kPower,      ///< towards 0 where the exponent is negative
   kRemainder,  ///< with the sign of the dividend
   kSubtract,
   kXor,

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include <hesscope/import/internal/integer_arithmetic.h>
 #include <hesscope/import/internal/movement.h>
@@ -66,6 +67,36 @@ Value whole_constant(const OperatorCall& call,
   return call.known_result(std::move(whole), x.axes, kind);
 }
 
+// What a type of 8 to 32 bits keeps of an integer: its lowest bits.
+std::int64_t narrowed(std::int64_t number, std::int64_t onnx_type) {
+  switch (onnx_type) {
+    case 2:
+      return static_cast<std::uint8_t>(number);
+    case 3:
+      return static_cast<std::int8_t>(number);
+    case 4:
+      return static_cast<std::uint16_t>(number);
+    case 5:
+      return static_cast<std::int16_t>(number);
+    case 6:
+      return static_cast<std::int32_t>(number);
+    case 12:
+      return static_cast<std::uint32_t>(number);
+    default:
+      return number;
+  }
+}
+
+// Integers in a type of integers; multiples of the number of samples as they are.
+Value narrowed(const OperatorCall& call, const Value& x, std::int64_t onnx_type) {
+  Integers cut = *x.integers;
+  for (std::size_t e = 0; e < cut.base.size(); ++e) {
+    if (cut.slope(e) == 0) cut.base[e] = narrowed(cut.base[e], onnx_type);
+  }
+  return call.known_result(std::move(cut), x.axes);
+}
+
+// Integers that data tell stay as they are in a narrow type.
 Value cast(const OperatorCall& call, const Value& x, std::int64_t onnx_type) {
   const ElementKind kind = element_kind(onnx_type);
   if (kind == ElementKind::kOther) {
@@ -77,8 +108,9 @@ Value cast(const OperatorCall& call, const Value& x, std::int64_t onnx_type) {
     return value;
   }
   if (x.is_known()) {
+    if (kind == ElementKind::kInteger) return narrowed(call, x, onnx_type);
     Value value = x;
-    if (kind == ElementKind::kBoolean && x.kind != kind) {
+    if (x.kind != kind) {
       value = of_integers(call, of_integers(call, x, IntegerFunction::kNot), IntegerFunction::kNot);
     }
     value.kind = kind;

@@ -11,6 +11,7 @@
 #include <hesscope/import/internal/integer_arithmetic.h>
 #include <hesscope/import/internal/movement.h>
 #include <hesscope/import/internal/operator_registry.h>
+#include <hesscope/import/internal/quotients.h>
 
 namespace hesscope::onnx {
 namespace {
@@ -145,7 +146,11 @@ Values lower_pow(const OperatorCall& call) {
   if (call.input(0).is_known() && call.input(1).is_known()) {
     return {of_integers(call, call.input(0), call.input(1), IntegerFunction::kPower)};
   }
-  return {power_of(call)};
+  const Value power = power_of(call);
+  if (call.input(0).kind != ElementKind::kInteger) return {power};
+  // Of integers an integer, towards 0; what rounding has left just below a whole number is that.
+  const Var missing = elementary(Elementary::kClip, 0x1p-44 * *power.var, -0.25, 0.25);
+  return {call.result(whole_part(*power.var + missing), power.axes)};
 }
 
 }  // namespace
