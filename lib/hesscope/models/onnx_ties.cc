@@ -167,8 +167,9 @@ std::string remark_on_statistics(const OnnxFile& file,
       file,
       names,
       ": averages of batch normalisation, which the checkpoint does not have, "
-      "as they were when the model was exported. Those of another step are others: save them with "
-      "the parameters, as state_dict() does; where they are constants, 'frozen' says so");
+      "as they were when the model was exported. Those of another step are others, unless hesscope "
+      "has trained the model, which keeps them: save them with the parameters, as state_dict() "
+      "does; where they are constants, 'frozen' says so");
 }
 
 std::string remark_on_fused_weights(const OnnxFile& file, const OnnxWeights& weights) {
