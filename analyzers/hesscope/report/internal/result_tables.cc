@@ -149,9 +149,9 @@ std::vector<Gap> gaps_of_array(const io::ResultReader& result,
   return gaps;
 }
 
-std::vector<Gap> gaps_of(const io::ResultReader& result,
-                         const Group& group,
-                         const Variable& variable) {
+std::vector<Gap> gaps_of_variable(const io::ResultReader& result,
+                                  const Group& group,
+                                  const Variable& variable) {
   const bool is_of_whole_run = is_of_run(group, variable);
   if (!is_of_whole_run && !is_by_checkpoint(result, group, variable)) {
     return gaps_of_array(result, group.name, variable);
@@ -273,7 +273,7 @@ Table gaps_of(std::span<const Source> sources) {
     for (const Group& group : source.result->groups()) {
       for (const Variable& variable : group.variables) {
         if (!has_numbers(group, variable)) continue;
-        for (const Gap& gap : gaps_of(*source.result, group, variable)) {
+        for (const Gap& gap : gaps_of_variable(*source.result, group, variable)) {
           table.rows.push_back({{.text = source.label},
                                 {.text = definition_id(group.name, variable.name)},
                                 {.text = gap.how_many},
