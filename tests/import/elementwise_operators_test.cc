@@ -17,6 +17,7 @@
 #include <hesscope/autodiff/graph.h>
 #include <hesscope/autodiff/graph_simplification.h>
 #include <hesscope/autodiff/sweep.h>
+#include <hesscope/core/constants.h>
 #include <hesscope/simd/instruction_set.h>
 
 #include "import/data_indices.h"
@@ -32,7 +33,6 @@ using test::index_at;
 using test::OperatorFixture;
 
 constexpr std::int64_t kCount = 12;
-constexpr double kInfinite = std::numeric_limits<double>::infinity();
 const double kNan = std::nan("");
 
 // The entries of a result at these parameters, as a model's graph computes them.
@@ -92,7 +92,7 @@ TEST(Div, OfIntegersIsTowardsZero) {
 TEST(Cast, MakesALowIntegerOfWhatIsNone) {
   OperatorFixture op("Cast");
   const onnx::Value y =
-      op.with("to", 7).numbers({6}, {-kInfinite, kInfinite, kNan, 1e19, 2.7, -2.7}).result();
+      op.with("to", 7).numbers({6}, {-kInfinity, kInfinity, kNan, 1e19, 2.7, -2.7}).result();
   ASSERT_TRUE(y.is_known());
   constexpr std::int64_t kLow = std::numeric_limits<std::int64_t>::min() / 2;
   EXPECT_EQ(y.integers->base, (std::vector<std::int64_t>{kLow, kLow, kLow, kLow, 2, -2}));
@@ -205,14 +205,14 @@ std::vector<Case> cases() {
        [](OperatorFixture& op) { op.with("alpha", 1.5); }},
       clip_6({{"min", -2}, {"max", 1}}, [](double x) { return between(x, -2, 1); }),
       clip_6({{"min", 1}, {"max", -2}}, nan_or(-2)),
-      clip_6({{"min", -2}}, [](double x) { return between(x, -2, kInfinite); }),
-      clip_6({{"max", 1}}, [](double x) { return between(x, -kInfinite, 1); }),
+      clip_6({{"min", -2}}, [](double x) { return between(x, -2, kInfinity); }),
+      clip_6({{"max", 1}}, [](double x) { return between(x, -kInfinity, 1); }),
       clip_6({{"min", kNan}, {"max", 1}}, nothing),
       clip_6({}, [](double x) { return x; }),
       clip_13({-2, 1}, [](double x) { return between(x, -2, 1); }),
       clip_13({1, -2}, nan_or(-2)),
-      clip_13({-2}, [](double x) { return between(x, -2, kInfinite); }),
-      clip_13({std::nullopt, 1}, [](double x) { return between(x, -kInfinite, 1); }),
+      clip_13({-2}, [](double x) { return between(x, -2, kInfinity); }),
+      clip_13({std::nullopt, 1}, [](double x) { return between(x, -kInfinity, 1); }),
       clip_13({-2, kNan}, nothing),
       clip_13({}, [](double x) { return x; }),
       {"Cosh", [](double x) { return std::cosh(x); }},
@@ -225,10 +225,10 @@ std::vector<Case> cases() {
       {"LeakyRelu", [](double x) { return x > 0 ? x : 0.01 * x; }},
       {"Log", [](double x) { return std::log(x); }},
       extreme("Max", 1, [](double x) { return std::isnan(x) ? x : std::max(x, 1.0); }),
-      extreme("Max", kInfinite, nan_or(kInfinite)),
+      extreme("Max", kInfinity, nan_or(kInfinity)),
       extreme("Max", kNan, nothing),
       extreme("Min", 1, [](double x) { return std::isnan(x) ? x : std::min(x, 1.0); }),
-      extreme("Min", kInfinite, [](double x) { return x; }),
+      extreme("Min", kInfinity, [](double x) { return x; }),
       extreme("Min", kNan, nothing),
       {"Neg", [](double x) { return -x; }},
       {"Reciprocal", [](double x) { return 1 / x; }},
@@ -247,7 +247,7 @@ std::vector<Case> cases() {
       {"Tanh", [](double x) { return std::tanh(x); }},
       {"ThresholdedRelu", [](double x) { return x <= 1 ? 0 : x; }},  // NaN of NaN, likewise
   };
-  for (const double y : {3.0, -3.0, 0.1, 0.7, -1e-30, 1e290, 0.0, kInfinite, kNan}) {
+  for (const double y : {3.0, -3.0, 0.1, 0.7, -1e-30, 1e290, 0.0, kInfinity, kNan}) {
     all.push_back(mod(y, 1));
     all.push_back(mod(y, 0));
   }
@@ -262,7 +262,7 @@ bool is_same(double found, double expected) {
 
 TEST(ElementwiseOperators, AreOnnxsAtTheEndsOfTheRange) {
   std::vector<double> inputs = {kNan};
-  for (const double x : {0.0, 1e-300, 0.5, 1.0, 1.5, 2.5, 6.0, 1e20, 1e300, kInfinite}) {
+  for (const double x : {0.0, 1e-300, 0.5, 1.0, 1.5, 2.5, 6.0, 1e20, 1e300, kInfinity}) {
     inputs.push_back(x);
     inputs.push_back(-x);
   }
@@ -293,7 +293,7 @@ TEST(Mod, OfNumbersIsExact) {
          {1.0, 2.0, 7.0, 49.0, 1e9, 33554432.0, 33554433.0, 1e16, 1e25, 1e30}) {
       const double product = quotient * y;
       for (const double x :
-           {std::nextafter(product, 0), product, std::nextafter(product, kInfinite)}) {
+           {std::nextafter(product, 0), product, std::nextafter(product, kInfinity)}) {
         for (const double sign : {-1.0, 1.0}) {
           dividends.push_back(sign * x);
           divisors.push_back(y);

@@ -34,7 +34,7 @@ using Numbers = std::vector<double>;
 using WholeNumbers = std::vector<std::int64_t>;
 
 // An operator of integers, with its attributes and its inputs.
-struct Case {
+struct IntegerCase {
   std::string op;
   std::function<void(OperatorFixture&)> complete;
 };
@@ -47,17 +47,17 @@ onnx::Value whole_numbers(Graph& graph, const std::vector<std::int64_t>& shape, 
           .var = graph.constant(entries, size, 1)};
 }
 
-std::vector<Case> cases() {
+std::vector<IntegerCase> integer_cases() {
   const auto of_data = [](OperatorFixture& op) { add_indices(op, {1, 2, 2}, 5); };
   const auto matrices = [](OperatorFixture& op) {
     op.value(whole_numbers(op.graph(), {2, 2}, {1, 2, 3, 4})).integers({2, 2}, {1, 0, 2, 1});
   };
-  std::vector<Case> all;
+  std::vector<IntegerCase> all;
   for (const char* name :
        {"ReduceL1", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSumSquare"}) {
     all.push_back({name, [=](OperatorFixture& op) { of_data(op.with("axes", {3})); }});
   }
-  const std::vector<Case> others = {
+  const std::vector<IntegerCase> others = {
       {"ReduceSum", [=](OperatorFixture& op) { of_data(op), op.integers({1}, {3}); }},
       {"MatMul", matrices},
       {"Gemm", matrices},
@@ -106,7 +106,7 @@ std::vector<Case> cases() {
 }
 
 TEST(IntegerResults, AreIntegersWhereDataTellThem) {
-  for (const Case& c : cases()) {
+  for (const IntegerCase& c : integer_cases()) {
     OperatorFixture op(c.op);
     c.complete(op);
     EXPECT_EQ(op.result().kind, ElementKind::kInteger) << c.op;

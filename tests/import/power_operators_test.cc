@@ -3,7 +3,6 @@
 // Powers whose exponents are no constants: of negative numbers and of 0.
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 #include <Eigen/Core>
@@ -11,6 +10,7 @@
 
 #include <hesscope/autodiff/graph.h>
 #include <hesscope/autodiff/sweep.h>
+#include <hesscope/core/constants.h>
 
 #include "import/data_indices.h"
 #include "support/operator_fixture.h"
@@ -22,8 +22,6 @@ using test::add_indices;
 using test::expect_computes;
 using test::index_at;
 using test::OperatorFixture;
-
-constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 // Random bases in (-1, 1), half of them negative, to the powers 0 to 4.
 TEST(Pow, TakesWholeExponentsFromDataOfNegativeNumbers) {
@@ -99,8 +97,8 @@ TEST(Pow, HasTheSlopesOfItsExponentAtZero) {
   OperatorFixture op("Pow");
   op.parameter({8}).data({8});
   const Slopes slopes = slopes_of(op, std::vector<double>(8, 0.0), exponents);
-  EXPECT_EQ(slopes.first, (std::vector<double>{0, kInfinite, 1, 0, 0, 0, 0, 0}));
-  const std::vector<double> second = {0, kInfinite, 0, kInfinite, 2, 0, 0, 0};
+  EXPECT_EQ(slopes.first, (std::vector<double>{0, kInfinity, 1, 0, 0, 0, 0, 0}));
+  const std::vector<double> second = {0, kInfinity, 0, kInfinity, 2, 0, 0, 0};
   for (std::size_t e = 0; e < second.size(); ++e) {
     if (std::isfinite(second[e])) {
       EXPECT_EQ(slopes.second[e], second[e]) << exponents[e];
@@ -135,7 +133,7 @@ TEST(Pow, MakesNoNumberOfALearnedExponentOfNegativeNumbers) {
 TEST(Pow, OfWhatIsCutOffAboveZeroIsShort) {
   OperatorFixture op("Pow");
   Graph& g = op.graph();
-  const Var x = elementary(Elementary::kClip, g.input(0, 3, 1), 1e-6, kInfinite);
+  const Var x = elementary(Elementary::kClip, g.input(0, 3, 1), 1e-6, kInfinity);
   op.value({.axes = {onnx::kBatchAxis, {.size = 3}}, .var = x}).parameter({});
   const std::size_t before = g.nodes().size();
   const Slopes slopes = slopes_of(op, {2}, {-1, 0.5, 2});

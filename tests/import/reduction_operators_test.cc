@@ -15,7 +15,7 @@ namespace {
 using onnx::text;
 using test::OperatorFixture;
 
-struct Case {
+struct ReductionCase {
   std::string op;
   std::function<double(double)> expected;
 };
@@ -23,18 +23,18 @@ struct Case {
 // What is made of each term stays, and so does what is made of their sum (opset 18).
 TEST(Reductions, OverNoAxesAreOfOneTermEach) {
   const auto same = [](double x) { return x; };
-  const std::vector<Case> cases = {{"ReduceL1", [](double x) { return std::abs(x); }},
-                                   {"ReduceL2", [](double x) { return std::abs(x); }},
-                                   {"ReduceLogSum", [](double x) { return std::log(x); }},
-                                   {"ReduceLogSumExp", same},
-                                   {"ReduceMax", same},
-                                   {"ReduceMean", same},
-                                   {"ReduceMin", same},
-                                   {"ReduceProd", same},
-                                   {"ReduceSum", same},
-                                   {"ReduceSumSquare", [](double x) { return x * x; }}};
+  const std::vector<ReductionCase> cases = {{"ReduceL1", [](double x) { return std::abs(x); }},
+                                            {"ReduceL2", [](double x) { return std::abs(x); }},
+                                            {"ReduceLogSum", [](double x) { return std::log(x); }},
+                                            {"ReduceLogSumExp", same},
+                                            {"ReduceMax", same},
+                                            {"ReduceMean", same},
+                                            {"ReduceMin", same},
+                                            {"ReduceProd", same},
+                                            {"ReduceSum", same},
+                                            {"ReduceSumSquare", [](double x) { return x * x; }}};
   const std::vector<double> inputs = {2, 0.25, 3, -1.5};
-  for (const Case& c : cases) {
+  for (const ReductionCase& c : cases) {
     OperatorFixture op(c.op, 18);
     const onnx::Value y = op.with("noop_with_empty_axes", 1).numbers({2, 2}, inputs).result();
     EXPECT_EQ(text(y.axes), "(2, 2)") << c.op;
