@@ -27,13 +27,13 @@ using test::onnx::kString;
 using test::onnx::node;
 using test::onnx::tensor;
 
-using Shape = std::vector<std::int64_t>;
+using Extents = std::vector<std::int64_t>;
 
 // The model that the nodes and initializers make of x, (samples, shape), with y as its output.
 Model model_of(const std::vector<std::string>& nodes,
                const std::vector<std::string>& initializers,
-               const Shape& shape,
-               const Shape& shape_of_target) {
+               const Extents& shape,
+               const Extents& shape_of_target) {
   namespace text = test::onnx;
   std::string axes = text::axis("batch");
   for (const std::int64_t size : shape) axes += text::axis(size);
@@ -43,7 +43,7 @@ Model model_of(const std::vector<std::string>& nodes,
                                  .initializers = initializers,
                                  .inputs = {text::value_info("x", kFloat, axes)},
                                  .outputs = {text::value_info("y", kFloat, "")}}));
-  const auto of_samples = [](Shape sizes) {
+  const auto of_samples = [](Extents sizes) {
     sizes.insert(sizes.begin(), 5);
     return sizes;
   };
