@@ -15,6 +15,8 @@ namespace {
 using onnx::text;
 using test::OperatorFixture;
 
+using WholeNumbers = std::vector<std::int64_t>;
+
 struct ReductionCase {
   std::string op;
   std::function<double(double)> expected;
@@ -48,7 +50,6 @@ TEST(Reductions, OverNoAxesAreOfOneTermEach) {
 }
 
 TEST(Reductions, OfKnownIntegersOverNoAxesAreOfOneTermEach) {
-  using WholeNumbers = std::vector<std::int64_t>;
   const auto reduced = [](const std::string& name) {
     OperatorFixture op(name, 18);
     return op.with("noop_with_empty_axes", 1).integers({2}, {3, -4}).result().integers->base;

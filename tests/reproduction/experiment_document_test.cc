@@ -12,7 +12,7 @@ namespace hesscope::detail {
 namespace {
 
 // Runs a, b, c-0.1 and c-1, the last two of the family c.
-constexpr const char* kExperiment = R"(
+constexpr const char* kTiny = R"(
 [experiment]
 name = "tiny"
 [model]
@@ -47,7 +47,7 @@ figure.f.steps = [0, 5]
 )";
 
 ExperimentDocument document_of(const std::string& rest, const std::string& scale = "paper") {
-  return read_experiment_document(parse_toml(kExperiment + rest, "tiny.toml"), "tiny.toml", scale);
+  return read_experiment_document(parse_toml(kTiny + rest, "tiny.toml"), "tiny.toml", scale);
 }
 
 void expect_refused(const std::string& rest, const std::string& message) {
