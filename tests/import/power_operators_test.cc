@@ -97,14 +97,18 @@ TEST(Pow, HasTheSlopesOfItsExponentAtZero) {
   OperatorFixture op("Pow");
   op.parameter({8}).data({8});
   const Slopes slopes = slopes_of(op, std::vector<double>(8, 0.0), exponents);
-  EXPECT_EQ(slopes.first, (std::vector<double>{0, kInfinity, 1, 0, 0, 0, 0, 0}));
+  const std::vector<double> first = {0, kInfinity, 1, 0, 0, 0, 0, 0};
   const std::vector<double> second = {0, kInfinity, 0, kInfinity, 2, 0, 0, 0};
-  for (std::size_t e = 0; e < second.size(); ++e) {
-    if (std::isfinite(second[e])) {
-      EXPECT_EQ(slopes.second[e], second[e]) << exponents[e];
+  const auto expect_slope = [](double slope, double expected, double exponent) {
+    if (std::isfinite(expected)) {
+      EXPECT_EQ(slope, expected) << exponent;
     } else {
-      EXPECT_FALSE(std::isfinite(slopes.second[e])) << exponents[e];
+      EXPECT_FALSE(std::isfinite(slope)) << exponent;
     }
+  };
+  for (std::size_t e = 0; e < exponents.size(); ++e) {
+    expect_slope(slopes.first[e], first[e], exponents[e]);
+    expect_slope(slopes.second[e], second[e], exponents[e]);
   }
 }
 

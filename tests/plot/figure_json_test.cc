@@ -93,11 +93,6 @@ TEST(FigureJson, HasMarksAndWhatShinesThrough) {
   EXPECT_TRUE(contains(json, R"("opacity":0.5)")) << json;
 }
 
-TEST(FigureJson, OfNothingIsAnEmptyPanel) {
-  const std::string json = text_of({.description = "A loss"});
-  EXPECT_TRUE(contains(json, R"("panels":[{"empty":true,)")) << json;
-}
-
 TEST(SharedAxes, HoldThePanelsOfOneFigure) {
   Figure figure = one_line({1.0, 10.0});
   figure.panels.push_back(one_line({1e-3, 1.0, 5.0}).panels[0]);

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <hesscope/core/error.h>
 #include <hesscope/plot/figure_json.h>
 #include <hesscope/plot/internal/panel_scales.h>
 #include <hesscope/plot/internal/series_data.h>
@@ -235,12 +236,11 @@ Json NumberPool::add(const std::vector<double>& list) {
 }
 
 Json to_json(const Figure& figure, NumberPool& pool) {
+  if (figure.panels.empty()) throw PreconditionError("to_json: the figure has no panels");
   Describer describer(pool);
   Json panels = Json::list();
-  const std::vector<Panel> nothing(1);
-  const std::vector<Panel>& shown = figure.panels.empty() ? nothing : figure.panels;
-  for (std::size_t i = 0; i < shown.size(); ++i) {
-    panels.push_back(describer.panel(shown[i], fmt::format("panel {}", i), figure.notes));
+  for (std::size_t i = 0; i < figure.panels.size(); ++i) {
+    panels.push_back(describer.panel(figure.panels[i], fmt::format("panel {}", i), figure.notes));
   }
   Json json = Json::object();
   if (!figure.title.empty()) json["title"] = figure.title;

@@ -40,7 +40,7 @@ class NumberPool {
 ///
 /// Members that say nothing are left out. Lists of numbers are places in the pool, where they are
 /// exact and with their NaN. Colours are "#rrggbb", or "ink", "grey" and "paper", which follow the
-/// page's. A figure without panels has an empty one, so that it says that there is nothing to see.
+/// page's.
 /// @throws PreconditionError as to_svg().
 Json to_json(const Figure& figure, NumberPool& pool);
 

@@ -147,11 +147,10 @@ ProbeEstimate mean(const MatrixXd& values, const MatrixXd& weights, bool is_basi
   return estimate;
 }
 
-// 2^exponent factor times an estimate; none of a number that overflows, or underflows to 0.
+// 2^exponent factor times an estimate; none of a number that overflows.
 ProbeEstimate scaled(ProbeEstimate estimate, double factor, int exponent) {
   const double value = std::ldexp(factor * estimate.value, exponent);
-  const bool is_lost = !std::isfinite(value) || (value == 0.0 && estimate.value != 0.0);
-  if (is_lost) return {};
+  if (!std::isfinite(value)) return {};
   return {value, std::ldexp(factor * estimate.standard_error, exponent)};
 }
 

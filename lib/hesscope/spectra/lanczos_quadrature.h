@@ -29,7 +29,7 @@ struct QuadratureOptions {
 };
 
 /// A mean over probes. NaN, both, where the mean is beyond the range of double: the square of a
-/// norm above 1e154, or of one below 1e-162 that is not 0.
+/// norm above 1e154.
 struct ProbeEstimate {
   double value = kNaN;
   /// s / sqrt(num_probes), with s^2 the unbiased variance over probes; NaN for a single probe, and

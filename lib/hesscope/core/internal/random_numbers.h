@@ -14,7 +14,7 @@
 
 namespace hesscope::detail {
 
-/// Uniform in (0, 1), of 53 bits.
+/// Uniform in (0, 1], of 53 bits.
 inline double uniform_number(std::mt19937_64& engine) {
   return (static_cast<double>(engine() >> 11) + 0.5) * 0x1p-53;
 }
