@@ -390,7 +390,7 @@ class Figures(Reproduced):
                 ("above = 1.0", "above = 1.0\nbelow = 1.0", "needs one of 'above' and 'below'"),
                 ("steps = [0, 5]", "steps = [5, 0]", "two of them, the earlier first"),
                 ('y = "alignment/query_noise"', 'y = "alignment/query_signal"', "must have the same dimensions"),
-                ("seed = 8", "seed = 7", "no run is from seed 7; there are 3, 8"),
+                ("seed = 8", "seed = 7", "seed is [7], of which none is among training.seeds, [3, 8]"),
                 ('monitors = ["alignment"]', "", "no group of quantities that is measured 'alignment'")):
             self.assertIn(old, EXPERIMENT)
             done = self.reproduce("--force", experiment=EXPERIMENT.replace(old, new, 1), expect=USAGE)
