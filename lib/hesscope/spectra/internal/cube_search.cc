@@ -18,10 +18,10 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-enum class Place : std::int8_t { kFree, kLow, kHigh, kBetween };
+enum class EntryPlace : std::int8_t { kFree, kLow, kHigh, kBetween };
 
 struct Subproblem {
-  std::vector<Place> places;  // of all entries
+  std::vector<EntryPlace> places;  // of all entries
   double bound = 0;
   std::int64_t order = 0;  // in which they were made
   Index branching = -1;    // the free entry to fix next; -1 at a leaf
@@ -36,12 +36,12 @@ struct IsLess {
 
 // The entries of a subproblem by what is known of them, and the fixed ones' signs.
 struct Parts {
-  explicit Parts(const std::vector<Place>& places) {
+  explicit Parts(const std::vector<EntryPlace>& places) {
     for (std::size_t i = 0; i < places.size(); ++i) {
       const auto index = static_cast<Index>(i);
-      if (places[i] == Place::kFree) {
+      if (places[i] == EntryPlace::kFree) {
         free.push_back(index);
-      } else if (places[i] == Place::kBetween) {
+      } else if (places[i] == EntryPlace::kBetween) {
         between.push_back(index);
       } else {
         fixed.push_back(index);
@@ -49,7 +49,7 @@ struct Parts {
     }
     signs.resize(static_cast<Index>(fixed.size()));
     for (std::size_t k = 0; k < fixed.size(); ++k) {
-      const bool is_low = places[static_cast<std::size_t>(fixed[k])] == Place::kLow;
+      const bool is_low = places[static_cast<std::size_t>(fixed[k])] == EntryPlace::kLow;
       signs[static_cast<Index>(k)] = is_low ? -1 : 1;
     }
   }
@@ -91,12 +91,13 @@ class Search {
   Subproblem root_of(const MatrixXd& relaxed) const {
     const Index n = h_.rows();
     Subproblem root;
-    root.places.assign(static_cast<std::size_t>(n), Place::kFree);
+    root.places.assign(static_cast<std::size_t>(n), EntryPlace::kFree);
     root.bound = known_.upper;
     VectorXd sums = h_.cwiseAbs().rowwise().sum();
     sums = (h_.diagonal().array() >= 0).select(sums, -1.0);
     Index largest = 0;
-    if (sums.maxCoeff(&largest) >= 0) root.places[static_cast<std::size_t>(largest)] = Place::kHigh;
+    if (sums.maxCoeff(&largest) >= 0)
+      root.places[static_cast<std::size_t>(largest)] = EntryPlace::kHigh;
     const Parts parts(root.places);
     root.relaxed.resize(relaxed.rows(), 1 + static_cast<Index>(parts.free.size()));
     root.relaxed.col(0) = relaxed.col(largest);
@@ -110,12 +111,12 @@ class Search {
   void branch(const Subproblem& parent) {
     if (parent.branching < 0) return;
     const Index i = parent.branching;
-    add_child(parent, i, Place::kHigh);
-    add_child(parent, i, Place::kLow);
-    if (h_(i, i) < 0) add_child(parent, i, Place::kBetween);
+    add_child(parent, i, EntryPlace::kHigh);
+    add_child(parent, i, EntryPlace::kLow);
+    if (h_(i, i) < 0) add_child(parent, i, EntryPlace::kBetween);
   }
 
-  void add_child(const Subproblem& parent, Index i, Place place) {
+  void add_child(const Subproblem& parent, Index i, EntryPlace place) {
     Subproblem child;
     child.places = parent.places;
     child.bound = parent.bound;
