@@ -225,9 +225,10 @@ Json NumberPool::add(const std::vector<double>& list) {
   for (auto it = first; it != last; ++it) {
     const auto& [at, count] = it->second;
     // By their bytes: NaN is like NaN, and 0 unlike -0.
-    if (count == list.size() && std::memcmp(numbers_.data() + at, list.data(), bytes.size()) == 0) {
-      return place(at, count);
-    }
+    if (count != list.size()) continue;
+    const bool is_same =
+        list.empty() || std::memcmp(numbers_.data() + at, list.data(), bytes.size()) == 0;
+    if (is_same) return place(at, count);
   }
   const std::size_t at = numbers_.size();
   numbers_.insert(numbers_.end(), list.begin(), list.end());
