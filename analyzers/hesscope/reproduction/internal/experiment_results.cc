@@ -113,10 +113,10 @@ std::optional<ExperimentResults::Place> ExperimentResults::place_of(
 }
 
 ArraySeries ExperimentResults::read_series(const io::ResultReader& file,
+                                           std::span<const std::int64_t> steps,
                                            const TrainedRun& run,
                                            const Place& place,
                                            const QuantityName& quantity) const {
-  const std::vector<std::int64_t> steps = file.read_integers("", "step");
   ArraySeries series;
   const Variable* there = file.find(place.group, quantity.name);
   const std::size_t rank = there == nullptr ? 1 : std::max<std::size_t>(there->shape.size(), 1);
@@ -146,17 +146,18 @@ ArraySeries ExperimentResults::read_series(const io::ResultReader& file,
 }
 
 ExperimentResults::SeriesByQuantity ExperimentResults::figures_series(
-    const TrainedRun& run, const std::filesystem::path& path) const {
-  const io::ResultReader file(path);
+    const io::ResultReader& file,
+    std::span<const std::int64_t> steps,
+    const TrainedRun& run) const {
   SeriesByQuantity all;
   for (const std::string& quantity : quantities_) {
     const QuantityName name = quantity_name(quantity);
     const std::optional<Place> place = place_of(run, name);
-    if (!place || place->path != path) continue;
+    if (!place || place->path != file.path()) continue;
     const Variable* const listed = file.find(place->group, name.name);
     if (listed == nullptr || listed->shape.size() != 1) continue;  // arrays may be large
     try {
-      all[quantity] = read_series(file, run, *place, name);
+      all[quantity] = read_series(file, steps, run, *place, name);
     } catch (const InputError&) {
       // Said to whom asks for it.
     }
@@ -164,16 +165,27 @@ ExperimentResults::SeriesByQuantity ExperimentResults::figures_series(
   return all;
 }
 
+const ArraySeries* ExperimentResults::find_kept(const std::filesystem::path& path,
+                                                const std::string& quantity) const {
+  const auto file = kept_.find(path);
+  if (file == kept_.end()) return nullptr;
+  const auto found = file->second.find(quantity);
+  return found == file->second.end() ? nullptr : &found->second;
+}
+
 ArraySeries ExperimentResults::array_series(const TrainedRun& run,
                                             const std::string& quantity) const {
   const QuantityName name = quantity_name(quantity);
   const std::optional<Place> place = place_of(run, name);
   if (!place) return {};
-  if (!kept_.contains(place->path)) kept_[place->path] = figures_series(run, place->path);
-  const SeriesByQuantity& kept = kept_.at(place->path);
-  const auto found = kept.find(quantity);
-  if (found != kept.end()) return found->second;
-  return read_series(io::ResultReader(place->path), run, *place, name);
+  if (const ArraySeries* const kept = find_kept(place->path, quantity)) return *kept;
+  const io::ResultReader file(place->path);
+  const std::vector<std::int64_t> steps = file.read_integers("", "step");
+  if (!kept_.contains(place->path)) {
+    kept_[place->path] = figures_series(file, steps, run);
+    if (const ArraySeries* const kept = find_kept(place->path, quantity)) return *kept;
+  }
+  return read_series(file, steps, run, *place, name);
 }
 
 std::map<std::int64_t, double> ExperimentResults::series(const TrainedRun& run,
@@ -192,10 +204,7 @@ std::string ExperimentResults::long_name(const std::string& quantity) const {
   for (const TrainedRun& run : runs_) {
     const std::optional<Place> place = place_of(run, name);
     if (!place) continue;
-    const auto kept = kept_.find(place->path);
-    if (kept != kept_.end() && kept->second.contains(quantity)) {
-      return kept->second.at(quantity).long_name;
-    }
+    if (const ArraySeries* const kept = find_kept(place->path, quantity)) return kept->long_name;
     const io::ResultReader file(place->path);
     if (const auto* variable = file.find(place->group, name.name)) return variable->long_name;
   }

@@ -90,10 +90,18 @@ class ExperimentResults {
 
   std::optional<Place> place_of(const TrainedRun& run, const QuantityName& quantity) const;
 
-  // What the document's figures show of this file, without what has dimensions beyond the steps.
-  SeriesByQuantity figures_series(const TrainedRun& run, const std::filesystem::path& path) const;
+  // nullptr where it is not kept.
+  const ArraySeries* find_kept(const std::filesystem::path& path,
+                               const std::string& quantity) const;
 
+  // What the document's figures show of this file, without what has dimensions beyond the steps.
+  SeriesByQuantity figures_series(const io::ResultReader& file,
+                                  std::span<const std::int64_t> steps,
+                                  const TrainedRun& run) const;
+
+  // @param steps  of the rows of the file.
   ArraySeries read_series(const io::ResultReader& file,
+                          std::span<const std::int64_t> steps,
                           const TrainedRun& run,
                           const Place& place,
                           const QuantityName& quantity) const;
