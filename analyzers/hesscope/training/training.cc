@@ -216,6 +216,21 @@ double seconds_of_steps(const TrainingSetup& setup,
   return *middle;
 }
 
+// What a run would find in one of its folders. @returns whether it is finished.
+bool look_at_output(const fs::path& folder,
+                    const io::RunConfiguration& configuration,
+                    io::Overwrite overwrite,
+                    TrainingPlan& plan) {
+  const fs::path history = history_file(folder);
+  const detail::OutputState state =
+      detail::output_state(history, "training", overwrite, configuration);
+  plan.is_begun = plan.is_begun || state.is_done || io::has_units(history);
+  if (!state.refusal.empty() && plan.output_refusal.empty()) {
+    plan.output_refusal = fmt::format("{}: {}", history.string(), state.refusal);
+  }
+  return state.is_done;
+}
+
 }  // namespace
 
 fs::path run_folder(const fs::path& output, const std::string& run, std::uint64_t seed) {
@@ -257,25 +272,6 @@ TrainingResult run_training(const TrainingRequest& request, const TrainingProgre
   }
   return result;
 }
-
-namespace {
-
-// What a run would find in one of its folders. @returns whether it is finished.
-bool look_at_output(const fs::path& folder,
-                    const io::RunConfiguration& configuration,
-                    io::Overwrite overwrite,
-                    TrainingPlan& plan) {
-  const fs::path history = history_file(folder);
-  const detail::OutputState state =
-      detail::output_state(history, "training", overwrite, configuration);
-  plan.is_begun = plan.is_begun || state.is_done || io::has_units(history);
-  if (!state.refusal.empty() && plan.output_refusal.empty()) {
-    plan.output_refusal = fmt::format("{}: {}", history.string(), state.refusal);
-  }
-  return state.is_done;
-}
-
-}  // namespace
 
 TrainingPlan plan_training(const TrainingRequest& request) {
   // A step is timed on no more samples than this; it takes longer in proportion.

@@ -143,9 +143,9 @@ std::vector<bool> read_unproved(const io::ResultReader& result,
                                 const std::string& name,
                                 std::size_t count) {
   std::vector<bool> unproved = unproved_by_group(result, group, proof_of(name), count);
-  const std::vector<std::filesystem::path> files = files_of(result, count);
   for (const detail::UnprovedNumber& number : detail::unproved_numbers(result)) {
     if (number.group != group || number.name != name) continue;
+    const std::vector<std::filesystem::path> files = files_of(result, count);
     for (std::size_t i = 0; i < count; ++i) {
       const bool is_meant =
           number.checkpoint.empty() || (!files.empty() && files[i] == number.checkpoint);
