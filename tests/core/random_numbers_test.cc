@@ -29,7 +29,7 @@ TEST(RandomNumbers, AreThoseOfTheirFormulas) {
 TEST(RandomNumbers, OfTheNormalDistributionHaveItsMoments) {
   std::mt19937_64 engine(7);
   constexpr int kCount = 40000;
-  const Eigen::ArrayXd x = normal_matrix(kCount, 1, engine).array();
+  const Eigen::ArrayXd x = standard_normal(kCount, 1, engine).array();
   const double error = 5 / std::sqrt(double{kCount});
   EXPECT_NEAR(x.mean(), 0, error);
   EXPECT_NEAR(x.square().mean(), 1, std::sqrt(2.0) * error);

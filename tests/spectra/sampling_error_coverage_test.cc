@@ -145,8 +145,8 @@ class Population {
 
   std::unique_ptr<Objective> draw(Index num_samples, std::uint64_t seed) const {
     std::mt19937_64 engine(seed);
-    const MatrixXd r = factor_ * detail::normal_matrix(kSize, num_samples, engine);
-    const VectorXd s = 1.0 + 0.5 * detail::normal_matrix(num_samples, 1, engine).array();
+    const MatrixXd r = factor_ * detail::standard_normal(kSize, num_samples, engine);
+    const VectorXd s = 1.0 + 0.5 * detail::standard_normal(num_samples, 1, engine).array();
     std::vector<MatrixXd> matrices;
     for (Index i = 0; i < num_samples; ++i) {
       matrices.emplace_back(r.col(i) * r.col(i).transpose() + s[i] * k_);
@@ -193,7 +193,7 @@ OfExtremes of_covariance(const VectorXd& eigenvalues) {
     std::vector<MatrixXd> blocks;
     for (int b = 0; b < 32; ++b) {
       const MatrixXd x =
-          eigenvalues.cwiseSqrt().asDiagonal() * detail::normal_matrix(n, kBlockSize, engine);
+          eigenvalues.cwiseSqrt().asDiagonal() * detail::standard_normal(n, kBlockSize, engine);
       blocks.emplace_back(x * x.transpose() / kBlockSize);
     }
     const SamplingErrors errors = sampling_errors_of_blocks(blocks, 0.95).errors;
@@ -258,7 +258,7 @@ class Prompts {
     const std::unique_ptr<GraphObjective> objective = draw(4000, 1U << 20);
     const Index n = model_.num_parameters();
     std::mt19937_64 engine(2);
-    VectorXd theta = 0.3 * detail::normal_matrix(n, 1, engine);
+    VectorXd theta = 0.3 * detail::standard_normal(n, 1, engine);
     VectorXd mean = VectorXd::Zero(n);
     VectorXd square = VectorXd::Zero(n);
     for (int step = 1; step <= 100; ++step) {
@@ -291,7 +291,7 @@ class Prompts {
   static constexpr Index kContext = 20;
 
   MatrixXd numbers(Index cols, std::mt19937_64& engine) const {
-    if (tails_ == Tails::kGaussian) return detail::normal_matrix(kDimension, cols, engine);
+    if (tails_ == Tails::kGaussian) return detail::standard_normal(kDimension, cols, engine);
     return MatrixXd::NullaryExpr(kDimension, cols, [&engine] {
       const double unit = static_cast<double>(engine() >> 11) * 0x1p-52 - 1.0;
       return std::numbers::sqrt3 * unit;

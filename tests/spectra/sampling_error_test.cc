@@ -422,8 +422,8 @@ TEST(SamplingErrors, OfAHessianAtHandAreTheSame) {
 TEST(SamplingErrors, AreBitIdenticalForAnyNumberOfThreads) {
   const Model model = linear_attention({.layers = 2, .dimension = 3, .context = 8});
   std::mt19937_64 engine(1);
-  const SampleTable samples = detail::normal_matrix(150, model.record_size(), engine);
-  const VectorXd theta = 0.3 * detail::normal_matrix(model.num_parameters(), 1, engine);
+  const SampleTable samples = detail::standard_normal(150, model.record_size(), engine);
+  const VectorXd theta = 0.3 * detail::standard_normal(model.num_parameters(), 1, engine);
   for (const bool use_structure : {true, false}) {
     const auto errors_with = [&](int num_threads) {
       const GraphObjective objective(

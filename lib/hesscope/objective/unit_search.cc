@@ -129,7 +129,7 @@ class UnitSearch {
   VectorXd direction_of(const UnitReading& reading, std::size_t a) {
     const ParameterBlock& block = *reading[a].view.block;
     VectorXd direction = VectorXd::Zero(objective_.num_parameters());
-    direction.segment(block.offset, block.size) = detail::normal_matrix(block.size, 1, engine_);
+    direction.segment(block.offset, block.size) = detail::standard_normal(block.size, 1, engine_);
     return part_of(reading, a, std::move(direction));
   }
 

@@ -127,7 +127,7 @@ MatrixXd best_direction(const BallRelaxation& relaxation,
   for (Index start = 0; start < count; ++start) {
     MatrixXd v = start < num_principal
                      ? MatrixXd(principal.eigenvectors.col(rank - 1 - start).transpose() * relaxed)
-                     : MatrixXd(detail::normal_matrix(1, rank, engine) * relaxed);
+                     : MatrixXd(detail::standard_normal(1, rank, engine) * relaxed);
     relaxation.normalize(v);
     const double value = relaxation.ascend(
         v,
@@ -188,7 +188,7 @@ BallMaximum maximum_on(const char* function,
   const detail::SingleThreadedBlas one_thread;  // for all the small matrices of the balls
   const BallRelaxation relaxation(h, layout.balls);
   std::mt19937_64 engine(options.seed);
-  MatrixXd relaxed = detail::normal_matrix(relaxation.rank(), n, engine);
+  MatrixXd relaxed = detail::standard_normal(relaxation.rank(), n, engine);
   relaxation.normalize(relaxed);
   relaxation.ascend(relaxed, kAscentSweeps, kAscentTolerance, detail::part_of(progress, 0, 0.3));
   const MatrixXd best =

@@ -178,7 +178,7 @@ class Search {
 
   // ||H||_F / sqrt(n), which is at most ||H||_2, and the mean of the eigenvalues, estimated.
   Status probe() {
-    const MatrixXd g = detail::normal_matrix(n_, 4, engine_);
+    const MatrixXd g = detail::standard_normal(n_, 4, engine_);
     const MatrixXd hg = h_.apply(g);
     if (!hg.allFinite()) return Status::kNonFinite;
     scale_ = hg.stableNorm() / g.norm();
@@ -216,7 +216,7 @@ class Search {
     how.tolerance = 0.5 * options_.tolerance * norm();
     how.shift = 2.0 * std::sqrt(static_cast<double>(n_)) * scale_;
     how.max_columns = options_.max_columns;
-    how.start = detail::normal_matrix(n_, 1, engine_);
+    how.start = detail::standard_normal(n_, 1, engine_);
     how.start -= v_ * (v_.transpose() * how.start);
     if (has_all()) {
       how.min_steps = kMinSteps;

@@ -46,7 +46,7 @@ MatrixXd probes(Index n, const QuadratureOptions& options) {
   if (options.num_probes >= n) return MatrixXd::Identity(n, n);
   std::mt19937_64 engine(options.seed);
   MatrixXd v = options.entries == ProbeEntries::kGaussian
-                   ? detail::normal_matrix(n, options.num_probes, engine)
+                   ? detail::standard_normal(n, options.num_probes, engine)
                    : MatrixXd::NullaryExpr(n, options.num_probes, [&engine] {
                        return (engine() >> 63) == 0 ? 1.0 : -1.0;
                      });

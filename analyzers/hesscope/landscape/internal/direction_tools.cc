@@ -10,7 +10,7 @@
 
 namespace hesscope::detail {
 
-Eigen::VectorXd DirectionSource::normal(Eigen::Index n) { return normal_matrix(n, 1, engine_); }
+Eigen::VectorXd DirectionSource::normal(Eigen::Index n) { return standard_normal(n, 1, engine_); }
 
 Eigen::VectorXd DirectionSource::orthogonal_to(const Eigen::Ref<const Eigen::VectorXd>& d) {
   const double norm = d.stableNorm();

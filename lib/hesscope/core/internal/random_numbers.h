@@ -26,7 +26,7 @@ inline double normal_number(std::mt19937_64& engine) {
 }
 
 /// n x k standard normal numbers.
-inline Eigen::MatrixXd normal_matrix(Eigen::Index n, Eigen::Index k, std::mt19937_64& engine) {
+inline Eigen::MatrixXd standard_normal(Eigen::Index n, Eigen::Index k, std::mt19937_64& engine) {
   return Eigen::MatrixXd::NullaryExpr(n, k, [&engine] { return normal_number(engine); });
 }
 
