@@ -13,7 +13,7 @@
 #include <hesscope/models/mlp.h>
 #include <hesscope/objective/functor_objective.h>
 #include <hesscope/objective/graph_objective.h>
-#include <hesscope/objective/internal/gauss_newton_sum.h>
+#include <hesscope/objective/internal/gauss_newton_mean.h>
 
 #include "support/numbers.h"
 #include "support/refusal.h"

@@ -246,8 +246,11 @@ Objective::Matrix GraphObjective::gauss_newton(const ConstVectorRef& theta,
   require_point(*this, "gauss_newton", theta, range);
   return impl_->shared(detail::TeamCallKind::kGaussNewton, theta, range, [&] {
     if (impl_->by_factors) {
-      Matrix g = impl_->sums.gauss_newton_by_factors(theta, range, progress);
-      if (g.allFinite() || !impl_->has_finite_inputs(theta, range)) return g;
+      Matrix g(theta.size(), theta.size());
+      if (impl_->sums.gauss_newton_by_factors(theta, range, progress, g) ||
+          !impl_->has_finite_inputs(theta, range)) {
+        return g;
+      }
     }
     return impl_->sums.curvature(Curvature::kGaussNewton, theta, range, progress);
   });

@@ -11,7 +11,8 @@ namespace {
 using Eigen::Index;
 
 struct Sight {
-  double seconds = 0;         // of the whole
+  double seconds = 0;         // of the whole; if it is not complete, without what comes at the end
+  double end_seconds = 0;     // behind the last report
   bool is_complete = false;   // whether the whole was seen
   bool has_progress = false;  // whether the work tells how far it is before its end
 };
@@ -38,16 +39,19 @@ Sight seen(Work work, double most, SecondsClock clock) {
       is_enough = seconds >= most && fraction > first_fraction;  // some of it must be done
       return !is_enough;
     });
-    return {clock() - start, true, first_fraction > 0 && first_fraction < 1};
+    const double whole = clock() - start;
+    const bool has_progress = first_fraction > 0 && first_fraction < 1;
+    return {whole, has_progress ? whole - first_seconds - seconds : 0, true, has_progress};
   } catch (const Interrupted&) {
     if (!is_enough) throw;  // by somebody else
   }
   const double whole = first_seconds + seconds * (1 - first_fraction) / (fraction - first_fraction);
-  return {whole, false, true};
+  return {whole, 0, false, true};
 }
 
 // Of a matrix over all samples, from ever more of them until the clock can tell. What does not
-// depend on their number (memory for the matrix, its upper triangle) is in two probes alike.
+// depend on their number (memory for the matrix, its upper triangle) is in two probes alike; what
+// of it comes at the end, where a probe does not get, is known from the one before.
 // @param compute  called with a range and a progress callback.
 template <typename Compute>
 double seconds_on_all(const Objective& objective,
@@ -60,10 +64,16 @@ double seconds_on_all(const Objective& objective,
   const Index num_samples = objective.num_samples();
   Index last_size = 0;
   double last_seconds = 0;
+  double end_seconds = 0;
   for (Index count = kFew;; count *= 8) {
     const SampleRange probe{0, std::min(count, num_samples)};
-    const Sight sight =
+    Sight sight =
         seen([&](const ProgressCallback& progress) { compute(probe, progress); }, patience, clock);
+    if (sight.is_complete) {
+      end_seconds = sight.end_seconds;
+    } else {
+      sight.seconds += end_seconds;
+    }
     const bool is_enough = probe.size() >= kEnough || !sight.has_progress;
     const bool can_tell = !sight.is_complete || sight.seconds >= kEnoughPatience * patience;
     if ((is_enough && can_tell) || probe.size() == num_samples) {

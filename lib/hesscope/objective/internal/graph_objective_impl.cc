@@ -4,7 +4,7 @@
 
 #include <hesscope/core/memory.h>
 #include <hesscope/objective/internal/classification.h>
-#include <hesscope/objective/internal/gauss_newton_sum.h>
+#include <hesscope/objective/internal/gauss_newton_mean.h>
 #include <hesscope/objective/internal/graph_objective_impl.h>
 
 namespace hesscope {

@@ -5,7 +5,7 @@
 
 #include <hesscope/autodiff/graph_work.h>
 #include <hesscope/linalg/internal/triangles.h>
-#include <hesscope/objective/internal/gauss_newton_sum.h>
+#include <hesscope/objective/internal/gauss_newton_mean.h>
 #include <hesscope/objective/internal/sweep_sums.h>
 
 namespace hesscope::detail {
@@ -309,11 +309,11 @@ Objective::Matrix SweepSums::curvature(Curvature curvature,
   return h;
 }
 
-Objective::Matrix SweepSums::gauss_newton_by_factors(const Eigen::VectorXd& theta,
-                                                     SampleRange range,
-                                                     const ProgressCallback& progress) const {
-  Matrix g(num_parameters(), num_parameters());
-  gauss_newton_sum(
+bool SweepSums::gauss_newton_by_factors(const Eigen::VectorXd& theta,
+                                        SampleRange range,
+                                        const ProgressCallback& progress,
+                                        Eigen::Ref<Matrix> g) const {
+  return gauss_newton_mean(
       *graph_,
       records(range),
       [&](Records records, GaussNewtonFactors out) {
@@ -324,8 +324,6 @@ Objective::Matrix SweepSums::gauss_newton_by_factors(const Eigen::VectorXd& thet
       instruction_set_,
       progress,
       g);
-  g *= 1.0 / static_cast<double>(range.size());
-  return g;
 }
 
 Objective::Matrix SweepSums::predictions(const Eigen::VectorXd& theta, SampleRange range) const {

@@ -70,10 +70,11 @@ class SweepSums {
                            Eigen::Index first,
                            Eigen::Index width) const;
 
-  /// The Gauss-Newton matrix from Jacobians: gauss_newton_sum().
-  Matrix gauss_newton_by_factors(const Eigen::VectorXd& theta,
-                                 SampleRange range,
-                                 const ProgressCallback& progress) const;
+  /// The Gauss-Newton matrix from Jacobians: gauss_newton_mean().
+  bool gauss_newton_by_factors(const Eigen::VectorXd& theta,
+                               SampleRange range,
+                               const ProgressCallback& progress,
+                               Eigen::Ref<Matrix> g) const;
 
   /// As Objective has them.
   Matrix predictions(const Eigen::VectorXd& theta, SampleRange range) const;

@@ -4,7 +4,9 @@
 #include <cstring>
 #include <vector>
 
-#include <hesscope/objective/internal/gauss_newton_sum.h>
+#include <hesscope/core/huge_pages.h>
+#include <hesscope/linalg/internal/triangles.h>
+#include <hesscope/objective/internal/gauss_newton_mean.h>
 #include <hesscope/simd/internal/aligned_buffer.h>
 #include <hesscope/simd/internal/pack_kernels.h>
 
@@ -51,11 +53,13 @@ struct Tile {
   long col;
 };
 
-// Adds J^T (L J) to the entries of a tile at and below the diagonal.
+// J^T (L J), of the first chunk or added to what others gave, in the entries of a tile at and below
+// the diagonal.
 void add_tile(const PackKernels& kernels,
               const Chunk& chunk,
               double* scratch,
               const Tile& tile,
+              bool is_first,
               Eigen::Ref<Eigen::MatrixXd> g) {
   const long n = g.rows();
   const long num_rows = std::min(kTile, n - tile.row);
@@ -93,7 +97,8 @@ void add_tile(const PackKernels& kernels,
                            static_cast<int>(chunk.inner));
     for (long j = c; j < std::min(c + kPanelCols, num_cols); ++j) {
       for (long i = std::max(0L, tile.col + j - tile.row); i < num_rows; ++i) {
-        g(tile.row + i, tile.col + j) += products[i + (j - c) * kTile];
+        double& entry = g(tile.row + i, tile.col + j);
+        entry = (is_first ? 0 : entry) + products[i + (j - c) * kTile];
       }
     }
   }
@@ -122,13 +127,13 @@ bool factors_pay(const Graph& graph) {
   return m * (work + n * n / 10) <= n * work;
 }
 
-void gauss_newton_sum(const Graph& graph,
-                      Records records,
-                      const FillFactors& fill,
-                      const Executor& executor,
-                      InstructionSet set,
-                      const ProgressCallback& progress,
-                      Eigen::Ref<Eigen::MatrixXd> g) {
+bool gauss_newton_mean(const Graph& graph,
+                       Records records,
+                       const FillFactors& fill,
+                       const Executor& executor,
+                       InstructionSet set,
+                       const ProgressCallback& progress,
+                       Eigen::Ref<Eigen::MatrixXd> g) {
   const long n = g.rows();
   const long m = prediction_of(graph).size();
   const PackKernels& kernels = pack_kernels(set);
@@ -151,7 +156,7 @@ void gauss_newton_sum(const Graph& graph,
     for (long row = col; row < n; row += kTile) tiles.push_back({row, col});
   }
   ProgressCounter counter(progress, std::ssize(tiles) * records.count);
-  g.setZero();
+  advise_huge_pages(g.data(), g.outerStride() * n);
   const auto add_chunk = [&](long first_pack) {
     const long packs = std::min(chunk_packs, num_packs - first_pack);
     const long first = first_pack * kPackSamples;
@@ -168,7 +173,8 @@ void gauss_newton_sum(const Graph& graph,
     const Chunk chunk{jacobian.data(), weighted.data(), packs * m};
     executor.for_each(std::ssize(tiles), [&](Eigen::Index i) {
       const Tile& tile = tiles[static_cast<std::size_t>(i)];
-      scratch.with_buffer([&](double* buffer) { add_tile(kernels, chunk, buffer, tile, g); });
+      scratch.with_buffer(
+          [&](double* buffer) { add_tile(kernels, chunk, buffer, tile, first == 0, g); });
       counter.advance(count);
     });
   };
@@ -183,9 +189,7 @@ void gauss_newton_sum(const Graph& graph,
         return MatrixPart{&g(col, col), n - col, std::min(end * kTile, n) - col, g.outerStride()};
       },
       work_of_column);
-  for (long col = 0; col < n; ++col) {
-    for (long row = col + 1; row < n; ++row) g(col, row) = g(row, col);
-  }
+  return fill_triangles(executor, Triangle::kLower, 1.0 / static_cast<double>(records.count), g);
 }
 
 }  // namespace hesscope::detail

@@ -23,17 +23,18 @@ bool factors_pay(const Graph& graph);
 /// Does Sweep::gauss_newton_factors for at most Sweep::kPackSamples records. Called concurrently.
 using FillFactors = std::function<void(Records records, GaussNewtonFactors out)>;
 
-/// g = sum over the records of J^T L J: n x n, symmetric to the last bit, and the same to the last
-/// bit for any number of the executor's threads. @throws Interrupted as `progress` and the executor
-/// say.
+/// g = mean over the records of J^T L J: n x n, symmetric to the last bit, and the same to the last
+/// bit for any number of the executor's threads.
+/// @returns whether all of g is finite.
+/// @throws Interrupted as `progress` and the executor say.
 /// @cost the factors, and m n^2 / 2 multiplications per sample; memory besides g: some 16 KiB times
 ///       n (more where m exceeds 128), and per thread half a MiB.
-void gauss_newton_sum(const Graph& graph,
-                      Records records,
-                      const FillFactors& fill,
-                      const Executor& executor,
-                      InstructionSet set,
-                      const ProgressCallback& progress,
-                      Eigen::Ref<Eigen::MatrixXd> g);
+bool gauss_newton_mean(const Graph& graph,
+                       Records records,
+                       const FillFactors& fill,
+                       const Executor& executor,
+                       InstructionSet set,
+                       const ProgressCallback& progress,
+                       Eigen::Ref<Eigen::MatrixXd> g);
 
 }  // namespace hesscope::detail
