@@ -30,11 +30,11 @@ struct OperatorUse {
 
 std::map<std::string, OperatorUse> operators_in(const onnx::OnnxFile& file) {
   std::map<std::string, OperatorUse> uses;
-  for (const onnx::Node& node : file.nodes) {
-    const bool is_own = node.domain.empty();
-    OperatorUse& use = uses[is_own ? node.op : fmt::format("{}.{}", node.domain, node.op)];
+  for (const onnx::Node* node : file.all_nodes()) {
+    const bool is_own = node->domain.empty();
+    OperatorUse& use = uses[is_own ? node->op : fmt::format("{}.{}", node->domain, node->op)];
     ++use.count;
-    if (is_own) use.first_opset = onnx::first_opset_of(node.op);
+    if (is_own) use.first_opset = onnx::first_opset_of(node->op);
   }
   return uses;
 }
@@ -157,7 +157,7 @@ std::string tensors_text(const OnnxInspection& graph) {
 void look_into(OnnxInspection& graph, const Settings& settings, const TensorShapes& checkpoint) {
   try {
     const onnx::Dependencies needs = onnx::dependencies_of(graph.file, graph.output);
-    graph.num_operators = needs.nodes.size();
+    graph.num_operators = needs.num_nodes();
     graph.tensors = onnx_tensor_roles(graph.file, needs, settings, checkpoint);
   } catch (const InputError& error) {
     graph.obstacle = error.what();
@@ -207,7 +207,7 @@ std::string graph_text(const OnnxInspection& graph) {
                                  file.producer.empty() ? "" : ", ",
                                  file.ir_version,
                                  file.opset,
-                                 file.nodes.size(),
+                                 file.all_nodes().size(),
                                  values_text(file));
   std::vector<std::vector<std::string>> rows = {{"operator", "", "nodes"}};
   for (const auto& [name, use] : operators_in(file)) {
@@ -251,7 +251,7 @@ Json graph_json(const OnnxInspection& graph) {
           {"producer", file.producer},
           {"ir_version", file.ir_version},
           {"opset", file.opset},
-          {"nodes", file.nodes.size()},
+          {"nodes", file.all_nodes().size()},
           {"inputs", values_json(file.inputs, true)},
           {"outputs", values_json(file.outputs, false)},
           {"operators", operators},

@@ -118,6 +118,9 @@ class Goldens(program.Case):
     def test_an_lstm(self):
         self.compare("lstm")
 
+    def test_a_scripted_module_with_loops(self):
+        self.compare("scripted")
+
     def test_a_vision_transformer(self):
         self.compare("vit")
 

@@ -17,17 +17,11 @@ using hesscope::onnx::Tensor;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-std::string unnamed(const std::string& op, const Names& inputs, const Names& outputs) {
-  return node({.op = op, .inputs = inputs, .outputs = outputs});
-}
-
 std::string branch(const std::string& name,
                    const std::vector<std::string>& nodes,
                    const Names& outputs,
                    const std::vector<std::string>& initializers = {}) {
-  ModelText text{.nodes = nodes, .initializers = initializers};
-  for (const std::string& output : outputs) text.outputs.push_back(value_info(output, kFloat, ""));
-  return attribute(name, AttributeType::kGraph, part(6, graph(text)));
+  return subgraph(name, {}, nodes, outputs, initializers);
 }
 
 std::string choice(const std::string& condition,

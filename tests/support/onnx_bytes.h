@@ -239,4 +239,25 @@ inline std::string model(const ModelText& text) {
   return bytes;
 }
 
+// --- for short -----------------------------------------------------------------------------------
+
+inline std::string unnamed(const std::string& op,
+                           const Names& inputs,
+                           const Names& outputs,
+                           const std::vector<std::string>& attributes = {}) {
+  return node({.op = op, .inputs = inputs, .outputs = outputs, .attributes = attributes});
+}
+
+/// A graph as an attribute.
+inline std::string subgraph(const std::string& name,
+                            const Names& inputs,
+                            const std::vector<std::string>& nodes,
+                            const Names& outputs,
+                            const std::vector<std::string>& initializers = {}) {
+  ModelText text{.nodes = nodes, .initializers = initializers};
+  for (const std::string& input : inputs) text.inputs.push_back(value_info(input, kFloat, ""));
+  for (const std::string& output : outputs) text.outputs.push_back(value_info(output, kFloat, ""));
+  return attribute(name, AttributeType::kGraph, part(6, graph(text)));
+}
+
 }  // namespace hesscope::test::onnx

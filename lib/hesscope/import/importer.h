@@ -11,30 +11,15 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 #include <hesscope/autodiff/graph.h>
+#include <hesscope/import/dependencies.h>
 #include <hesscope/import/value.h>
 #include <hesscope/onnx/onnx_file.h>
 
 namespace hesscope::onnx {
-
-/// What an output of the graph needs.
-struct Dependencies {
-  std::string output;
-  std::vector<std::size_t> nodes;     ///< in the file's order
-  std::set<std::string> values;       ///< names of initializers, inputs, and results of nodes
-  std::set<std::string> with_slopes;  ///< of these, those that a derivative reaches
-};
-
-/// @throws InputError naming an output that the graph has not, and those it has; a node whose input
-///         is made by no node before it; all operators on the way that cannot be imported.
-Dependencies dependencies_of(const OnnxFile& file, const std::string& output);
-
-/// The names of outputs, for messages and where there is but one.
-std::vector<std::string> output_names(const OnnxFile& file);
 
 /// A constant with an initializer's value: known integers, or numbers on the graph.
 /// @throws InputError for text and other types that are not read.
@@ -48,6 +33,8 @@ struct ImportLimits {
   std::int64_t max_tensor_entries = 10'000'000;  ///< of one tensor, for one sample
   std::int64_t max_products = 200'000'000;       ///< multiplications of constant matrices
   std::int64_t max_integers = 1'000'000;         ///< of one tensor of known integers
+  std::int64_t max_all_integers = 100'000'000;   ///< of all of them
+  std::size_t max_steps = 200'000;  ///< nodes of the file that are run, and rounds of loops
 };
 
 /// Records what an output needs and returns its value.

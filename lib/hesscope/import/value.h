@@ -65,12 +65,16 @@ struct Integers {
 };
 
 /// A tensor of the imported graph: known integers, or numbers on the Graph (constants among them).
+/// Or a sequence of tensors.
 struct Value {
   ElementKind kind = ElementKind::kReal;
   Axes axes;
   std::optional<Var> var = {};  ///< of size_of(axes) entries, row by row, in any shape
   std::shared_ptr<const Integers> integers = {};
   bool is_single = false;  ///< the graph says 32 bits; entries have 64 all the same
+  std::shared_ptr<const std::vector<Value>> tensors = {};  ///< of a sequence, which has no axes
+
+  bool is_sequence() const { return tensors != nullptr; }
 
   bool is_known() const { return integers != nullptr; }
 

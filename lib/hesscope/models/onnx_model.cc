@@ -112,9 +112,9 @@ ModelBuffer buffer_of(const Tensor& tensor,
 
 // Whether it is a mean or a variance of a batch normalisation.
 bool is_statistic(const OnnxFile& file, const std::string& name) {
-  return std::ranges::any_of(file.nodes, [&](const onnx::Node& node) {
-    return node.op == "BatchNormalization" && node.domain.empty() && node.inputs.size() == 5 &&
-           (node.inputs[3] == name || node.inputs[4] == name);
+  return std::ranges::any_of(file.all_nodes(), [&](const onnx::Node* node) {
+    return node->op == "BatchNormalization" && node->domain.empty() && node->inputs.size() == 5 &&
+           (node->inputs[3] == name || node->inputs[4] == name);
   });
 }
 

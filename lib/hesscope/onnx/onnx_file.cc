@@ -244,6 +244,23 @@ const Attribute* Node::find(const std::string& attribute) const {
   return found == attributes.end() ? nullptr : &*found;
 }
 
+namespace {
+
+void add_nodes(const std::vector<Node>& nodes, std::vector<const Node*>& all) {
+  for (const Node& node : nodes) {
+    if (node.body != nullptr) add_nodes(node.body->nodes, all);
+    all.push_back(&node);
+  }
+}
+
+}  // namespace
+
+std::vector<const Node*> OnnxFile::all_nodes() const {
+  std::vector<const Node*> all;
+  add_nodes(nodes, all);
+  return all;
+}
+
 const Tensor* OnnxFile::find_initializer(const std::string& name) const {
   const auto found = std::ranges::find(initializers, name, &Tensor::name);
   return found == initializers.end() ? nullptr : &*found;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // What an ONNX file says, as plain structures: its graph with local functions and branches inlined,
-// its numbers widened, and all limits kept. Nothing here knows what an operator does; nothing else
-// knows what the file looks like.
+// the bodies of loops beside their nodes, its numbers widened, and all limits kept. Nothing here
+// knows what an operator does; nothing else knows what the file looks like.
 //
 //   const onnx::OnnxFile file = onnx::read_onnx_file("model.onnx");
 //   for (const onnx::Node& node : file.nodes) ...
@@ -78,8 +78,11 @@ struct Guard {
   bool operator==(const Guard&) const = default;
 };
 
+struct Body;
+
 /// The nodes in both branches of an If stand before it, guarded. The If itself has no attributes,
-/// and as inputs the condition, what the first branch gives, and what the second gives.
+/// and as inputs the condition, what the first branch gives, and what the second gives. A Loop or a
+/// Scan has its body, and behind its own inputs, as many as the body has, what else this takes.
 struct Node {
   std::string name;  ///< may be empty; nodes of an inlined function are named "CALL/NAME"
   std::string op;
@@ -88,8 +91,16 @@ struct Node {
   std::vector<std::string> outputs;  ///< the same
   std::vector<Attribute> attributes;
   std::vector<Guard> guards;  ///< from the outermost branch inwards
+  std::shared_ptr<const Body> body = {};
 
   const Attribute* find(const std::string& attribute) const;
+};
+
+/// What a Loop or a Scan repeats. No value outside has the name of one that is made here.
+struct Body {
+  std::vector<std::string> inputs;
+  std::vector<std::string> outputs;  ///< made here, or around the loop
+  std::vector<Node> nodes;           ///< guarded by branches in the body alone
 };
 
 /// One axis of an input: a number, a symbol ("batch"), or nothing known (size -1, no symbol).
@@ -120,6 +131,9 @@ struct OnnxFile {
   std::string sha256;  ///< io::sha256_of(files)
 
   const Tensor* find_initializer(const std::string& name) const;
+
+  /// Those in bodies, too, each before its loop.
+  std::vector<const Node*> all_nodes() const;
 };
 
 /// Bounds checked before anything is allocated. A file beyond one of them is refused.

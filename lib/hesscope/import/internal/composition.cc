@@ -35,6 +35,8 @@ Value times(const OperatorCall& call, const Value& a, const Value& b) {
   return combined(call, a, b, [](Var x, Var y) { return hadamard(x, y); });
 }
 
+Var less_or_equal(Var a, Var b) { return less(a, b) + equal(a, b); }
+
 Var mean_rows(Var a) { return (1.0 / static_cast<double>(a.cols())) * sum_rows(a); }
 
 Var norm_rows(const OperatorCall& call, Var a, double p) {

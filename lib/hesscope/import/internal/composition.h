@@ -23,6 +23,9 @@ Value plus(const OperatorCall& call, const Value& a, const Value& b);
 Value minus(const OperatorCall& call, const Value& a, const Value& b);
 Value times(const OperatorCall& call, const Value& a, const Value& b);
 
+/// 1 where a <= b, 0 elsewhere, and where either is NaN.
+Var less_or_equal(Var a, Var b);
+
 /// The mean of each row, a column.
 Var mean_rows(Var a);
 

@@ -72,8 +72,6 @@ Var negative(const OperatorCall&, Var x) { return -x; }
 
 Var logarithm(const OperatorCall&, Var x) { return log(x); }
 
-Var less_or_equal(Var a, Var b) { return less(a, b) + equal(a, b); }
-
 Var zeros_like(Var x) { return less(x, x); }
 
 // x where x > alpha, 0 elsewhere; NaN of NaN

@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include <hesscope/import/internal/composition.h>
 #include <hesscope/import/internal/integer_arithmetic.h>
 #include <hesscope/import/internal/movement.h>
 #include <hesscope/import/internal/operator_registry.h>
@@ -15,8 +16,6 @@ namespace hesscope::onnx {
 namespace {
 
 using Relation = Var (*)(Var, Var);
-
-Var less_or_equal(Var a, Var b) { return less(a, b) + equal(a, b); }
 
 // Truth values are 0 and 1.
 Var both(Var a, Var b) { return hadamard(a, b); }
@@ -163,7 +162,7 @@ Values lower_if(const OperatorCall& call) {
   }
   const std::size_t first = condition.integers->base.front() != 0 ? 1 : 1 + count;
   Values taken;
-  for (std::size_t i = 0; i < count; ++i) taken.push_back(call.input(first + i));
+  for (std::size_t i = 0; i < count; ++i) taken.push_back(call.tensor_or_sequence(first + i));
   return taken;
 }
 

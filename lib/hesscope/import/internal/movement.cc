@@ -2,6 +2,9 @@
 #include <algorithm>
 #include <numeric>
 
+#include <fmt/ranges.h>
+
+#include <hesscope/import/internal/integer_arithmetic.h>
 #include <hesscope/import/internal/movement.h>
 
 namespace hesscope::onnx {
@@ -248,6 +251,124 @@ Operands elementwise_operands(const OperatorCall& call,
   }
   const std::int64_t size = size_of(axes);
   return {matrix(expanded(call, a, axes), size, 1), matrix(expanded(call, b, axes), size, 1)};
+}
+
+std::vector<Range> whole_ranges(const Value& x) {
+  std::vector<Range> ranges;
+  for (const Axis& axis : x.axes) ranges.push_back({0, 1, axis.size});
+  return ranges;
+}
+
+Value sliced(const OperatorCall& call, const Value& x, const std::vector<Range>& ranges) {
+  Axes axes = x.axes;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    if (!axes[i].has_batch) axes[i].size = ranges[i].count;
+  }
+  const std::vector<std::int64_t> strides = strides_of(x.axes);
+  std::vector<std::int32_t> table = table_of(call, axes, [&](auto position) {
+    std::int64_t from = 0;
+    for (std::size_t i = 0; i < position.size(); ++i) {
+      from += (ranges[i].start + position[i] * ranges[i].step) * strides[i];
+    }
+    return from;
+  });
+  return moved(call, x, {.axes = std::move(axes), .table = std::move(table)});
+}
+
+std::vector<Value> parts_along(const OperatorCall& call,
+                               const Value& value,
+                               int axis,
+                               std::span<const std::int64_t> lengths) {
+  call.require_no_batch(value, axis, "splits");
+  // Taken away one by one: a sum of what the file says might be beyond 64 bits.
+  std::int64_t left = value.axes[static_cast<std::size_t>(axis)].size;
+  for (const std::int64_t part : lengths) left = part >= 0 && part <= left ? left - part : -1;
+  if (left != 0) {
+    call.refuse("parts of {} entries do not make up axis {} of {}",
+                fmt::join(lengths, ", "),
+                axis,
+                text(value.axes));
+  }
+  std::vector<Value> parts;
+  std::vector<Range> ranges = whole_ranges(value);
+  Range& range = ranges[static_cast<std::size_t>(axis)];
+  range.start = 0;
+  for (const std::int64_t part : lengths) {
+    range.count = part;
+    parts.push_back(sliced(call, value, ranges));
+    range.start += part;
+  }
+  return parts;
+}
+
+Value joined(const OperatorCall& call, std::span<const Value> parts, std::int64_t along) {
+  if (parts.empty()) call.refuse("joins nothing");
+  // What has no entries adds nothing, wherever the samples' axis is.
+  const auto with_entries =
+      std::ranges::find_if(parts, [](const Value& part) { return part.size() > 0; });
+  const Value& first = with_entries == parts.end() ? parts.front() : *with_entries;
+  const int axis = call.axis(along, first.rank());
+  const auto joint = static_cast<std::size_t>(axis);
+  Axes axes = first.axes;
+  axes[joint].size = 0;
+  std::vector<Value> inputs;
+  std::vector<std::int64_t> ends;    // along the axis
+  std::vector<std::int64_t> begins;  // of the inputs' entries
+  std::int64_t entries = 0;
+  for (const Value& part : parts) {
+    if (part.size() == 0 && first.size() > 0) continue;
+    Axes expected = first.axes;
+    if (part.axes.size() == expected.size()) expected[joint] = part.axes[joint];
+    if (part.axes != expected) {
+      call.refuse("shapes {} and {} do not fit along axis {}{}",
+                  text(first.axes),
+                  text(part.axes),
+                  axis,
+                  batch_axis(part.axes) != batch_axis(first.axes)
+                      ? ": the samples of the batch (N) stand at different places"
+                      : "");
+    }
+    call.require_no_batch(part, axis, "joins along");
+    axes[joint].size = checked_sum(call, axes[joint].size, part.axes[joint].size);
+    if (part.size() == 0) continue;
+    ends.push_back(axes[joint].size);
+    begins.push_back(entries);
+    entries += part.size();
+    inputs.push_back(part);
+  }
+  if (inputs.empty()) return call.known_result({}, std::move(axes), first.kind);
+  std::vector<std::vector<std::int64_t>> strides;
+  for (const Value& part : inputs) strides.push_back(strides_of(part.axes));
+  std::vector<std::int32_t> table = table_of(call, axes, [&](auto position) {
+    const auto k = static_cast<std::size_t>(
+        std::upper_bound(ends.begin(), ends.end(), position[joint]) - ends.begin());
+    std::int64_t from = begins[k];
+    for (std::size_t i = 0; i < position.size(); ++i) {
+      const std::int64_t shift = i == joint && k > 0 ? ends[k - 1] : 0;
+      from += (position[i] - shift) * strides[k][i];
+    }
+    return from;
+  });
+  return moved(call, inputs, {.axes = std::move(axes), .table = std::move(table)});
+}
+
+Value stacked(const OperatorCall& call, std::span<const Value> parts, std::int64_t axis) {
+  std::vector<Value> slices;
+  for (const Value& part : parts) {
+    Axes axes = part.axes;
+    axes.insert(axes.begin() + call.axis(axis, part.rank() + 1), Axis{});
+    slices.push_back(with_axes(call, part, std::move(axes)));
+  }
+  return joined(call, slices, axis);
+}
+
+Value entry_of_axis(const OperatorCall& call, const Value& value, int axis, std::int64_t index) {
+  call.require_no_batch(value, axis, "takes single entries of");
+  std::vector<Range> ranges = whole_ranges(value);
+  ranges[static_cast<std::size_t>(axis)] = {index, 1, 1};
+  Axes axes = value.axes;
+  axes.erase(axes.begin() + axis);
+  return with_axes(call, sliced(call, value, ranges), std::move(axes));
 }
 
 }  // namespace hesscope::onnx

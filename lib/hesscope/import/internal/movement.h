@@ -43,6 +43,35 @@ std::vector<std::int64_t> strides_of(const Axes& axes);
 /// Axis i of the result is axis order[i] of the input.
 Value transposed(const OperatorCall& call, const Value& value, const std::vector<int>& order);
 
+/// Entries start, start + step, ... of one axis.
+struct Range {
+  std::int64_t start = 0;
+  std::int64_t step = 1;
+  std::int64_t count = 0;
+};
+
+/// All entries of each axis.
+std::vector<Range> whole_ranges(const Value& value);
+
+/// Of each axis a range; that of the batch must be whole.
+Value sliced(const OperatorCall& call, const Value& value, const std::vector<Range>& ranges);
+
+/// Tensors of these lengths along an axis, which they make up. Refuses others, and the batch.
+std::vector<Value> parts_along(const OperatorCall& call,
+                               const Value& value,
+                               int axis,
+                               std::span<const std::int64_t> lengths);
+
+/// Tensors one behind the other along `axis`, from the front or, negative, from the end; in this
+/// alone their lengths may differ. Refuses shapes that do not fit, and the batch as the axis.
+Value joined(const OperatorCall& call, std::span<const Value> parts, std::int64_t axis);
+
+/// Tensors of one shape along a new axis, `axis` of the result.
+Value stacked(const OperatorCall& call, std::span<const Value> parts, std::int64_t axis);
+
+/// Entry `index` of an axis, which is not there any more. Refuses the batch.
+Value entry_of_axis(const OperatorCall& call, const Value& value, int axis, std::int64_t index);
+
 /// All axes but `last` in their order, then those of `last` in theirs.
 std::vector<int> order_with_last(int rank, std::span<const int> last);
 

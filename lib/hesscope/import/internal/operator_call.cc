@@ -23,9 +23,28 @@ void OperatorCall::refuse_with(const std::string& why) const {
   throw InputError(fmt::format("{}: {}: {}", recording_->source, place_of(*node_, opset_), why));
 }
 
-const Value& OperatorCall::input(std::size_t i) const {
+const Value& OperatorCall::tensor_or_sequence(std::size_t i) const {
   if (!has(i)) refuse("needs an input {}", i + 1);
   return *inputs_[i];
+}
+
+const Value& OperatorCall::input(std::size_t i) const {
+  const Value& value = tensor_or_sequence(i);
+  if (value.is_sequence()) refuse("input {} is a sequence; it takes a tensor", i + 1);
+  return value;
+}
+
+const std::vector<Value>& OperatorCall::sequence(std::size_t i) const {
+  const Value& value = tensor_or_sequence(i);
+  if (!value.is_sequence()) refuse("input {} is a tensor; it takes a sequence", i + 1);
+  return *value.tensors;
+}
+
+std::optional<std::int64_t> OperatorCall::known_scalar(std::size_t i) const {
+  if (!has(i)) return std::nullopt;
+  const std::vector<std::int64_t> entries = known(i);
+  if (entries.size() != 1) refuse("input {} has {} entries; it takes one", i + 1, entries.size());
+  return entries.front();
 }
 
 Value OperatorCall::real(std::size_t i) const { return real(input(i)); }
@@ -148,6 +167,24 @@ void OperatorCall::require_no_batch(const Value& value, int axis, const std::str
          onnx::text(value.axes));
 }
 
+const Body& OperatorCall::body() const {
+  if (node_->body == nullptr) {
+    refuse("stands in a function, where loops are not read: inline the model's functions");
+  }
+  return *node_->body;
+}
+
+std::vector<Value> OperatorCall::run_body(std::vector<Value> inputs) const {
+  count_step();
+  return recording_->run_body(body(), std::move(inputs));
+}
+
+void OperatorCall::count_step() const {
+  if (++recording_->num_steps <= recording_->limits.max_steps) return;
+  refuse("the graph has, with its loops unrolled, more than {} steps",
+         recording_->limits.max_steps);
+}
+
 std::int64_t OperatorCall::checked_size(const Axes& axes) const {
   std::int64_t size = 1;
   for (const Axis& axis : axes) {
@@ -192,6 +229,14 @@ Value OperatorCall::known_result(Integers integers, Axes axes, ElementKind kind)
     refuse("would make {} integers of shapes and indices; at most {} are taken",
            integers.base.size(),
            recording_->limits.max_integers);
+  }
+  recording_->num_integers += static_cast<std::int64_t>(integers.base.size());
+  if (recording_->num_integers > recording_->limits.max_all_integers) {
+    refuse(
+        "has come, with what is before it, to {} integers of shapes and indices; at most {} are "
+        "taken",
+        recording_->num_integers,
+        recording_->limits.max_all_integers);
   }
   if (!integers.depends_on_batch()) integers.per_sample.clear();
   return {.kind = kind,

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -24,6 +25,9 @@ namespace hesscope::onnx {
 /// two fit into 64 bits.
 inline constexpr std::int64_t kLargestLength = ImportLimits{}.max_tensor_entries;
 
+/// The values of a body's outputs, of its inputs'.
+using RunBody = std::function<std::vector<Value>(const Body& body, std::vector<Value> inputs)>;
+
 /// What all nodes of an import share.
 struct Recording {
   std::string source;  ///< the file, for messages
@@ -32,6 +36,9 @@ struct Recording {
   ImportLimits limits = {};
   std::size_t num_counted = 0;    ///< nodes whose products are
   std::int64_t num_products = 0;  ///< multiplications of matrices that depend on constants alone
+  std::int64_t num_integers = 0;  ///< of all known results
+  std::size_t num_steps = 0;      ///< nodes of the file run, and rounds of loops
+  RunBody run_body = {};
 };
 
 class OperatorCall {
@@ -65,8 +72,18 @@ class OperatorCall {
   /// of numbers, as Resize's scales.
   bool has_entries(std::size_t i) const { return has(i) && inputs_[i]->size() > 0; }
 
-  /// Input i as it is. Refuses if it was left out.
+  /// Input i, a tensor. Refuses if it was left out, or is a sequence.
   const Value& input(std::size_t i) const;
+
+  /// The tensors of input i, a sequence. Refuses others.
+  const std::vector<Value>& sequence(std::size_t i) const;
+
+  /// Input i as it is. Refuses if it was left out.
+  const Value& tensor_or_sequence(std::size_t i) const;
+
+  /// Input i, one integer or truth value that is known as known() has them; none if it was left
+  /// out.
+  std::optional<std::int64_t> known_scalar(std::size_t i) const;
 
   /// Input i as numbers on the graph: known integers become constants; refused where they depend on
   /// the number of samples.
@@ -110,6 +127,17 @@ class OperatorCall {
   /// Refuses an axis that is the batch, or has it as a factor: `what` ("its maximum is taken over")
   /// would make samples interact.
   void require_no_batch(const Value& value, int axis, const std::string& what) const;
+
+  // --- loops ---
+
+  /// What the node repeats. Refuses a node in a function, where loops are not read.
+  const Body& body() const;
+
+  /// The values of the body's outputs, of its inputs'. A step.
+  std::vector<Value> run_body(std::vector<Value> inputs) const;
+
+  /// Refuses more steps than are taken: a file can ask for any number in a few bytes.
+  void count_step() const;
 
   // --- results ---
 

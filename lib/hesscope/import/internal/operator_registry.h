@@ -67,6 +67,8 @@ std::span<const Operator> pool_operators();
 std::span<const Operator> normalization_operators();
 std::span<const Operator> resize_operators();
 std::span<const Operator> recurrent_operators();
+std::span<const Operator> loop_operators();
+std::span<const Operator> sequence_operators();
 std::span<const Operator> loss_operators();
 
 /// The operator of ONNX's own domain, or nullptr.

@@ -143,7 +143,7 @@ Values lower_unsqueeze(const OperatorCall& call) {
   return {with_axes(call, x, std::move(axes))};
 }
 
-Values lower_identity(const OperatorCall& call) { return {call.input(0)}; }
+Values lower_identity(const OperatorCall& call) { return {call.tensor_or_sequence(0)}; }
 
 // --- entries in another order, or some of them ---
 
@@ -158,13 +158,6 @@ Values lower_transpose(const OperatorCall& call) {
   }
   return {transposed(call, x, order)};
 }
-
-// Entries start, start + step, ... of one axis.
-struct Range {
-  std::int64_t start = 0;
-  std::int64_t step = 1;
-  std::int64_t count = 0;
-};
 
 Range range_of(const OperatorCall& call,
                std::int64_t size,
@@ -181,28 +174,6 @@ Range range_of(const OperatorCall& call,
   const std::int64_t length = step > 0 ? end - start : start - end;
   const std::int64_t stride = step == INT64_MIN ? INT64_MAX : std::abs(step);
   return {start, step, length <= 0 ? 0 : (length - 1) / stride + 1};
-}
-
-Value sliced(const OperatorCall& call, const Value& x, const std::vector<Range>& ranges) {
-  Axes axes = x.axes;
-  for (std::size_t i = 0; i < axes.size(); ++i) {
-    if (!axes[i].has_batch) axes[i].size = ranges[i].count;
-  }
-  const std::vector<std::int64_t> strides = strides_of(x.axes);
-  std::vector<std::int32_t> table = table_of(call, axes, [&](auto position) {
-    std::int64_t from = 0;
-    for (std::size_t i = 0; i < position.size(); ++i) {
-      from += (ranges[i].start + position[i] * ranges[i].step) * strides[i];
-    }
-    return from;
-  });
-  return moved(call, x, {.axes = std::move(axes), .table = std::move(table)});
-}
-
-std::vector<Range> whole_ranges(const Value& x) {
-  std::vector<Range> ranges;
-  for (const Axis& axis : x.axes) ranges.push_back({0, 1, axis.size});
-  return ranges;
 }
 
 // Whether entry e, an end, is N times the axis' length, or beyond all batches.
@@ -270,82 +241,13 @@ Values lower_split(const OperatorCall& call) {
                   each);
     }
   }
-  // Taken away one by one: a sum of what the file says might be beyond 64 bits.
-  std::int64_t left = size;
-  for (const std::int64_t part : sizes) left = part >= 0 && part <= left ? left - part : -1;
-  if (left != 0) {
-    call.refuse("parts of {} entries do not make up axis {} of {}",
-                fmt::join(sizes, ", "),
-                axis,
-                text(x.axes));
-  }
-  Values parts;
-  std::int64_t start = 0;
-  for (const std::int64_t part : sizes) {
-    std::vector<Range> ranges = whole_ranges(x);
-    ranges[static_cast<std::size_t>(axis)] = {start, 1, part};
-    parts.push_back(sliced(call, x, ranges));
-    start += part;
-  }
-  return parts;
-}
-
-// The first tensor with entries, or the first of all: what has none adds nothing to a joint one,
-// wherever the samples' axis is.
-const Value& first_with_entries(const OperatorCall& call) {
-  for (std::size_t k = 0; k < call.num_inputs(); ++k) {
-    if (call.has_entries(k)) return call.input(k);
-  }
-  return call.input(0);
+  return parts_along(call, x, axis, sizes);
 }
 
 Values lower_concat(const OperatorCall& call) {
-  if (call.num_inputs() == 0) call.refuse("joins nothing");
-  const Value& first = first_with_entries(call);
-  const int axis = call.axis(call.integer("axis", 1), first.rank());
-  const auto joint = static_cast<std::size_t>(axis);
-  Axes axes = first.axes;
-  axes[joint].size = 0;
-  std::vector<Value> inputs;
-  std::vector<std::int64_t> ends;    // along the axis
-  std::vector<std::int64_t> begins;  // of the inputs' entries
-  std::int64_t entries = 0;
-  for (std::size_t k = 0; k < call.num_inputs(); ++k) {
-    const Value& part = call.input(k);
-    if (part.size() == 0 && first.size() > 0) continue;
-    Axes expected = first.axes;
-    if (part.axes.size() == expected.size()) expected[joint] = part.axes[joint];
-    if (part.axes != expected) {
-      call.refuse("shapes {} and {} do not fit along axis {}{}",
-                  text(first.axes),
-                  text(part.axes),
-                  axis,
-                  batch_axis(part.axes) != batch_axis(first.axes)
-                      ? ": the samples of the batch (N) stand at different places"
-                      : "");
-    }
-    call.require_no_batch(part, axis, "joins along");
-    axes[joint].size = checked_sum(call, axes[joint].size, part.axes[joint].size);
-    if (part.size() == 0) continue;
-    ends.push_back(axes[joint].size);
-    begins.push_back(entries);
-    entries += part.size();
-    inputs.push_back(part);
-  }
-  if (inputs.empty()) return {call.known_result({}, std::move(axes), first.kind)};
-  std::vector<std::vector<std::int64_t>> strides;
-  for (const Value& part : inputs) strides.push_back(strides_of(part.axes));
-  std::vector<std::int32_t> table = table_of(call, axes, [&](auto position) {
-    const auto k = static_cast<std::size_t>(
-        std::upper_bound(ends.begin(), ends.end(), position[joint]) - ends.begin());
-    std::int64_t from = begins[k];
-    for (std::size_t i = 0; i < position.size(); ++i) {
-      const std::int64_t shift = i == joint && k > 0 ? ends[k - 1] : 0;
-      from += (position[i] - shift) * strides[k][i];
-    }
-    return from;
-  });
-  return {moved(call, inputs, {.axes = std::move(axes), .table = std::move(table)})};
+  Values parts;
+  for (std::size_t k = 0; k < call.num_inputs(); ++k) parts.push_back(call.input(k));
+  return {joined(call, parts, call.integer("axis", 1))};
 }
 
 Values lower_expand(const OperatorCall& call) {

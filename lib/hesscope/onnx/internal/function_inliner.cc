@@ -14,6 +14,8 @@ namespace {
 
 constexpr std::string_view kIf = "If";
 
+bool is_loop(std::string_view op) { return op == "Loop" || op == "Scan"; }
+
 /// Bytes of the values that a copy of the attribute has of its own.
 std::size_t bytes_of_copy(const Attribute& attribute) {
   std::size_t bytes = attribute.name.size();
@@ -69,19 +71,24 @@ std::vector<Node> FunctionInliner::inlined_graph() {
     throw InputError(fmt::format(
         "{}: has {} nodes; at most {} are read", where_, graph.node_size(), limits_.max_nodes));
   }
-  const bool has_branches =
-      std::ranges::any_of(graph.node(), [](const auto& node) { return node.op_type() == kIf; });
-  if (!functions_.empty() || has_branches) {
-    for (const auto& value : graph.input()) names_.insert(value.name());
-    for (const auto& tensor : graph.initializer()) names_.insert(tensor.name());
-    for (const auto& node : graph.node()) {
-      names_.insert(node.input().begin(), node.input().end());
-      names_.insert(node.output().begin(), node.output().end());
-    }
-  }
+  for (const auto& tensor : graph.initializer()) names_.insert(tensor.name());
+  add_names(graph);
   Scope scope;
   for (const hesscope_onnx::NodeProto& stored : graph.node()) emit(stored, scope);
   return std::move(nodes_);
+}
+
+// All that the file spells: no name that is made up here is one of them.
+void FunctionInliner::add_names(const hesscope_onnx::GraphProto& graph) {
+  for (const auto& value : graph.input()) names_.insert(value.name());
+  for (const auto& value : graph.output()) names_.insert(value.name());
+  for (const auto& node : graph.node()) {
+    names_.insert(node.input().begin(), node.input().end());
+    names_.insert(node.output().begin(), node.output().end());
+    for (const auto& attribute : node.attribute()) {
+      if (attribute.has_g()) add_names(attribute.g());
+    }
+  }
 }
 
 void FunctionInliner::emit(const hesscope_onnx::NodeProto& stored, Scope& scope) {
@@ -97,6 +104,7 @@ void FunctionInliner::emit(const hesscope_onnx::NodeProto& stored, Scope& scope)
   for (std::string& name : node.inputs) name = scope.find(name);
   node.guards = scope.guards;
   if (node.op == kIf && node.domain.empty()) add_branches(node, stored, scope);
+  if (is_loop(node.op) && node.domain.empty()) add_body(node, stored, scope);
   for (std::string& name : node.outputs) name = define(name, scope);
   emit(std::move(node), read.overload);
 }
@@ -107,29 +115,38 @@ void FunctionInliner::add_branches(Node& node,
   if (node.inputs.size() != 1 || node.inputs[0].empty()) {
     throw InputError(node_text(where_, node) + ": it has not one input, the condition");
   }
-  if (depth_ == limits_.max_function_depth) {
-    throw InputError(fmt::format("{}: branches are nested more than {} deep",
-                                 node_text(where_, node),
-                                 limits_.max_function_depth));
-  }
-  ++depth_;
+  go_deeper(node);
   for (const bool is_true : {true, false}) {
     const std::string_view wanted = is_true ? "then_branch" : "else_branch";
-    const auto branch = std::ranges::find_if(stored.attribute(), [&](const auto& attribute) {
-      return attribute.name() == wanted && attribute.has_g();
-    });
-    if (branch == stored.attribute().end()) {
-      throw InputError(fmt::format("{}: it has no {}", node_text(where_, node), wanted));
-    }
     Scope inner;
     inner.around = &scope;
     inner.label = fmt::format("{}/{}", label_of(node), wanted);
     inner.guards = scope.guards;
     inner.guards.push_back({.condition = node.inputs[0], .is_true = is_true});
-    add_branch(node, branch->g(), std::move(inner));
+    add_branch(node, subgraph_of(node, stored, wanted), std::move(inner));
   }
   --depth_;
   node.attributes.clear();
+}
+
+const hesscope_onnx::GraphProto& FunctionInliner::subgraph_of(
+    const Node& node, const hesscope_onnx::NodeProto& stored, std::string_view attribute) const {
+  const auto found = std::ranges::find_if(stored.attribute(), [&](const auto& each) {
+    return each.name() == attribute && each.has_g();
+  });
+  if (found == stored.attribute().end()) {
+    throw InputError(fmt::format("{}: it has no {}", node_text(where_, node), attribute));
+  }
+  return found->g();
+}
+
+void FunctionInliner::go_deeper(const Node& node) {
+  if (depth_ == limits_.max_function_depth) {
+    throw InputError(fmt::format("{}: branches and loops are nested more than {} deep",
+                                 node_text(where_, node),
+                                 limits_.max_function_depth));
+  }
+  ++depth_;
 }
 
 void FunctionInliner::add_branch(Node& node, const hesscope_onnx::GraphProto& branch, Scope scope) {
@@ -140,7 +157,47 @@ void FunctionInliner::add_branch(Node& node, const hesscope_onnx::GraphProto& br
                                  scope.label,
                                  branch.output_size()));
   }
-  for (const hesscope_onnx::TensorProto& stored : branch.initializer()) {
+  emit(branch, scope);
+  for (const auto& output : branch.output()) node.inputs.push_back(scope.find(output.name()));
+}
+
+void FunctionInliner::add_body(Node& node,
+                               const hesscope_onnx::NodeProto& stored,
+                               const Scope& scope) {
+  const hesscope_onnx::GraphProto& graph = subgraph_of(node, stored, "body");
+  if (static_cast<std::size_t>(graph.input_size()) != node.inputs.size()) {
+    throw InputError(fmt::format("{}: it has {} inputs, but its body has {}",
+                                 node_text(where_, node),
+                                 node.inputs.size(),
+                                 graph.input_size()));
+  }
+  go_deeper(node);
+  Scope inner;
+  inner.around = &scope;
+  inner.label = fmt::format("{}/body", label_of(node));
+  Body body;
+  for (const auto& input : graph.input()) body.inputs.push_back(define(input.name(), inner));
+  std::vector<Node> around = std::exchange(nodes_, {});
+  emit(graph, inner);
+  body.nodes = std::exchange(nodes_, std::move(around));
+  for (const auto& output : graph.output()) body.outputs.push_back(inner.find(output.name()));
+  --depth_;
+
+  std::unordered_set<std::string> known(body.inputs.begin(), body.inputs.end());
+  known.insert("");  // an input left out
+  for (const Node& each : body.nodes) known.insert(each.outputs.begin(), each.outputs.end());
+  const auto take = [&](const std::string& name) {
+    if (known.insert(name).second) node.inputs.push_back(name);
+  };
+  for (const Node& each : body.nodes) std::ranges::for_each(each.inputs, take);
+  std::ranges::for_each(body.outputs, take);
+  std::erase_if(node.attributes, [](const auto& attribute) { return attribute.name == "body"; });
+  node.body = std::make_shared<const Body>(std::move(body));
+}
+
+// Its initializers and its nodes.
+void FunctionInliner::emit(const hesscope_onnx::GraphProto& graph, Scope& scope) {
+  for (const hesscope_onnx::TensorProto& stored : graph.initializer()) {
     Node constant;
     constant.name = fmt::format("{}/{}", scope.label, stored.name());
     constant.op = "Constant";
@@ -151,8 +208,7 @@ void FunctionInliner::add_branch(Node& node, const hesscope_onnx::GraphProto& br
     constant.outputs = {define(stored.name(), scope)};
     emit(std::move(constant), "");
   }
-  for (const hesscope_onnx::NodeProto& stored : branch.node()) emit(stored, scope);
-  for (const auto& output : branch.output()) node.inputs.push_back(scope.find(output.name()));
+  for (const hesscope_onnx::NodeProto& stored : graph.node()) emit(stored, scope);
 }
 
 const std::string& FunctionInliner::Scope::find(const std::string& name) const {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Local functions and branches of an ONNX file: each call becomes the nodes of the function, and
-// those in the branches of an If become nodes of the graph, under its condition.
+// Local functions, branches and loops of an ONNX file: each call becomes the nodes of the function,
+// those in the branches of an If become nodes of the graph, under its condition, and the body of a
+// loop stands beside its node.
 #pragma once
 
 #include <cstddef>
@@ -34,11 +35,12 @@ class FunctionInliner {
                   const OnnxLimits& limits);
 
   /// The nodes of the graph, calls replaced by what the functions do, and branches by guarded
-  /// nodes. Values inside of a function or a branch get names that no other value has. An If in a
-  /// function stays as it is.
-  /// @throws InputError for a function that calls itself, calls or branches too deep, nodes beyond
-  ///         the limits, a call with more inputs or outputs than its function has, a branch with
-  ///         another number of outputs than its If.
+  /// nodes. Values inside of a function, a branch or a body get names that no other value has. An
+  /// If or a loop in a function stays as it is.
+  /// @throws InputError for a function that calls itself, calls, branches or loops too deep, nodes
+  ///         beyond the limits, a call with more inputs or outputs than its function has, a branch
+  ///         with another number of outputs than its If, a body with another number of inputs than
+  ///         its loop.
   std::vector<Node> inlined_graph();
 
  private:
@@ -53,7 +55,7 @@ class FunctionInliner {
   };
   struct Call;  // a function's formal names in terms of a caller's
 
-  // The names in a branch, and those around it, in terms of the graph's.
+  // The names in a branch or a body, and those around it, in terms of the graph's.
   struct Scope {
     const Scope* around = nullptr;
     std::string label;
@@ -63,9 +65,16 @@ class FunctionInliner {
     const std::string& find(const std::string& name) const;
   };
 
+  void add_names(const hesscope_onnx::GraphProto& graph);
   void emit(const hesscope_onnx::NodeProto& stored, Scope& scope);
   void add_branches(Node& node, const hesscope_onnx::NodeProto& stored, const Scope& scope);
   void add_branch(Node& node, const hesscope_onnx::GraphProto& branch, Scope scope);
+  void add_body(Node& node, const hesscope_onnx::NodeProto& stored, const Scope& scope);
+  const hesscope_onnx::GraphProto& subgraph_of(const Node& node,
+                                               const hesscope_onnx::NodeProto& stored,
+                                               std::string_view attribute) const;
+  void go_deeper(const Node& node);
+  void emit(const hesscope_onnx::GraphProto& graph, Scope& scope);
   std::string define(const std::string& name, Scope& scope);
   void emit(Node node, const std::string& overload);
   void replace(const Node& call, Function& function);

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What of an ONNX graph an output needs.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <hesscope/onnx/onnx_file.h>
+
+namespace hesscope::onnx {
+
+/// What an output of the graph needs.
+struct Dependencies {
+  std::string output;
+  std::vector<std::size_t> nodes;                             ///< in the file's order
+  std::map<const Body*, std::vector<std::size_t>> in_bodies;  ///< the same of bodies' nodes
+  std::set<std::string> values;       ///< names of initializers, inputs, and results of nodes
+  std::set<std::string> with_slopes;  ///< of these, those that a derivative reaches
+
+  std::size_t num_nodes() const;  ///< with those in bodies
+};
+
+/// @throws InputError naming an output that the graph has not, and those it has; a node whose input
+///         is made by no node before it; all operators on the way that cannot be imported.
+Dependencies dependencies_of(const OnnxFile& file, const std::string& output);
+
+/// The names of outputs, for messages and where there is but one.
+std::vector<std::string> output_names(const OnnxFile& file);
+
+}  // namespace hesscope::onnx
