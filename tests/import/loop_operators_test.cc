@@ -187,6 +187,9 @@ TEST(Loops, FillSequences) {
   expect_no(with(unnamed("SequenceLength", {"w"}, {"y"})),
             "input 1 is a tensor; it takes a sequence");
   expect_no(with(unnamed("Identity", {"all"}, {"y"})), "its output 'y' is a sequence of tensors");
+  Loops few = with(joined(0, 0));
+  few.limits.max_in_sequences = 5;
+  expect_no(few, "6 tensors in sequences; at most 5 are taken");  // 1 + 2 + 3
   expect_no(with(joined(1, 0)), "axis 1 is not one of a tensor of rank 1");
 }
 

@@ -34,6 +34,7 @@ struct ImportLimits {
   std::int64_t max_products = 200'000'000;       ///< multiplications of constant matrices
   std::int64_t max_integers = 1'000'000;         ///< of one tensor of known integers
   std::int64_t max_all_integers = 100'000'000;   ///< of all of them
+  std::size_t max_in_sequences = 10'000'000;     ///< tensors of all sequences made
   std::size_t max_steps = 200'000;  ///< nodes of the file that are run, and rounds of loops
 };
 

@@ -244,6 +244,18 @@ Value OperatorCall::known_result(Integers integers, Axes axes, ElementKind kind)
           .integers = std::make_shared<const Integers>(std::move(integers))};
 }
 
+Value OperatorCall::sequence_result(std::vector<Value> tensors) const {
+  recording_->num_in_sequences += tensors.size();
+  if (recording_->num_in_sequences > recording_->limits.max_in_sequences) {
+    refuse("has come, with what is before it, to {} tensors in sequences; at most {} are taken",
+           recording_->num_in_sequences,
+           recording_->limits.max_in_sequences);
+  }
+  Value value;
+  value.tensors = std::make_shared<const std::vector<Value>>(std::move(tensors));
+  return value;
+}
+
 Var OperatorCall::constant(std::span<const double> entries) const {
   return graph().constant(entries, static_cast<Eigen::Index>(entries.size()), 1);
 }

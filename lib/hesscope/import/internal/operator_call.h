@@ -34,10 +34,11 @@ struct Recording {
   Graph* graph;
   ConstantFolder folder;
   ImportLimits limits = {};
-  std::size_t num_counted = 0;    ///< nodes whose products are
-  std::int64_t num_products = 0;  ///< multiplications of matrices that depend on constants alone
-  std::int64_t num_integers = 0;  ///< of all known results
-  std::size_t num_steps = 0;      ///< nodes of the file run, and rounds of loops
+  std::size_t num_counted = 0;       ///< nodes whose products are
+  std::int64_t num_products = 0;     ///< multiplications of matrices that depend on constants alone
+  std::int64_t num_integers = 0;     ///< of all known results
+  std::size_t num_in_sequences = 0;  ///< tensors in all sequences made
+  std::size_t num_steps = 0;         ///< nodes of the file run, and rounds of loops
   RunBody run_body = {};
 };
 
@@ -151,6 +152,9 @@ class OperatorCall {
   Value result(Var var, Axes axes, ElementKind kind = ElementKind::kReal) const;
 
   Value known_result(Integers integers, Axes axes, ElementKind kind = ElementKind::kInteger) const;
+
+  /// Refuses more tensors in sequences than are taken: loops may copy ever longer ones.
+  Value sequence_result(std::vector<Value> tensors) const;
 
   /// Numbers that do not change, as a column.
   Var constant(std::span<const double> entries) const;

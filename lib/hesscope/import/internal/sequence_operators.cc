@@ -10,12 +10,6 @@
 namespace hesscope::onnx {
 namespace {
 
-Value sequence_of(Values tensors) {
-  Value value;
-  value.tensors = std::make_shared<const Values>(std::move(tensors));
-  return value;
-}
-
 // The place that input i says, from the front or, negative, from the end; the last of `count` if it
 // was left out.
 std::size_t place(const OperatorCall& call, std::size_t i, std::size_t count) {
@@ -27,12 +21,12 @@ std::size_t place(const OperatorCall& call, std::size_t i, std::size_t count) {
   return static_cast<std::size_t>(given < 0 ? given + size : given);
 }
 
-Values lower_sequence_empty(const OperatorCall& /*call*/) { return {sequence_of({})}; }
+Values lower_sequence_empty(const OperatorCall& call) { return {call.sequence_result({})}; }
 
 Values lower_sequence_construct(const OperatorCall& call) {
   Values tensors;
   for (std::size_t i = 0; i < call.num_inputs(); ++i) tensors.push_back(call.input(i));
-  return {sequence_of(std::move(tensors))};
+  return {call.sequence_result(std::move(tensors))};
 }
 
 // Before the tensor at a place, or behind the last.
@@ -42,14 +36,14 @@ Values lower_sequence_insert(const OperatorCall& call) {
   const bool is_last = !call.has(2) || call.known_scalar(2) == static_cast<std::int64_t>(count);
   const std::size_t at = is_last ? count : place(call, 2, count);
   tensors.insert(tensors.begin() + static_cast<std::ptrdiff_t>(at), call.input(1));
-  return {sequence_of(std::move(tensors))};
+  return {call.sequence_result(std::move(tensors))};
 }
 
 Values lower_sequence_erase(const OperatorCall& call) {
   Values tensors = call.sequence(0);
   const std::size_t at = place(call, 1, tensors.size());
   tensors.erase(tensors.begin() + static_cast<std::ptrdiff_t>(at));
-  return {sequence_of(std::move(tensors))};
+  return {call.sequence_result(std::move(tensors))};
 }
 
 Values lower_sequence_at(const OperatorCall& call) {
@@ -91,7 +85,7 @@ Values lower_split_to_sequence(const OperatorCall& call) {
       part = with_axes(call, part, std::move(axes));
     }
   }
-  return {sequence_of(std::move(parts))};
+  return {call.sequence_result(std::move(parts))};
 }
 
 }  // namespace
