@@ -248,6 +248,37 @@ TEST(TensorFile, RefusesANumberOfElementsThatIsNotThatOfTheShape) {
   }
 }
 
+TEST(FormatRegistry, RefusesAReaderThatOpensNothingOrNamesNoFiles) {
+  using hesscope::io::FormatKind;
+  const FormatKind nothing = {
+      .name = "nothing",
+      .extension = ".nothing",
+      .summary = "of no source",
+      .recognises =
+          [](const hesscope::io::InputFile& file) { return file.text_at(0, 8) == "#nothing"; },
+      .open = [](std::shared_ptr<const hesscope::io::InputFile>, const hesscope::io::ReadLimits&)
+          -> std::unique_ptr<hesscope::io::TensorSource> { return nullptr; }};
+  const FormatKind nowhere = {
+      .name = "nowhere",
+      .extension = ".nowhere",
+      .summary = "of no files",
+      .recognises =
+          [](const hesscope::io::InputFile& file) { return file.text_at(0, 8) == "#nowhere"; },
+      .open = [](std::shared_ptr<const hesscope::io::InputFile>,
+                 const hesscope::io::ReadLimits&) -> std::unique_ptr<hesscope::io::TensorSource> {
+        return std::make_unique<OwnSource>(std::vector<TensorInfo>{{"w", {1}}}, 1);
+      }};
+  hesscope::io::register_format_kind(nothing);
+  hesscope::io::register_format_kind(nowhere);
+  const ScratchFolder scratch;
+  write_bytes(scratch / "a", "#nothing");
+  expect_refusal([&] { open_tensor_file(scratch / "a"); },
+                 "open_tensor_file: the format nothing opens nothing");
+  write_bytes(scratch / "b", "#nowhere");
+  expect_refusal([&] { open_tensor_file(scratch / "b"); },
+                 "open_tensor_file: the format nowhere does not say which files");
+}
+
 TEST(TensorFile, RefusesTensorsThatCannotBe) {
   const auto refused = [](std::vector<TensorInfo> tensors, const std::string& message) {
     expect_refusal<InputError>(

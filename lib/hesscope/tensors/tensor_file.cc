@@ -313,6 +313,19 @@ namespace {
                   fmt::join(known, ", ")));
 }
 
+// What the reader of a program's own format may have forgotten.
+// @throws PreconditionError.
+void require_source(const FormatKind& format, const TensorSource* source) {
+  const auto refuse = [&](const char* why) {
+    throw PreconditionError(fmt::format("open_tensor_file: the format {} {}", format.name, why));
+  };
+  if (source == nullptr) refuse("opens nothing");
+  const auto files = source->files();
+  if (files.empty() || std::ranges::find(files, nullptr) != files.end()) {
+    refuse("does not say which files its tensors lie in (TensorSource::files())");
+  }
+}
+
 }  // namespace
 
 TensorFile open_tensor_file(const std::filesystem::path& path, const ReadLimits& limits) {
@@ -323,7 +336,9 @@ TensorFile open_tensor_file(std::shared_ptr<const InputFile> file, const ReadLim
   if (file == nullptr) throw PreconditionError("open_tensor_file: file must not be null");
   const FormatKind* const format = recognised_format(*file, limits);
   if (format == nullptr) refuse_unknown(*file);
-  TensorFile opened(file->path(), format->name, format->open(file, limits));
+  std::unique_ptr<TensorSource> source = format->open(file, limits);
+  require_source(*format, source.get());
+  TensorFile opened(file->path(), format->name, std::move(source));
   if (opened.tensors().empty() && !opened.unreadable().empty()) {
     const UnreadableTensor& first = opened.unreadable().front();
     throw InputError(
