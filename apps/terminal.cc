@@ -76,7 +76,10 @@ bool is_in(const std::array<std::pair<unsigned, unsigned>, N>& blocks, unsigned 
 
 Terminal standard_output() {
   Terminal terminal;
-  terminal.is_there = ::isatty(STDOUT_FILENO) == 1;
+  // mpirun of Open MPI gives its processes a terminal of its own, and passes what is written there
+  // on to whatever its own output is.
+  const bool is_passed_on = std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr;
+  terminal.is_there = ::isatty(STDOUT_FILENO) == 1 && !is_passed_on;
   if (!terminal.is_there) return terminal;
   for (const std::size_t columns : {columns_of_environment(), columns_of_device()}) {
     if (columns == 0) continue;

@@ -67,6 +67,15 @@ class Terminal(program.Case):
         said = self.shown("analyze", DATA / "adam", *RUN, columns=300)
         self.assertTrue(said.startswith(plain), said)
 
+    def test_what_mpirun_passes_on_is_as_in_a_pipe(self):
+        """Open MPI's mpirun lets its processes write to a terminal of its own, also where its output is a file."""
+        plain = self.run_program("analyze", DATA / "adam", *RUN).stdout
+        said = self.shown("analyze", DATA / "adam", *RUN, columns=40, OMPI_COMM_WORLD_SIZE="1",
+                          OMPI_COMM_WORLD_RANK="0")
+        last_line = r"(done already|written to).*\n\Z"
+        self.assertEqual(re.sub(last_line, "", said), re.sub(last_line, "", plain))
+        self.assertNotIn("Next:", said)
+
     def test_lines_fit_whatever_the_width(self):
         self.analyze(DATA / "adam", DATA / "sgdm")
         for columns in (40, 60, 80, 132):
