@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# How Eigen aligns matrices under the flags of this build, for lib/hesscope/core/eigen.h.in.
+# How Eigen aligns and allocates matrices under the flags of this build, for lib/hesscope/core/eigen.h.in.
 include(CheckCXXSourceCompiles)
 
 # Asked each time, since flags may have changed.
@@ -18,4 +18,20 @@ function(hesscope_eigen_alignment out)
     endif()
   endforeach()
   message(FATAL_ERROR "cannot find out how Eigen aligns matrices: does a program that includes Eigen/Core compile?")
+endfunction()
+
+# 1 where Eigen leaves their alignment to malloc, 0 where it sees to that itself.
+function(hesscope_eigen_malloc out)
+  set(CMAKE_REQUIRED_LIBRARIES Eigen3::Eigen)
+  set(CMAKE_REQUIRED_QUIET ON)
+  unset(HESSCOPE_EIGEN_TRUSTS_MALLOC CACHE)
+  check_cxx_source_compiles("
+    #include <Eigen/Core>
+    static_assert(EIGEN_MALLOC_ALREADY_ALIGNED == 1, \"\");
+    int main() {}" HESSCOPE_EIGEN_TRUSTS_MALLOC)
+  if(HESSCOPE_EIGEN_TRUSTS_MALLOC)
+    set(${out} 1 PARENT_SCOPE)
+  else()
+    set(${out} 0 PARENT_SCOPE)
+  endif()
 endfunction()

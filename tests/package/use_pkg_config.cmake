@@ -39,6 +39,24 @@ if(platform STREQUAL "x86_64" AND alignment MATCHES "BYTES 16 ")
   endif()
 endif()
 
+# So is GCC's AddressSanitizer, under which Eigen allocates them otherwise, unless it is told not to.
+file(STRINGS ${eigen} is_own REGEX "EIGEN_MALLOC_ALREADY_ALIGNED == 0")
+execute_process(COMMAND ${CXX_COMPILER} -fsanitize=address -dM -E -x c++ /dev/null
+  OUTPUT_VARIABLE macros ERROR_QUIET)
+if(NOT is_own AND macros MATCHES "__SANITIZE_ADDRESS__")
+  execute_process(
+    COMMAND ${CXX_COMPILER} -std=c++20 -fsanitize=address -fsyntax-only ${flags} ${cflags_of_consumer}
+      ${SOURCE}/main.cc
+    RESULT_VARIABLE result ERROR_VARIABLE errors)
+  if(result EQUAL 0 OR NOT errors MATCHES "-DEIGEN_MALLOC_ALREADY_ALIGNED=1")
+    message(FATAL_ERROR "with -fsanitize=address a consumer is not refused with what to do:\n${errors}")
+  endif()
+  execute_process(
+    COMMAND ${CXX_COMPILER} -std=c++20 -fsanitize=address -DEIGEN_MALLOC_ALREADY_ALIGNED=1 -fsyntax-only ${flags}
+      ${cflags_of_consumer} ${SOURCE}/main.cc
+    COMMAND_ERROR_IS_FATAL ANY)
+endif()
+
 # So are those to which there is no NaN.
 execute_process(
   COMMAND ${CXX_COMPILER} -std=c++20 -ffast-math -fsyntax-only ${flags} ${cflags_of_consumer} ${SOURCE}/main.cc

@@ -61,7 +61,8 @@ ModelKind plugin_kind();
   "hesscope " HESSCOPE_VERSION ", C++ ABI " HESSCOPE_PLUGIN_TEXT(__GXX_ABI_VERSION) \
   ", compiler " __VERSION__ ", Eigen " HESSCOPE_PLUGIN_TEXT(EIGEN_WORLD_VERSION) "." \
   HESSCOPE_PLUGIN_TEXT(EIGEN_MAJOR_VERSION) ", alignment "                          \
-  HESSCOPE_PLUGIN_TEXT(EIGEN_DEFAULT_ALIGN_BYTES)
+  HESSCOPE_PLUGIN_TEXT(EIGEN_DEFAULT_ALIGN_BYTES)                                   \
+  ", malloc " HESSCOPE_PLUGIN_TEXT(EIGEN_MALLOC_ALREADY_ALIGNED)
 
 /// Exports `make`, a function Model(const PluginSources&), once in a shared library.
 #define HESSCOPE_PLUGIN(make)                                                              \
