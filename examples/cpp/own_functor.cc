@@ -40,7 +40,8 @@ int main() {
 
   const auto analysis = hesscope::analyze(
       objective, {{"start", Eigen::Vector2d(0, 0)}, {"end", theta}}, {"spectrum", "condition"});
-  analysis.write("curvature.h5");  // for hesscope plot, export and inspect
+  // For hesscope plot, export and inspect. Without the option a file that is there is refused.
+  analysis.write("curvature.h5", {.overwrite = hesscope::io::Overwrite::kOwnKind});
   // [objective]
 
   // [landscape]
@@ -49,7 +50,7 @@ int main() {
   options.grid = hesscope::parse_grid("41x41", "-2:2");
   const auto landscape = hesscope::map_landscape(objective, {{"end", theta}}, options);
   std::cout << landscape.loss().minCoeff() << " is the least loss on the plane\n";
-  landscape.write("plane.h5");
+  landscape.write("plane.h5", {.overwrite = hesscope::io::Overwrite::kOwnKind});
   // [landscape]
 
   // At 0 all logistic losses have curvature 1/4 along their input.

@@ -53,7 +53,7 @@ int main() {
   request.checkpoints = {{"step-0.h5", 0}};
   request.problem = "ridge.toml";  // [model] kind = "ridge", decay = 0.5
   request.output = "ridge.h5";
-  request.overwrite = io::Overwrite::kOwnKind;
+  request.overwrite = hesscope::io::Overwrite::kOwnKind;
   request.only = {"hessian"};
   const hesscope::AnalysisResult result = hesscope::run_analysis(request);
   // [run]
