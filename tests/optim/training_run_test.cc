@@ -290,7 +290,7 @@ TEST(TrainingRun, RefusesWhatDoesNotFit) {
   const auto refuse_with = [&](std::size_t index, double value) {
     std::vector<double> wrong = state;
     wrong[index] = value;
-    expect_refusal([&] { run.restore(wrong); }, "numbers of a state");
+    expect_refusal([&] { run.restore(wrong); }, "the 13 numbers of a state, got 13 others");
     EXPECT_EQ(run.state(), state);
   };
   refuse_with(0, 1.5);

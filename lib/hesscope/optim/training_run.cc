@@ -134,8 +134,11 @@ void TrainingRun::restore(std::span<const double> state) {
            std::all_of(theta.begin(), theta.end(), [](double x) { return std::isfinite(x); });
   };
   if (!is_state()) {
-    throw PreconditionError(fmt::format(
-        "TrainingRun::restore: expected the {} numbers of a state, got {}", size, state.size()));
+    throw PreconditionError(
+        fmt::format("TrainingRun::restore: expected the {} numbers of a state, got {}{}",
+                    size,
+                    state.size(),
+                    state.size() == size ? " others" : ""));
   }
   rule_->restore(tensors);
   num_steps_ = static_cast<std::int64_t>(state[0]);
