@@ -26,6 +26,11 @@ class PartOption {
   /// " --part I/N", or nothing where it was not given.
   std::string arguments() const;
 
+  /// "I/N", or nothing.
+  std::string text() const { return share_.part ? share_.part->text() : std::string(); }
+
+  bool merges_only() const { return share_.merge_only; }
+
   /// That for parts of a merge that are missing: " --part I/N with I = 0, 3".
   static std::string arguments(const std::vector<io::Part>& parts);
 

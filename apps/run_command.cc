@@ -78,7 +78,16 @@ void RunCommand::declare_result_run(OptionTable& options) {
 }
 
 ExitCode RunCommand::run() {
-  if (dry_run_) return show(plan());
+  if (dry_run_) {
+    Report foreseen = plan();
+    const std::string whole = "memory and time are those of the whole run";
+    if (part_.merges_only()) {
+      foreseen.text += facts_text({{"merging", "computes nothing; " + whole}});
+    } else if (const std::string part = part_.text(); !part.empty()) {
+      foreseen.text += facts_text({{"part", fmt::format("{}; {}", part, whole)}});
+    }
+    return show(foreseen);
+  }
   const std::string kernels = outdated_blas_kernels();
   if (!kernels.empty() && !quiet_) {
     print_message(

@@ -173,6 +173,13 @@ class Kept(Parts):
         for more, words in ((("--part", "0/1"), "begun: a run would continue it"), ((), "begun in parts: a run would")):
             self.assertIn(words, self.run_program(*arguments, *more, "--dry-run").stdout)
 
+    def test_is_not_what_a_dry_run_foresees(self):
+        arguments = [*ANALYZE, "-o", "out.h5", "--only", "hessian", "--dry-run"]
+        whole = "memory and time are those of the whole run"
+        self.assertNotIn(whole, self.run_program(*arguments).stdout)
+        self.assertRegex(self.run_program(*arguments, "--part", "1/3").stdout, rf"\npart +1/3; {whole}\n")
+        self.assertRegex(self.run_program(*arguments, "--merge-only").stdout, rf"\nmerging +computes nothing; {whole}\n")
+
     def test_is_seen_by_other_parts_and_by_the_whole_run(self):
         """However the run was divided before: nothing is computed twice."""
         arguments = [*ANALYZE, "--only", "hessian", "-o", "out.h5"]
