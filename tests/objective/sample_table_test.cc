@@ -49,6 +49,25 @@ TEST(SampleTable, PutsArraysSideBySideAndExpandsClasses) {
   EXPECT_EQ(table({{"x", {1, 2, 3, 4}}, {"c", {2, 0}}, {"y", {-1, 1}}}), expected);
 }
 
+TEST(SampleTable, RefusesAModelWhoseArraysAreNotThoseOfARecord) {
+  const auto refused = [](std::size_t array, auto change) {
+    Model model = small_model();
+    change(model.arrays.at(array));
+    test::expect_refusal(
+        [&] {
+          make_sample_table(
+              model, 1, [](const std::string&) { return std::vector<double>(1); }, "d.npz");
+        },
+        "make_sample_table: array '" + model.arrays[array].name + "' of the model has the offset");
+  };
+  refused(0, [](DataArray& x) { x.offset = 1 << 20; });
+  refused(0, [](DataArray& x) { x.shape = {3}; });
+  refused(0, [](DataArray& x) { x.shape = {-2}; });
+  refused(1, [](DataArray& c) { c.offset = 0; });
+  refused(1, [](DataArray& c) { c.width = 0; });
+  refused(2, [](DataArray& y) { y.width = 2; });
+}
+
 TEST(SampleTable, RefusesWhatIsNotFinite) {
   expect_refused_arrays({{"x", {1, 2, 3, std::nan("")}}, {"c", {2, 0}}, {"y", {-1, 1}}},
                         "d.npz: array 'x', sample 1: expected finite numbers, found nan");

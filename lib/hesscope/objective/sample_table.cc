@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/core/internal/extents.h>
+#include <hesscope/core/shape.h>
 #include <hesscope/objective/sample_table.h>
 
 namespace hesscope {
@@ -19,6 +21,26 @@ std::string advice_on_class(double found) {
 }  // namespace
 
 namespace detail {
+
+void require_record(const char* function, const Model& model) {
+  Eigen::Index next = 0;
+  for (const DataArray& array : model.arrays) {
+    const auto count = num_entries(array.shape).value_or(0);
+    const bool fits = array.content == DataArray::Content::kClass
+                          ? count > 0 && array.width >= count && array.width % count == 0
+                          : count > 0 && array.width == count;
+    if (!fits || array.offset != next || __builtin_add_overflow(next, array.width, &next)) {
+      throw PreconditionError(fmt::format(
+          "{}: array '{}' of the model has the offset {} and the width {} in a record: it "
+          "must follow those before, with a place for each entry of its shape {}",
+          function,
+          array.name,
+          array.offset,
+          array.width,
+          shape_text(array.shape)));
+    }
+  }
+}
 
 std::optional<BadEntry> put_entries(const DataArray& array, const double* values, double* record) {
   double* const out = record + array.offset;
@@ -84,6 +106,7 @@ SampleTable make_sample_table(
         read ? "" : "no function and ",
         num_samples));
   }
+  detail::require_record("make_sample_table", model);
   SampleTable table = SampleTable::Zero(num_samples, model.record_size());
   for (const DataArray& array : model.arrays) {
     const std::vector<double> values = read(array.name);

@@ -21,7 +21,8 @@ using SampleTable = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen:
 /// @param source  the file the arrays come from, for messages.
 /// @throws InputError naming source, array and sample: a class or a whole number that is none, or
 ///         out of range, a sign that is not +-1, a number that is not finite, an array of another
-///         length; PreconditionError if num_samples is negative or `read` is empty.
+///         length; PreconditionError if num_samples is negative, `read` is empty or the model's
+///         arrays are not as ModelBuilder makes them.
 SampleTable make_sample_table(
     const Model& model,
     Eigen::Index num_samples,
@@ -29,6 +30,10 @@ SampleTable make_sample_table(
     const std::string& source);
 
 namespace detail {
+
+/// Checks that a model's arrays follow one another in a record, each as wide as its numbers, or
+/// their one-hot entries, are; `function` begins the message. @throws PreconditionError.
+void require_record(const char* function, const Model& model);
 
 /// A number that an array cannot hold.
 struct BadEntry {

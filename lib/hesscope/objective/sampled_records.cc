@@ -27,6 +27,7 @@ TensorShapes shapes_of(const Sampler& sampler,
 
 SampledRecords::SampledRecords(const Model& model, const Sampler& sampler, std::string source)
     : sampler_(&sampler), source_(std::move(source)), record_size_(model.record_size()) {
+  detail::require_record("SampledRecords", model);
   require_arrays(model, shapes_of(sampler, 1, source_));
   is_direct_ = sampler.record_size() == record_size_;
   for (const DataArray& array : model.arrays) {
