@@ -3,6 +3,7 @@
 #include <cmath>
 #include <memory>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -118,6 +119,26 @@ TEST_F(BatchesTest, OfAllSamplesAreTheObjectiveItself) {
     EXPECT_EQ(shuffled->value_and_gradient(theta, step).gradient, expected.gradient);
   }
 }
+
+// All refer to the objective: of a temporary nothing would be left.
+template <typename T>
+concept TakenByFull = requires(T&& o) {
+  full_batches(std::forward<T>(o));
+};
+
+template <typename T>
+concept TakenByFresh = requires(T&& o, const Sampler& sampler) {
+  fresh_batches(std::forward<T>(o), sampler, 0, 1);
+};
+
+template <typename T>
+concept TakenByShuffled = requires(T&& o) {
+  shuffled_batches(std::forward<T>(o), nullptr, 0, 1);
+};
+
+static_assert(TakenByFull<const GraphObjective&> && !TakenByFull<GraphObjective>);
+static_assert(TakenByFresh<const GraphObjective&> && !TakenByFresh<GraphObjective>);
+static_assert(TakenByShuffled<const GraphObjective&> && !TakenByShuffled<GraphObjective>);
 
 TEST_F(BatchesTest, RefuseWhatDoesNotFit) {
   const GraphObjective any = objective();

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 #include <optional>
+#include <type_traits>
 
 #include <gtest/gtest.h>
 
@@ -235,6 +236,10 @@ TEST(ElasticBand, SaysWhereTheLossIsNotFinite) {
 
 TEST(ElasticBand, RefusesWhatIsNoBand) {
   const auto objective = test::three_wells();
+  // It refers to the objective: of a temporary nothing would be left.
+  using Options = const ElasticBand::Options&;
+  static_assert(std::is_constructible_v<ElasticBand, const Objective&, Options>);
+  static_assert(!std::is_constructible_v<ElasticBand, Objective&&, Options>);
   EXPECT_THROW(ElasticBand(objective, {.num_images = 2}), PreconditionError);
   EXPECT_THROW(ElasticBand(objective, {.tolerance = 0}), PreconditionError);
   EXPECT_THROW(ElasticBand(objective, {.tolerance = kNaN}), PreconditionError);

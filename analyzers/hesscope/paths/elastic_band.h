@@ -101,6 +101,7 @@ class ElasticBand {
 
   /// `objective` must outlive this. @throws PreconditionError for options out of their ranges.
   ElasticBand(const Objective& objective, const Options& options);
+  ElasticBand(const Objective&& objective, const Options& options) = delete;
 
   /// The straight path, not moving. Where the ends are nearer than 1e-8 of their norm it has come
   /// to rest already: between copies of one network there is no way to go, and images that are held

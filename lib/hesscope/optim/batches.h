@@ -30,6 +30,7 @@ class BatchLoss {
 
 /// Every step sees all samples. `objective` must outlive the result.
 std::unique_ptr<BatchLoss> full_batches(const Objective& objective);
+std::unique_ptr<BatchLoss> full_batches(const Objective&& objective) = delete;
 
 /// Every step sees `batch_size` new samples: sample i of step t is index t batch_size + i of (seed,
 /// Stream::kTraining). They are drawn on the objective's threads as its sums reach them.
@@ -41,6 +42,10 @@ std::unique_ptr<BatchLoss> fresh_batches(const GraphObjective& objective,
                                          const Sampler& sampler,
                                          std::uint64_t seed,
                                          Eigen::Index batch_size);
+std::unique_ptr<BatchLoss> fresh_batches(const GraphObjective&& objective,
+                                         const Sampler& sampler,
+                                         std::uint64_t seed,
+                                         Eigen::Index batch_size) = delete;
 
 /// The steps go through the rows of `samples` in batches of `batch_size`, the last batch of an
 /// epoch being what is left, and every epoch in another order: epoch k shuffles by (seed,
@@ -51,5 +56,9 @@ std::unique_ptr<BatchLoss> shuffled_batches(const GraphObjective& objective,
                                             std::shared_ptr<const SampleTable> samples,
                                             std::uint64_t seed,
                                             Eigen::Index batch_size);
+std::unique_ptr<BatchLoss> shuffled_batches(const GraphObjective&& objective,
+                                            std::shared_ptr<const SampleTable> samples,
+                                            std::uint64_t seed,
+                                            Eigen::Index batch_size) = delete;
 
 }  // namespace hesscope
