@@ -110,6 +110,22 @@ TEST_F(PredictionCheckTest, IsForKindsThatAskForIt) {
   EXPECT_TRUE(load("centred", {2}, {0, 0}).remarks().empty());
 }
 
+TEST(ModelKinds, ThatBuildNoGraphAreRefusedByName) {
+  ModelKind kind = test::centred_kind();
+  kind.name = "without-a-graph";
+  kind.build = [](const ModelSources&, const TensorShapes&) { return Model(); };
+  if (find_model_kind(kind.name) == nullptr) register_model_kind(kind);
+  const test::CentredFiles files;
+  std::ofstream(files.problem())
+      << "[model]\nkind = \"without-a-graph\"\n[data]\nfile = \"data.h5\"\n";
+  test::expect_refusal(
+      [&] {
+        Problem(read_problem_file(files.problem()),
+                io::open_tensor_file(files.checkpoint("a.h5", {}, {1, 2})));
+      },
+      "model kind 'without-a-graph' has built a model without a graph");
+}
+
 // Weights (1, 2) predict 1 and 6, (-1, -2) what is the logarithm of probabilities.
 TEST(LogProbabilities, AreAtMostZero) {
   ModelKind kind = test::centred_kind();

@@ -118,11 +118,12 @@ class Jet {
   static constexpr int kNumSecond = Order == 2 ? M * N - M * (M - 1) / 2 : 0;
 
   double value;
-  std::array<double, N> gradient;
+  std::array<double, std::size_t{N}> gradient;
   /// Columns of the lower triangle one after the other: (0,0) ... (N-1,0) (1,1) ... (N-1,1) (2,2)
   /// ...
-  [[no_unique_address]] std::conditional_t<Order == 2, std::array<double, kNumSecond>, Nothing>
-      hessian;
+  [[no_unique_address]] std::
+      conditional_t<Order == 2, std::array<double, std::size_t{kNumSecond}>, Nothing>
+          hessian;
 
   /// A constant.
   Jet(double constant = 0.0)

@@ -99,7 +99,12 @@ Model build_model(const ProblemFile& problem,
     throw PreconditionError("Problem: unknown model kind '" + problem.model_kind + "'");
   }
   return detail::at_place(problem.model_place, [&] {
-    return kind->build({problem.model, data, problem.path.parent_path()}, checkpoint);
+    Model model = kind->build({problem.model, data, problem.path.parent_path()}, checkpoint);
+    if (model.graph == nullptr) {
+      throw PreconditionError(
+          fmt::format("model kind '{}' has built a model without a graph", kind->name));
+    }
+    return model;
   });
 }
 

@@ -21,9 +21,9 @@ struct CheckpointTensor;
 /// A checkpoint format: how to tell it by its content, and how to open it.
 struct FormatKind {
   std::string_view name;  ///< "npz"
-  std::string_view
-      extension;  ///< ".npz"; used to expand directories and in messages, never to decide
-  std::string_view summary;  ///< "NumPy archive"
+  /// ".npz"; used to expand directories and in messages, never to decide.
+  std::string_view extension = {};
+  std::string_view summary = {};  ///< "NumPy archive"
 
   /// True when the file's content is of this format. Cheap; must not throw on damaged content that
   /// still is recognisably of this format.
