@@ -330,6 +330,28 @@ INSTANTIATE_TEST_SUITE_P(Ways,
                          Stack,
                          testing::Combine(testing::Bool(), testing::Bool(), testing::Bool()));
 
+// Scalar products of each row with all rows: of one node, as a stack and as what its products share.
+TEST(GraphRows, DifferentiatesAStackTimesItself) {
+  expect_derivatives(
+      [](Graph& g) {
+        const Var x = hadamard(g.parameter(0, 3, 4), g.input(0, 3, 4));
+        return stacked_matmul(x, x, {.stack = 3, .transpose_b = true, .is_shared_b = true});
+      },
+      [](const auto& theta, const double* record) {
+        using T = ScalarOf<decltype(theta)>;
+        Dense<T> y = Dense<T>::Constant(3, 3, T(0.0));
+        for (Eigen::Index i = 0; i < 3; ++i) {
+          for (Eigen::Index j = 0; j < 3; ++j) {
+            for (Eigen::Index k = 0; k < 4; ++k) {
+              const double data = record[4 * i + k] * record[4 * j + k];
+              y(i, j) += theta(4 * i + k) * theta(4 * j + k) * T(data);
+            }
+          }
+        }
+        return y;
+      });
+}
+
 TEST(GraphRows, RefusesStacksThatDoNotFit) {
   Graph g;
   const Var a = g.parameter(0, 3, 2);

@@ -30,21 +30,19 @@ class BatchMatmul {
     }
   }
 
-  /// op(A)bar += Cbar op(B)^T, op(B)bar += op(A)^T Cbar.
+  /// op(A)bar += Cbar op(B)^T, then op(B)bar += op(A)^T Cbar: A of the whole stack before B, since
+  /// they may be one node, whose adjoint A's share begins.
   void reverse() {
     const detail::BatchNode& info = numbers_.info(i_);
-    for (Eigen::Index k = 0; k < node_.stack; ++k) {
-      const BatchMatrix bar = result(true, k);
-      if (numbers_.info(node_.a).is_needed) {
-        const bool is_first = info.a.is_first && (k == 0 || !node_.is_shared_a);
-        const BatchMatrix factor = right(false, k).transposed();
-        add(left(true, k), bar, factor, rows_, cols_, inner_, is_first);
-      }
-      if (numbers_.info(node_.b).is_needed) {
-        const bool is_first = info.b.is_first && (k == 0 || !node_.is_shared_b);
-        const BatchMatrix factor = left(false, k).transposed();
-        add(right(true, k), factor, bar, inner_, rows_, cols_, is_first);
-      }
+    for (Eigen::Index k = 0; numbers_.info(node_.a).is_needed && k < node_.stack; ++k) {
+      const bool is_first = info.a.is_first && (k == 0 || !node_.is_shared_a);
+      const BatchMatrix factor = right(false, k).transposed();
+      add(left(true, k), result(true, k), factor, rows_, cols_, inner_, is_first);
+    }
+    for (Eigen::Index k = 0; numbers_.info(node_.b).is_needed && k < node_.stack; ++k) {
+      const bool is_first = info.b.is_first && (k == 0 || !node_.is_shared_b);
+      const BatchMatrix factor = left(false, k).transposed();
+      add(right(true, k), factor, result(true, k), inner_, rows_, cols_, is_first);
     }
   }
 
