@@ -176,6 +176,27 @@ TEST(GraphMovement, PassesNoDerivativeThroughComparisonsAndSteps) {
   EXPECT_EQ(d.hessian, Eigen::Vector4d(2, 0, 2, 0).asDiagonal().toDenseMatrix());
 }
 
+// 49 (1 / 49) is below 1, and its floor 0: sweeps of Jets must divide as plain ones do.
+TEST(GraphMovement, TakesTheSameStepsInEverySweep) {
+  using Quotient = Var (*)(Var theta, Var x);
+  const Quotient quotients[] = {[](Var theta, Var x) { return theta / x; },
+                                [](Var theta, Var x) { return x / theta; },
+                                [](Var theta, Var x) { return theta / hadamard(theta, x); }};
+  for (const Quotient quotient : quotients) {
+    Graph g;
+    const Var theta = g.parameter(0, 1, 1);
+    const Var q = quotient(theta, g.input(0, 1, 1));
+    g.set_output(hadamard(elementary(Elementary::kFloor, q), square(theta)) + q);
+    for (const double at : {49.0, 98.0, 103.0, 107.0}) {
+      const Eigen::VectorXd point = Eigen::VectorXd::Constant(1, at);
+      const SampleTable samples = SampleTable::Constant(1, 1, quotient == quotients[2] ? 1 : at);
+      const Derivatives d = from_sweep(g, point, samples);
+      EXPECT_NEAR(d.value, at * at + 1, 1e-11);
+      EXPECT_NEAR(d.hessian(0, 0), 2, 0.01);
+    }
+  }
+}
+
 TEST(GraphMovement, RefusesWhatDoesNotFit) {
   Graph g;
   const Var a = g.parameter(0, 2, 3);

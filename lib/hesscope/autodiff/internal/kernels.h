@@ -155,6 +155,30 @@ T inverse(const T& x) {
   return Lifted<T>::apply(x, ReciprocalFunction{});
 }
 
+// x / y, whose value is that of plain numbers to the last bit: what steps make of it must not depend
+// on the sweep. Of Jets (x - q y') / y with q = x / y, where ceres multiplies by 1 / y.
+template <typename X, typename Y>
+auto quotient(const X& x, const Y& y) {
+  return x / y;
+}
+
+template <typename B, int N>
+ceres::Jet<B, N> quotient(const ceres::Jet<B, N>& x, const B& y) {
+  return {x.a / y, x.v * (B(1) / y)};
+}
+
+template <typename B, int N>
+ceres::Jet<B, N> quotient(const B& x, const ceres::Jet<B, N>& y) {
+  const B q = x / y.a;
+  return {q, y.v * -(q * (B(1) / y.a))};
+}
+
+template <typename B, int N>
+ceres::Jet<B, N> quotient(const ceres::Jet<B, N>& x, const ceres::Jet<B, N>& y) {
+  const B q = x.a / y.a;
+  return {q, (x.v - q * y.v) * (B(1) / y.a)};
+}
+
 template <typename B>
 const B& base_value(const B& x) {
   return x;

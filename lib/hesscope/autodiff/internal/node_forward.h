@@ -105,7 +105,7 @@ void forward_binary(const Graph::Node& node,
     case Graph::Op::kHadamard:
       return fill_entries([](const A& x, const C& y) { return x * y; });
     case Graph::Op::kDivide:
-      return fill_entries([](const A& x, const C& y) { return x / y; });
+      return fill_entries([](const A& x, const C& y) { return quotient(x, y); });
     case Graph::Op::kMatmul:
       fill(out, [](Eigen::Index, Eigen::Index) { return T{}; });
       for (Eigen::Index k = 0; k < node.stack; ++k) {
