@@ -32,10 +32,70 @@ TEST(Graph, RecordsNoNodeOfAnotherShapeThanItsOperandWhereItKeepsThat) {
   using Op = Graph::Op;
   for (const Op op : {Op::kScale, Op::kElementary, Op::kSoftmaxRows, Op::kStandardizeRows}) {
     expect_refusal([&] { g.record({.op = op, .a = a.node(), .rows = 1, .cols = 6}); },
-                   "Graph::record: the operand must have the result's shape");
+                   "Graph::record: the operands, their shapes or a place do not fit");
     expect_refusal([&] { g.record({.op = op, .rows = 1, .cols = 6}); },
-                   "Graph::record: the operand must have the result's shape");
+                   "Graph::record: the operands, their shapes or a place do not fit");
     EXPECT_EQ(g.record({.op = op, .a = a.node(), .rows = 2, .cols = 3}).rows(), 2);
+  }
+}
+
+// Kernels take for granted what is refused here.
+TEST(Graph, RecordsNoNodeThatItsKernelCannotTake) {
+  using Op = Graph::Op;
+  Graph g;
+  const std::int32_t a = g.parameter(0, 2, 3).node();
+  const std::int32_t b = g.input(0, 2, 3).node();
+  const std::int32_t column = g.input(0, 2, 1).node();
+  const std::vector<std::int32_t> own = {0, 5};
+  const Eigen::Index indices = g.keep_indices(own);
+  const std::size_t num_nodes = g.nodes().size();
+  const Graph::Node refused[] = {
+      {.op = Op::kConstant, .rows = 1, .cols = 1},
+      {.op = Op::kInput, .rows = 1, .cols = 1, .offset = -1},
+      {.op = Op::kParameter, .a = a, .rows = 2, .cols = 3},
+      {.op = Op::kAdd, .a = a, .rows = 2, .cols = 3},
+      {.op = Op::kDivide, .a = a, .b = b, .rows = 3, .cols = 3},
+      {.op = Op::kLess, .a = a, .b = b, .choice = b, .rows = 2, .cols = 3},
+      {.op = Op::kElementary, .function = Elementary{99}, .a = a, .rows = 2, .cols = 3},
+      {.op = Op::kScale, .a = a, .b = b, .rows = 2, .cols = 3},
+      {.op = Op::kMatmul, .a = a, .b = b, .rows = 2, .cols = 3},
+      {.op = Op::kMatmul, .transpose_b = true, .a = a, .b = b, .rows = 2, .cols = 3},
+      {.op = Op::kMatmul, .transpose_b = true, .a = a, .b = b, .rows = 2, .cols = 2, .stack = 0},
+      {.op = Op::kLogSumExpRows, .a = a, .rows = 1, .cols = 1},
+      {.op = Op::kCrossEntropyRows, .a = b, .b = a, .rows = 2, .cols = 1},
+      {.op = Op::kCrossEntropyRows, .a = a, .b = column, .rows = 2, .cols = 1},
+      {.op = Op::kSquaredDistances, .a = a, .b = column, .rows = 2, .cols = 2},
+      {.op = Op::kSum, .a = a, .rows = 2, .cols = 1},
+      {.op = Op::kSlice, .a = a, .rows = 2, .cols = 2, .row = 0, .col = 2},
+      {.op = Op::kSlice, .a = a, .rows = 1, .cols = 1, .row = -1},
+      {.op = Op::kEmbed, .a = a, .rows = 2, .cols = 4, .row = 1},
+      {.op = Op::kReshape, .a = a, .rows = 2, .cols = 4},
+      {.op = Op::kGather, .a = a, .rows = 1, .cols = 3, .offset = indices},
+      {.op = Op::kGather, .a = column, .rows = 1, .cols = 2, .offset = indices},
+      {.op = Op::kSelect, .a = a, .b = b, .rows = 2, .cols = 3},
+      {.op = Op::kSelect, .a = b, .b = b, .choice = a, .rows = 2, .cols = 3},
+      {.op = Op::kLookup, .a = a, .rows = 2, .cols = 3},
+      {.op = Op::kLookup, .a = a, .choice = b, .rows = 2, .cols = 3},
+      {.op = Op{99}, .a = a, .rows = 2, .cols = 3},
+  };
+  for (const Graph::Node& node : refused) {
+    SCOPED_TRACE(&node - refused);
+    expect_refusal([&] { g.record(node); }, "Graph::record: ");
+  }
+  EXPECT_EQ(g.nodes().size(), num_nodes);
+  g.record({.op = Op::kParameter, .rows = 4, .cols = 1, .offset = 6});
+  g.record({.op = Op::kInput, .rows = 4, .cols = 1, .offset = 6});
+  EXPECT_EQ(g.num_parameters(), 10);
+  EXPECT_EQ(g.record_size(), 10);
+}
+
+TEST(Graph, RecordsItsOwnNodesAgain) {
+  Graph g;
+  const Var a = g.parameter(0, 1, 1);
+  const Var step = less(a, a);
+  for (int k = 0; k < 100; ++k) {
+    EXPECT_FALSE(g.varies(g.record(g.nodes()[static_cast<std::size_t>(step.node())])));
+    EXPECT_TRUE(g.varies(g.record(g.nodes()[0])));
   }
 }
 

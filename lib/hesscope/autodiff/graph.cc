@@ -6,6 +6,7 @@
 
 #include <hesscope/autodiff/graph.h>
 #include <hesscope/autodiff/internal/graph_errors.h>
+#include <hesscope/autodiff/internal/node_checks.h>
 
 namespace hesscope {
 namespace {
@@ -31,12 +32,6 @@ void require_place(const char* operation,
   if (offset < 0 || offset > std::numeric_limits<Eigen::Index>::max() - rows * cols) {
     fail(operation, fmt::format("{} x {} entries cannot begin at {}", rows, cols, offset));
   }
-}
-
-// Of operations on one operand: whether the result has its shape.
-bool keeps_shape(Op op) {
-  return op == Op::kScale || op == Op::kElementary || op == Op::kSoftmaxRows ||
-         op == Op::kStandardizeRows;
 }
 
 // Whether a change of a parameter reaches the output when the prediction is held fixed.
@@ -84,17 +79,25 @@ Var Graph::record(const Node& node) {
                        nodes_.size()));
     }
   }
-  if (keeps_shape(node.op)) {
-    const bool fits = node.a >= 0 && nodes_[static_cast<std::size_t>(node.a)].rows == node.rows &&
-                      nodes_[static_cast<std::size_t>(node.a)].cols == node.cols;
-    if (!fits) fail("Graph::record", "the operand must have the result's shape");
+  if (!detail::fits(*this, node)) {
+    fail("Graph::record", "the operands, their shapes or a place do not fit the operation");
+  }
+  const std::int32_t steady = node.op == Op::kCrossEntropyRows ? node.b : node.choice;
+  if (steady >= 0 && varies_[static_cast<std::size_t>(steady)]) {
+    fail("Graph::record", "targets and choices must not vary with the parameters");
   }
   bool varies = node.op == Op::kParameter;
   for (const std::int32_t operand : {node.a, node.b}) {
     if (operand >= 0 && varies_[static_cast<std::size_t>(operand)]) varies = true;
   }
-  nodes_.push_back(node);
-  varies_.push_back(varies && !node.is_step());
+  if (node.is_step()) varies = false;
+  if (node.op == Op::kParameter || node.op == Op::kInput) {
+    require_place("Graph::record", node.offset, node.rows, node.cols);
+    Eigen::Index& used = node.op == Op::kParameter ? num_parameters_ : record_size_;
+    used = std::max(used, node.offset + node.size());
+  }
+  nodes_.push_back(node);  // which may be one of them, and is not looked at any more
+  varies_.push_back(varies);
   return {this, static_cast<std::int32_t>(nodes_.size()) - 1};
 }
 
@@ -116,14 +119,12 @@ std::span<const double> Graph::constant_value(Var a) const {
 Var Graph::parameter(Eigen::Index offset, Eigen::Index rows, Eigen::Index cols) {
   require_unfinished("Graph::parameter");
   require_place("Graph::parameter", offset, rows, cols);
-  num_parameters_ = std::max(num_parameters_, offset + rows * cols);
   return record({.op = Op::kParameter, .rows = rows, .cols = cols, .offset = offset});
 }
 
 Var Graph::input(Eigen::Index offset, Eigen::Index rows, Eigen::Index cols) {
   require_unfinished("Graph::input");
   require_place("Graph::input", offset, rows, cols);
-  record_size_ = std::max(record_size_, offset + rows * cols);
   return record({.op = Op::kInput, .rows = rows, .cols = cols, .offset = offset});
 }
 

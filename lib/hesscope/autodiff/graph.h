@@ -218,11 +218,10 @@ class Graph {
   /// through a Var too. A copy can be changed again.
   void finish() { is_finished_.value = true; }
 
-  /// Records an operation; the functions below are its public face, which check what it asks of its
-  /// operands.
+  /// Records an operation as the functions below do, which say better what does not fit.
   /// @throws PreconditionError for an operand that is no earlier node, a shape of less than one
-  ///         entry or more than kMaxEntries, or one that is not the operand's where an operation
-  ///         keeps it.
+  ///         entry or more than kMaxEntries, operands or a place that do not fit the operation,
+  ///         and for targets or a choice that vary with the parameters.
   Var record(const Node& node);
 
   /// Keeps the indices of a kGather node; returns its offset.
