@@ -6,10 +6,13 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <Eigen/Core>
 #include <gtest/gtest.h>
+
+#include <hesscope/structured/internal/graph/graph_plan.h>
 
 #include "graph_hessian_case.h"
 #include "support/graph_oracle.h"
@@ -232,6 +235,13 @@ INSTANTIATE_TEST_SUITE_P(
                         hadamard(centred / scale, g.parameter(36, 1, 6)) + g.parameter(42, 1, 6);
                     g.set_output(squared_norm(matmul(y, g.parameter(48, 6, 2))));
                   }},
+        GraphCase{"ParametersOneByOne",
+                  [](Graph& g) {
+                    const Var x = g.input(0, 2, 1);
+                    Var h = x;
+                    for (Index i = 0; i < 21; ++i) h = tanh(hadamard(g.parameter(i, 1, 1), h) + x);
+                    g.set_output(squared_norm(h));
+                  }},
         GraphCase{"ProductsOfParameters",
                   [](Graph& g) {
                     const Var p = g.parameter(0, 3, 2);
@@ -284,6 +294,17 @@ TEST(GraphHessian, TakesOneDirectionForEachEntryOfASite) {
   EXPECT_EQ(hessian->plan().directions, 64 + 64 + 3);
   EXPECT_GT(hessian->plan().sweep_multiply_adds, 0);
   EXPECT_GT(hessian->plan().product_multiply_adds, 4160.0 * 4160 / 4);
+}
+
+TEST(GraphHessian, SweepsSmallNeighboursTogether) {
+  const auto graph = std::make_shared<Graph>();
+  Var x = graph->input(0, 1, 1);
+  for (Index i = 0; i < 20; ++i) x = sin(hadamard(graph->parameter(i, 1, 1), x));
+  graph->set_output(x);
+  detail::EntryNumbers entries(*graph);
+  detail::ParameterUses uses = detail::find_parameter_uses(*graph, entries);
+  const detail::GraphPlan plan(graph, std::move(entries), std::move(uses), best_instruction_set());
+  EXPECT_EQ(plan.planner.blocks().size(), 3U);  // of eight directions
 }
 
 TEST(GraphHessian, TakesParametersWhereEntriesAreMore) {

@@ -115,8 +115,21 @@ void DirectionPlanner::find_groups() {
       group.uses.push_back(u);
       if (repeats[at(u)]) group.has_repeats = true;
     }
-    groups_.push_back(std::move(group));
+    add_group(std::move(group));
   }
+}
+
+// A sweep takes kDirections directions, however few there are: neighbours that have no more together
+// are one group.
+void DirectionPlanner::add_group(UseGroup group) {
+  const auto num_parameters = [&](const UseGroup& g) { return parameter_directions(g).size(); };
+  const bool joins =
+      !groups_.empty() && num_parameters(groups_.back()) + num_parameters(group) <= kDirections;
+  if (!joins) return groups_.push_back(std::move(group));
+  UseGroup& last = groups_.back();
+  last.uses.insert(last.uses.end(), group.uses.begin(), group.uses.end());
+  std::ranges::sort(last.uses);
+  last.has_repeats = last.has_repeats || group.has_repeats;
 }
 
 // Entries z of kDirections units after another. What a block of units at one position reaches may

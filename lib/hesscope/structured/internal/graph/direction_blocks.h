@@ -79,6 +79,7 @@ class DirectionPlanner {
 
  private:
   void find_groups();
+  void add_group(UseGroup group);
   void find_fed();
   void choose_directions(int group);
   std::size_t num_sites(const UseGroup& group) const;
