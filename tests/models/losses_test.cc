@@ -124,6 +124,24 @@ TEST(Losses, BinaryCrossEntropyWeighsPositiveTargets) {
   EXPECT_THROW(loss_of(data, {.kind = kind, .pos_weight = {1, 2, 3, 4}}, {kOutputs}), ConfigError);
 }
 
+// Two or three numbers divide six outputs, and still say nothing of which is for which.
+TEST(Losses, WeightsOfPositiveTargetsAreOfTheLastAxes) {
+  Data data;
+  data.target.assign(kSamples * kOutputs, 0.5);
+  const auto of = [&](std::vector<double> weights, const Extents& shape) {
+    data.target_shape = {kSamples};
+    data.target_shape.insert(data.target_shape.end(), shape.begin(), shape.end());
+    const LossOptions options{.kind = LossKind::kBinaryCrossEntropy,
+                              .pos_weight = std::move(weights)};
+    return loss_of(data, options, shape);
+  };
+  EXPECT_THROW(of({2, 3}, {kOutputs}), ConfigError);
+  EXPECT_THROW(of({2, 3, 4}, {kOutputs}), ConfigError);
+  EXPECT_THROW(of({2, 3}, {2, 3}), ConfigError);
+  EXPECT_NEAR(of({2, 3, 4}, {2, 3}), of({2, 3, 4, 2, 3, 4}, {kOutputs}), 1e-14);
+  EXPECT_NEAR(of({2, 3}, {3, 2}), of({2, 3, 2, 3, 2, 3}, {3, 2}), 1e-14);
+}
+
 // One class of three for each of two positions, with all keys; (2, 3) has classes last, (3, 2)
 // first.
 TEST(Losses, CrossEntropyCountsSmoothsAndIgnoresAsPyTorch) {

@@ -100,8 +100,18 @@ Var numbers(ModelBuilder& builder,
 
 Var mean(Var a) { return (1.0 / static_cast<double>(a.rows() * a.cols())) * sum(a); }
 
+// Whether so many numbers are one for each entry of the last axes, which PyTorch spreads over those
+// before.
+bool is_of_last_axes(Eigen::Index count, const Shape& shape) {
+  Eigen::Index entries = 1;
+  return std::any_of(shape.rbegin(), shape.rend(), [&](std::int64_t extent) {
+    return (entries *= extent) == count;
+  });
+}
+
 // t p softplus(-z) + (1 - t) softplus(z): neither part cancels.
-Var binary_cross_entropy(ModelBuilder& builder, const LossOptions& options, Var z, Var t) {
+Var binary_cross_entropy(
+    ModelBuilder& builder, const LossOptions& options, Var z, const Shape& shape, Var t) {
   Var positive = hadamard(t, softplus(-z));
   const auto& weight = options.pos_weight;
   if (weight.size() == 1) {
@@ -109,10 +119,11 @@ Var binary_cross_entropy(ModelBuilder& builder, const LossOptions& options, Var 
   } else if (!weight.empty()) {
     const auto count = static_cast<Eigen::Index>(weight.size());
     const Eigen::Index size = z.rows() * z.cols();
-    if (size % count != 0) {
+    if (!is_of_last_axes(count, shape)) {
       options.source.refuse(
           "pos_weight",
-          fmt::format("'pos_weight' has {} numbers, but a sample has {} outputs", count, size));
+          fmt::format(
+              "'pos_weight' has {} numbers, but outputs are {}", count, with_samples(shape)));
     }
     const Eigen::MatrixXd row = Eigen::Map<const Eigen::RowVectorXd>(weight.data(), count);
     positive = reshape(hadamard(reshape(positive, size / count, count), builder.constant(row)),
@@ -201,6 +212,7 @@ Var record_loss(ModelBuilder& builder,
           builder,
           options,
           output,
+          shape,
           numbers(builder, output, shape, target, data, DataArray::Content::kProbability));
     case LossKind::kCrossEntropy:
     case LossKind::kNegativeLogLikelihood:
