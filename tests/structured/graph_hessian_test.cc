@@ -5,6 +5,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +13,7 @@
 #include <Eigen/Core>
 #include <gtest/gtest.h>
 
+#include <hesscope/core/error.h>
 #include <hesscope/structured/internal/graph/graph_plan.h>
 
 #include "graph_hessian_case.h"
@@ -312,6 +314,25 @@ TEST(GraphHessian, TakesParametersWhereEntriesAreMore) {
   const Var x = graph->input(0, 12, 1);
   graph->set_output(squared_norm(tanh(matmul(x, graph->parameter(0, 1, 1)))));
   EXPECT_EQ(graph_hessian(graph)->plan().directions, 1);
+}
+
+TEST(GraphHessian, RefusesWhatDoesNotFit) {
+  auto graph = std::make_shared<Graph>();
+  const Var loss = sum(square(graph->parameter(0, 2, 1)));
+  EXPECT_THROW(graph_hessian(graph), PreconditionError);  // there is no output
+  EXPECT_THROW(graph_hessian(nullptr), PreconditionError);
+  graph->set_output(loss);
+  const auto hessian = graph_hessian(graph);
+  const std::vector<double> theta = {1, 2, 3};
+  const auto mean_of = [&](std::size_t size, Index count, Index n) {
+    MatrixXd h(n, n);
+    hessian->mean(std::span(theta).first(size), {theta.data(), count, 0}, Executor(1), {}, h);
+    return h;
+  };
+  EXPECT_THROW(mean_of(2, 0, 2), PreconditionError);  // there is no record
+  EXPECT_THROW(mean_of(3, 1, 2), PreconditionError);
+  EXPECT_THROW(mean_of(2, 1, 3), PreconditionError);
+  EXPECT_EQ(mean_of(2, 1, 2), 2 * MatrixXd::Identity(2, 2));
 }
 
 TEST(GraphHessian, IsTheSumOverAnyNumberOfSamples) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <hesscope/core/constants.h>
+#include <hesscope/core/error.h>
 #include <hesscope/core/huge_pages.h>
 #include <hesscope/linalg/internal/triangles.h>
 #include <hesscope/structured/graph_hessian.h>
@@ -178,6 +179,7 @@ bool SiteHessian::mean(std::span<const double> theta,
                        const Executor& executor,
                        const ProgressCallback& progress,
                        Eigen::Ref<Eigen::MatrixXd> h) const {
+  require_fit(graph_.graph->num_parameters(), theta, records, h);
   const long num_packs = divide(records.count, kPackSamples);
   const long chunk_packs = divide(num_packs, divide(num_packs, max_packs_));
   advise_huge_pages(h.data(), h.outerStride() * h.cols());
@@ -253,6 +255,9 @@ std::shared_ptr<const GraphHessian> site_hessian(std::shared_ptr<const Graph> gr
 std::shared_ptr<const GraphHessian> graph_hessian(std::shared_ptr<const Graph> graph,
                                                   InstructionSet set) {
   require_supported(set);
+  if (graph == nullptr || graph->output() < 0) {
+    throw PreconditionError("graph_hessian: the graph has no output");
+  }
   // To add what comes of computed weights must be worth it, and what they are of parameters fit.
   constexpr double kLeastGain = 2;
   constexpr double kMostSlopes = 1e8;

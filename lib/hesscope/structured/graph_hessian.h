@@ -41,10 +41,9 @@ class GraphHessian : public StructuredHessian {
 /// they are of parameters comes after (internal/graph/composed_hessian.h). Null for a graph that
 /// only the generic engine takes: one whose computed weights themselves look up rows of a computed
 /// table.
-/// @param graph  must have an output.
 /// @cost   as plan() says; scratch bounded by about 256 MiB, or what one pack of eight samples
 ///         needs.
-/// @throws PreconditionError if the set is not supported.
+/// @throws PreconditionError if the set is not supported, or the graph has no output.
 std::shared_ptr<const GraphHessian> graph_hessian(std::shared_ptr<const Graph> graph,
                                                   InstructionSet set = best_instruction_set());
 

@@ -32,6 +32,9 @@ class LinearAttentionHessian final : public StructuredHessian {
             const Executor& executor,
             const ProgressCallback& progress,
             Eigen::Ref<MatrixXd> h) const override {
+    const bool is_split = structure_.parametrization == Parametrization::kSplitQk;
+    const Index num_pq = LinearAttentionSizes(structure_).num_parameters();
+    require_fit(is_split ? num_pq / 2 * 3 : num_pq, theta, records, h);
     const double factor = 1.0 / static_cast<double>(records.count);
     // sum_ is of half the squares.
     if (structure_.parametrization != Parametrization::kSplitQk) {

@@ -24,6 +24,7 @@ class StructuredHessian {
   /// and the same to the last bit for any number of the executor's threads. Fractions of progress
   /// are in proportion to the time they take, so that a part of the work foretells the whole.
   /// @returns whether all of h is finite.
+  /// @throws PreconditionError unless theta and h fit the model, and there is a record.
   virtual bool mean(std::span<const double> theta,
                     Records records,
                     const Executor& executor,
@@ -32,6 +33,13 @@ class StructuredHessian {
 
   /// Memory that mean() needs besides h, at most.
   virtual double workspace_bytes(int num_threads) const = 0;
+
+ protected:
+  /// What mean() asks of its arguments. @throws PreconditionError as it does.
+  static void require_fit(Eigen::Index num_parameters,
+                          std::span<const double> theta,
+                          Records records,
+                          const Eigen::Ref<Eigen::MatrixXd>& h);
 };
 
 }  // namespace hesscope

@@ -157,6 +157,7 @@ bool ComposedHessian::mean(std::span<const double> theta,
                            const Executor& executor,
                            const ProgressCallback& progress,
                            Eigen::Ref<Eigen::MatrixXd> h) const {
+  require_fit(weights_.num_parameters, theta, records, h);
   const Executor alone = executor.alone();
   const Weights w = weights_at(theta, alone);
   if (direct_ != nullptr && !(w.is_finite && pays(w, h.cols(), records.count))) {

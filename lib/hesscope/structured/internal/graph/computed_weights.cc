@@ -38,7 +38,8 @@ class Finder {
 
   std::optional<ComputedWeights> run() const {
     if (weights_.empty()) return std::nullopt;
-    ComputedWeights found;
+    ComputedWeights found{
+        .outer = {}, .inner = {}, .num_parameters = graph_.num_parameters(), .kept = {}};
     std::vector<char> is_needed(nodes_.size(), 0);
     mark(graph_.output(), is_needed, weights_);
     found.kept = kept_parameters(is_needed);

@@ -19,7 +19,8 @@ struct ComputedWeights {
   /// Of theta and a record lambda, a number for each computed weight: sum of lambda times these,
   /// which are its prediction, a column.
   std::shared_ptr<const Graph> inner;
-  std::vector<Eigen::Index> kept;  ///< w[k] = theta[kept[k]]
+  Eigen::Index num_parameters = 0;  ///< of theta
+  std::vector<Eigen::Index> kept;   ///< w[k] = theta[kept[k]]
   Eigen::Index num_computed = 0;
   double max_slopes = 0;  ///< entries of dw/dtheta that are not zero, at most
 
