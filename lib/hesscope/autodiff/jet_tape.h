@@ -20,6 +20,7 @@
 // from the block on, as of H only the rows from the diagonal down are wanted.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <compare>
 #include <cstddef>
@@ -42,7 +43,8 @@ class JetTape {
   static constexpr std::size_t kMaxSteps = std::size_t{1} << 20;
 
   explicit JetTape(Eigen::Index num_variables) : num_variables_(num_variables) {
-    steps_.reserve(static_cast<std::size_t>(16 * num_variables));
+    const auto first = static_cast<std::size_t>(num_variables);
+    steps_.reserve(std::max(first, std::min(16 * first, kMaxSteps)));
     for (Index i = 0; i < num_variables; ++i) steps_.push_back({.begin = i, .end = i + 1});
   }
 
