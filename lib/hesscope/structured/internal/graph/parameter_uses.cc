@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <hesscope/structured/internal/graph/indexing.h>
+#include <hesscope/structured/internal/graph/moved_entries.h>
 #include <hesscope/structured/internal/graph/parameter_uses.h>
 #include <hesscope/structured/internal/graph/parameter_views.h>
 #include <hesscope/structured/internal/graph/product_entries.h>
@@ -250,13 +251,7 @@ class UseFinder {
 
   // One row, one column or one number of an operand stands for all.
   bool add_elementwise(int i, int operand, int other, double sign) {
-    const auto spread = [&](int of, int e) {
-      const Graph::Node& n = node(of);
-      const auto cols = static_cast<int>(node(i).cols);
-      const int row = n.rows == 1 ? 0 : e / cols;
-      const int col = n.cols == 1 ? 0 : e % cols;
-      return row * static_cast<int>(n.cols) + col;
-    };
+    const auto spread = [&](int of, int e) { return spread_entry(node(i), node(of), e); };
     return add_taken(
         i,
         *views_[at(operand)],
