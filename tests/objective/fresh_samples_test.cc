@@ -120,6 +120,22 @@ TEST(FreshSamples, HaveTheHessianOfTheSameSamplesHeld) {
   }
 }
 
+TEST(FreshSamples, AreTakenByTheEngineThatTheObjectiveWasToldToTake) {
+  const Arrays sampler;
+  const VectorXd theta = VectorXd::LinSpaced(5, -1, 2);
+  const FreshSamples::Range range = {
+      .seed = 3, .stream = Stream::kPopulation, .first = 0, .count = 1000};
+  const GraphObjective::Options options = {
+      .num_threads = 1, .use_structure = false, .instruction_set = InstructionSet::kBaseline};
+  const GraphObjective objective(model(), SampleTable::Ones(1, 6), options);
+  const GraphObjective held(model(), by_hand(range), options);
+  EXPECT_EQ(fresh_samples(objective, sampler, "sampler")->hessian(theta, range, {}),
+            held.hessian(theta));
+  EXPECT_FALSE(objective.options_alone().use_structure);
+  EXPECT_EQ(objective.options_alone().instruction_set, InstructionSet::kBaseline);
+  EXPECT_EQ(objective.options_alone().num_threads, 1);
+}
+
 TEST(FreshSamples, RefuseHessiansOfNothing) {
   const GraphObjective objective(model(), SampleTable::Ones(1, 6), {.num_threads = 1});
   const Arrays sampler;

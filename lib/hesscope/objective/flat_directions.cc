@@ -76,9 +76,7 @@ GraphObjective on_random_samples(const GraphObjective& objective,
   for (const DataArray& array : model.arrays) {
     fill_randomly(array, objective.samples(), engine, records);
   }
-  return {model,
-          std::move(records),
-          {.num_threads = objective.executor().num_threads(), .stop = objective.executor().stop()}};
+  return {model, std::move(records), objective.options_alone()};
 }
 
 // Gradients as rows of length one, without those that are not finite or 0.

@@ -90,9 +90,7 @@ class FreshGraphSamples final : public FreshSamples {
                            range.first + static_cast<std::uint64_t>(first + begin),
                            {rows.data(), static_cast<std::size_t>(rows.size())});
           });
-      const GraphObjective some(objective_->model(),
-                                std::move(table),
-                                {.num_threads = executor.num_threads(), .stop = executor.stop()});
+      const GraphObjective some(objective_->model(), std::move(table), objective_->options_alone());
       use(some, first);
     }
   }

@@ -82,6 +82,13 @@ const Model& GraphObjective::model() const { return impl_->model; }
 
 const Executor& GraphObjective::executor() const { return impl_->executor; }
 
+GraphObjective::Options GraphObjective::options_alone() const {
+  return {.num_threads = impl_->executor.num_threads(),
+          .use_structure = impl_->use_structure,
+          .instruction_set = impl_->instruction_set,
+          .stop = impl_->executor.stop()};
+}
+
 Eigen::Index GraphObjective::num_parameters() const { return impl_->model.num_parameters(); }
 
 const SampleTable& GraphObjective::samples() const { return *impl_->samples; }

@@ -99,6 +99,10 @@ class GraphObjective final : public Objective {
   /// for_each() calls share the threads.
   const Executor& executor() const;
 
+  /// Those that it was made with, for other objectives that this process has for itself: without a
+  /// team.
+  Options options_alone() const;
+
   Matrix hessian_times(const ConstVectorRef& theta,
                        const ConstMatrixRef& directions,
                        SampleRange range) const override;
