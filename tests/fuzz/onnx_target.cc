@@ -103,7 +103,10 @@ constexpr onnx::ImportLimits kImportLimits = {.max_nodes = 4'000,
                                               .max_entries = 200'000,
                                               .max_tensor_entries = 20'000,
                                               .max_products = 1'000'000,
-                                              .max_integers = 2'000};
+                                              .max_integers = 2'000,
+                                              .max_all_integers = 200'000,
+                                              .max_in_sequences = 10'000,
+                                              .max_steps = 2'000};
 constexpr std::int64_t kMaxInputEntries = 1'000;
 
 /// Where the next parameters and the next input stand.
