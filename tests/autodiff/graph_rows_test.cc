@@ -330,7 +330,8 @@ INSTANTIATE_TEST_SUITE_P(Ways,
                          Stack,
                          testing::Combine(testing::Bool(), testing::Bool(), testing::Bool()));
 
-// Scalar products of each row with all rows: of one node, as a stack and as what its products share.
+// Scalar products of each row with all rows: of one node, as a stack and as what its products
+// share.
 TEST(GraphRows, DifferentiatesAStackTimesItself) {
   expect_derivatives(
       [](Graph& g) {

@@ -36,9 +36,9 @@ class Graph;
 /// Elementwise functions, each with its first four derivatives (internal/elementary.h).
 ///
 /// At their kinks slopes are PyTorch's: relu and abs 0 at 0, leaky_relu alpha, elu alpha / beta,
-/// clip 1 at both ends; higher derivatives there are 0, for elu those of the left side, for softsign
-/// 0, 6 and 0. Where a slope is infinite (sqrt at 0) the result is not finite, which is reported,
-/// never replaced by a number.
+/// clip 1 at both ends; higher derivatives there are 0, for elu those of the left side, for
+/// softsign 0, 6 and 0. Where a slope is infinite (sqrt at 0) the result is not finite, which is
+/// reported, never replaced by a number.
 enum class Elementary : std::uint8_t {
   kAbs,
   kAcos,

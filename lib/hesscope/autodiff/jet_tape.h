@@ -20,7 +20,6 @@
 // from the block on, as of H only the rows from the diagonal down are wanted.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <compare>
 #include <cstddef>
@@ -43,8 +42,8 @@ class JetTape {
   static constexpr std::size_t kMaxSteps = std::size_t{1} << 20;
 
   explicit JetTape(Eigen::Index num_variables) : num_variables_(num_variables) {
-    const auto first = static_cast<std::size_t>(num_variables);
-    steps_.reserve(std::max(first, std::min(16 * first, kMaxSteps)));
+    const std::size_t usual = 16 * static_cast<std::size_t>(num_variables);
+    steps_.reserve(usual < kMaxSteps ? usual : kMaxSteps);
     for (Index i = 0; i < num_variables; ++i) steps_.push_back({.begin = i, .end = i + 1});
   }
 

@@ -155,8 +155,8 @@ T inverse(const T& x) {
   return Lifted<T>::apply(x, ReciprocalFunction{});
 }
 
-// x / y, whose value is that of plain numbers to the last bit: what steps make of it must not depend
-// on the sweep. Of Jets (x - q y') / y with q = x / y, where ceres multiplies by 1 / y.
+// x / y, whose value is that of plain numbers to the last bit: what steps make of it must not
+// depend on the sweep. Of Jets q = x / y with q' = (x' - q y') / y; ceres multiplies by 1 / y.
 template <typename X, typename Y>
 auto quotient(const X& x, const Y& y) {
   return x / y;

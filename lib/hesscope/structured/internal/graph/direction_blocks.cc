@@ -119,8 +119,8 @@ void DirectionPlanner::find_groups() {
   }
 }
 
-// A sweep takes kDirections directions, however few there are: neighbours that have no more together
-// are one group.
+// A sweep takes kDirections directions, however few there are: neighbours that have no more
+// together are one group.
 void DirectionPlanner::add_group(UseGroup group) {
   const auto num_parameters = [&](const UseGroup& g) { return parameter_directions(g).size(); };
   const bool joins =
