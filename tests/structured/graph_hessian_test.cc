@@ -4,9 +4,12 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -296,6 +299,36 @@ TEST(GraphHessian, TakesOneDirectionForEachEntryOfASite) {
   EXPECT_EQ(hessian->plan().directions, 64 + 64 + 3);
   EXPECT_GT(hessian->plan().sweep_multiply_adds, 0);
   EXPECT_GT(hessian->plan().product_multiply_adds, 4160.0 * 4160 / 4);
+}
+
+// A bias for columns and, the same one, for rows: of six positions of a unit, at three entries, a
+// stage may have some that do not follow each other.
+TEST(GraphHessian, AddsToAnEntryInOneTaskAtATime) {
+  const auto graph = std::make_shared<Graph>();
+  const Var bias = graph->parameter(24, 1, 3);
+  const Var z = matmul(graph->input(0, 3, 8), graph->parameter(0, 8, 3)) + bias +
+                gather(bias, std::vector<std::int32_t>{0, 1, 2}, 3, 1);
+  graph->set_output(sum(sin(z)));
+  detail::EntryNumbers entries(*graph);
+  detail::ParameterUses uses = detail::find_parameter_uses(*graph, entries);
+  const detail::GraphPlan plan(graph, std::move(entries), std::move(uses), best_instruction_set());
+  const auto num_blocks = static_cast<int>(plan.planner.blocks().size());
+  ASSERT_GT(num_blocks, 1);
+  bool has_runs = false;
+  for (int begin = 0; begin < num_blocks; ++begin) {
+    for (int end = begin + 1; end <= num_blocks; ++end) {
+      std::map<std::tuple<long, int, int, int, detail::ProductPart>, int> first;
+      std::map<std::tuple<int, int>, std::set<int>> runs;  // of each unit
+      for (const detail::ProductTask& task : plan.products.tasks(begin, end)) {
+        const std::tuple key{task.wave, task.row_use, task.column_use, task.unit, task.part};
+        EXPECT_EQ(first.try_emplace(key, task.first).first->second, task.first);
+        std::set<int>& own = runs[{task.column_use, task.unit}];
+        own.insert(task.first);
+        has_runs = has_runs || own.size() > 1;
+      }
+    }
+  }
+  EXPECT_TRUE(has_runs);
 }
 
 TEST(GraphHessian, SweepsSmallNeighboursTogether) {

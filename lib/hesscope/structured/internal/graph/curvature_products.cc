@@ -10,9 +10,10 @@ namespace hesscope::detail {
 namespace {
 
 // Numbers of waves: of rows below those of columns, J parts that go to either triangle behind
-// others.
-constexpr int kWaves = 1 << 15;
-constexpr int kTangentWave = kWaves / 2;
+// others; of columns below those of runs of positions.
+constexpr long kWaves = 1L << 15;
+constexpr long kTangentWave = kWaves / 2;
+constexpr long kColumnWaves = 1L << 17;
 // Inputs and units whose panels follow each other: lines of H, and a task.
 constexpr int kJoinedInputs = 12;
 constexpr int kJoinedUnits = kTaskPanels * kPanelRows / kJoinedInputs;
@@ -243,7 +244,7 @@ std::vector<ProductTask> CurvatureProducts::tasks(int first_block, int end_block
   const auto for_rows = [&](int g, int column_place, auto add) {
     for (int h = 0; h < num_groups; ++h) {
       for (const int u : groups[at(h)].uses) {
-        const int wave = groups[at(h)].has_repeats ? place_in_group_[at(u)] : 0;
+        const long wave = groups[at(h)].has_repeats ? place_in_group_[at(u)] : 0;
         if (h > g) add(u, ProductPart::kBoth, wave);
         const bool is_done = !groups[at(g)].has_repeats && place_in_group_[at(u)] < column_place;
         if (h == g && !is_done) add(u, ProductPart::kAdjoints, wave);
@@ -256,19 +257,21 @@ std::vector<ProductTask> CurvatureProducts::tasks(int first_block, int end_block
     const UseGroup& group = groups[at(g)];
     for (const int v : group.uses) {
       const ParameterUse& column = uses_.uses[at(v)];
-      const int column_wave = group.has_repeats ? place_in_group_[at(v)] : 0;
+      const long column_wave = group.has_repeats ? place_in_group_[at(v)] : 0;
       for (int a = 0; a < column.units; ++a) {
         const auto is_here = [&](int s) {
           const int direction = direction_of_entry_[at(column.z[at(s * column.units + a)])];
           return direction >= first_block * kDirections && direction < end_block * kDirections;
         };
+        long run = 0;  // which of the unit's: all of them add to the same entries
         for (int s = 0; s < column.positions; ++s) {
           if (!is_here(s)) continue;
           const int first = s;
           while (s < column.positions && is_here(s)) ++s;
-          for_rows(g, place_in_group_[at(v)], [&](int u, ProductPart part, int wave) {
+          const long first_wave = (run++ * kColumnWaves + column_wave) * kWaves;
+          for_rows(g, place_in_group_[at(v)], [&](int u, ProductPart part, long wave) {
             add_tasks({.part = part,
-                       .wave = column_wave * kWaves + wave,
+                       .wave = first_wave + wave,
                        .row_use = u,
                        .column_use = v,
                        .unit = a,

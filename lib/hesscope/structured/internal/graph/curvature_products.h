@@ -76,7 +76,7 @@ enum class ProductKind {
 struct ProductTask {
   ProductKind kind = ProductKind::kRows;
   ProductPart part = ProductPart::kBoth;
-  int wave = 0;  ///< tasks of one wave write to different entries
+  long wave = 0;  ///< tasks of one wave write to different entries
   int row_use = 0;
   int column_use = 0;
   int unit = 0;   ///< of the column use
