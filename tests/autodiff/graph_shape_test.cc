@@ -242,6 +242,9 @@ TEST(Graph, RefusesALossThatDependsOnParametersBesideThePrediction) {
   EXPECT_EQ(h.prediction(), v.node());
   expect_refusal([&] { h.set_prediction(z); },
                  "Graph::set_prediction: the prediction belongs to another graph");
+  expect_refusal([&] { h.varies(z); }, "Graph::varies: the node belongs to another graph");
+  expect_refusal([&] { h.constant_value(z); },
+                 "Graph::constant_value: the node belongs to another graph");
 }
 
 TEST(Graph, HasNoGaussNewtonMatrixWithoutAPrediction) {

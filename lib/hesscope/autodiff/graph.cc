@@ -108,7 +108,13 @@ Eigen::Index Graph::keep_indices(std::span<const std::int32_t> indices) {
   return offset;
 }
 
+bool Graph::varies(Var a) const {
+  if (&a.graph() != this) fail("Graph::varies", "the node belongs to another graph");
+  return varies_[static_cast<std::size_t>(a.node())];
+}
+
 std::span<const double> Graph::constant_value(Var a) const {
+  if (&a.graph() != this) fail("Graph::constant_value", "the node belongs to another graph");
   const Node* node = &nodes_[static_cast<std::size_t>(a.node())];
   while (node->op == Op::kReshape) node = &nodes_[static_cast<std::size_t>(node->a)];
   if (node->op != Op::kConstant) return {};

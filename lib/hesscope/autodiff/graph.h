@@ -194,10 +194,12 @@ class Graph {
   /// Of the kGather nodes, one list after the other.
   std::span<const std::int32_t> indices() const { return {indices_.data(), indices_.size()}; }
 
-  /// Whether a change of the parameters changes the node other than by jumps.
-  bool varies(Var a) const { return varies_[static_cast<std::size_t>(a.node())]; }
+  /// Whether a change of the parameters changes the node other than by jumps. @throws
+  /// PreconditionError for a node of another graph.
+  bool varies(Var a) const;
 
-  /// The value of a kConstant node, or of reshapes of one, row by row; empty for others.
+  /// The value of a kConstant node, or of reshapes of one, row by row; empty for others. @throws
+  /// PreconditionError for a node of another graph.
   std::span<const double> constant_value(Var a) const;
 
   std::int32_t output() const { return output_; }
@@ -355,7 +357,8 @@ Var gather(
     Var a, Var b, std::span<const std::int32_t> indices, Eigen::Index rows, Eigen::Index cols);
 
 /// a where `condition` is not 0, b elsewhere, all of one shape. The branch not taken has no slope,
-/// and may be infinite. The condition must not vary with the parameters but by jumps.
+/// and may be infinite; where its own slope is (sqrt at 0), derivatives may be NaN. The condition
+/// must not vary with the parameters but by jumps.
 Var select(Var condition, Var a, Var b);
 
 /// Row i of the result is row k_i of the table; `rows` is a column of whole numbers k_i that do not
