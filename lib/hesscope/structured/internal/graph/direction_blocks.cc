@@ -61,6 +61,20 @@ DirectionPlanner::DirectionPlanner(const SweepGraph& graph,
     for (const int u : groups_[g].uses) group_of_use_[at(u)] = static_cast<int>(g);
   }
   intervals_.emplace(graph, entries, uses, group_of_use_, layout.nodes());
+  const auto nodes_of = [&](const std::vector<int>& entries_of_use) {
+    std::vector<int> nodes;
+    for (const int entry : entries_of_use) {
+      const int node = entry == kUnitInput ? -1 : entries.node_of(entry);
+      if (node >= 0 && (nodes.empty() || nodes.back() != node)) nodes.push_back(node);
+    }
+    std::ranges::sort(nodes);
+    nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+    return nodes;
+  };
+  for (const ParameterUse& use : uses.uses) {
+    x_nodes_.push_back(nodes_of(use.x));
+    z_nodes_.push_back(nodes_of(use.z));
+  }
   for (int g = 0; g < static_cast<int>(groups_.size()); ++g) choose_directions(g);
   find_fed();
 }
@@ -70,7 +84,7 @@ void DirectionPlanner::find_fed() {
   for (const DirectionBlock& block : blocks_) {
     for (std::size_t u = 0; u < uses_.uses.size(); ++u) {
       char& is_fed = is_fed_[u * groups_.size() + at(block.group)];
-      if (!is_fed) is_fed = feeds(block, uses_.uses[u]);
+      if (!is_fed) is_fed = feeds(block, static_cast<int>(u));
     }
   }
 }
@@ -135,7 +149,7 @@ void DirectionPlanner::add_group(UseGroup group) {
 // Entries z of kDirections units after another. What a block of units at one position reaches may
 // be near; where it is not, a unit's positions follow each other, so that its products take them at
 // once.
-std::vector<int> DirectionPlanner::site_directions(int g) const {
+std::vector<int> DirectionPlanner::site_directions(int g, KnownPlans& known) const {
   std::vector<int> directions;
   std::vector<char> is_there(at(entries_.size()), 0);
   for (const int u : groups_[at(g)].uses) {
@@ -145,7 +159,7 @@ std::vector<int> DirectionPlanner::site_directions(int g) const {
       const std::vector<int> by_position = entries_of(use, units, kDirections);
       const std::vector<int> by_unit = entries_of(use, units, 1);
       const auto work = [&](const std::vector<int>& entries) {
-        const std::vector<DirectionBlock> blocks = plan(g, entries, false);
+        const std::vector<DirectionBlock> blocks = plan(g, entries, false, known);
         return work_of(blocks) + row_work(g, blocks, false);
       };
       const bool is_by_unit =
@@ -189,13 +203,15 @@ void DirectionPlanner::choose_directions(int g) {
   const bool may_be_sites = num_sites(group) <= 2 * directions.size();
   std::vector<int> sites;
   if (may_be_sites) {
-    sites = site_directions(g);
-    blocks = plan(g, sites, false);
+    KnownPlans known;
+    sites = site_directions(g, known);
+    blocks = plan(g, sites, false, known);
     sweeps = work_of(blocks);
     products = product_work(g, blocks, false);
   }
   if (!may_be_sites || directions.size() < 2 * sites.size()) {
-    std::vector<DirectionBlock> others = plan(g, directions, true);
+    KnownPlans known;
+    std::vector<DirectionBlock> others = plan(g, directions, true, known);
     const double other_sweeps = work_of(others);
     const double other_products = product_work(g, others, true);
     if (!may_be_sites || other_sweeps + other_products < sweeps + products) {
@@ -213,7 +229,8 @@ void DirectionPlanner::choose_directions(int g) {
 
 std::vector<DirectionBlock> DirectionPlanner::plan(int g,
                                                    const std::vector<int>& directions,
-                                                   bool by_parameters) const {
+                                                   bool by_parameters,
+                                                   KnownPlans& known) const {
   struct Place {
     int use;
     int unit;
@@ -260,7 +277,10 @@ std::vector<DirectionBlock> DirectionPlanner::plan(int g,
     std::stable_sort(block.seeds.begin(), block.seeds.end(), [](const Seed& a, const Seed& b) {
       return a.node < b.node;
     });
-    block.plan = intervals_->plan(block.seeds, g, by_parameters);
+    const auto own = directions.begin() + first;
+    const auto [of_these, is_new] = known.try_emplace({own, own + block.count});
+    if (is_new) of_these->second = intervals_->plan(block.seeds, g, by_parameters);
+    block.plan = of_these->second;
     block.multiply_adds = block.count * intervals_->multiply_adds(block.plan);
     blocks.push_back(std::move(block));
   }
@@ -278,8 +298,17 @@ bool DirectionPlanner::is_any_in(const DirectionBlock& block,
       entries, [&](int entry) { return entry != kUnitInput && is_in(block, entry, is_adjoint); });
 }
 
-bool DirectionPlanner::feeds(const DirectionBlock& block, const ParameterUse& use) const {
-  return use.x_varies && is_any_in(block, use.x, false);
+bool DirectionPlanner::is_any_reached(const DirectionBlock& block,
+                                      std::span<const int> nodes,
+                                      Interval NodeSweep::*marks) {
+  return std::ranges::any_of(nodes,
+                             [&](int node) { return !(block.plan[at(node)].*marks).is_empty(); });
+}
+
+bool DirectionPlanner::feeds(const DirectionBlock& block, int u) const {
+  const ParameterUse& use = uses_.uses[at(u)];
+  return use.x_varies && is_any_reached(block, x_nodes_[at(u)], &NodeSweep::tangent) &&
+         is_any_in(block, use.x, false);
 }
 
 // Rows of the products of a group's columns, from the tangents of these directions.
@@ -293,12 +322,15 @@ double DirectionPlanner::row_work(int g,
       const double size = num_rows(g, u, blocks, by_parameters);
       for (const DirectionBlock& block : blocks) {
         double terms = 0;
-        for (int t = 0; t < use.positions; ++t) {
+        const bool has_z = is_any_reached(block, z_nodes_[at(u)], &NodeSweep::adjoint);
+        const bool has_x =
+            use.x_varies && is_any_reached(block, x_nodes_[at(u)], &NodeSweep::tangent);
+        for (int t = 0; (has_z || has_x) && t < use.positions; ++t) {
           const int num_x = use.is_per_unit ? use.units : use.inputs;
-          terms +=
-              is_any_in(block, std::span(use.z).subspan(at(t * use.units), at(use.units)), true);
-          if (!use.x_varies) continue;
-          terms += is_any_in(block, std::span(use.x).subspan(at(t * num_x), at(num_x)), false);
+          const auto z = std::span(use.z).subspan(at(t * use.units), at(use.units));
+          const auto x = std::span(use.x).subspan(at(t * num_x), at(num_x));
+          if (has_z) terms += is_any_in(block, z, true);
+          if (has_x) terms += is_any_in(block, x, false);
         }
         work += size * terms * block.count;
       }
@@ -317,7 +349,7 @@ double DirectionPlanner::num_rows(int g,
   const double size = static_cast<double>(use.units) * use.inputs;
   if (group_of(u) != g) return size;
   const bool is_fed =
-      std::ranges::any_of(blocks, [&](const DirectionBlock& block) { return feeds(block, use); });
+      std::ranges::any_of(blocks, [&](const DirectionBlock& block) { return feeds(block, u); });
   const bool is_quarter = !by_parameters && is_symmetric_in_inputs(use, groups_[at(g)], is_fed);
   return size * (is_quarter ? 0.25 * (1.0 + 1.0 / use.units) * (1.0 + 1.0 / use.inputs) : 0.5);
 }

@@ -9,6 +9,7 @@
 // at the group.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <span>
 #include <vector>
@@ -78,19 +79,27 @@ class DirectionPlanner {
   bool is_in(const DirectionBlock& block, int entry, bool is_adjoint) const;
 
  private:
+  // By the directions of a block, of one group.
+  using KnownPlans = std::map<std::vector<int>, SweepPlanOfNodes>;
+
   void find_groups();
   void add_group(UseGroup group);
   void find_fed();
   void choose_directions(int group);
   std::size_t num_sites(const UseGroup& group) const;
-  std::vector<int> site_directions(int group) const;
+  std::vector<int> site_directions(int group, KnownPlans& known) const;
   std::vector<int> parameter_directions(const UseGroup& group) const;
   std::vector<DirectionBlock> plan(int group,
                                    const std::vector<int>& directions,
-                                   bool by_parameters) const;
+                                   bool by_parameters,
+                                   KnownPlans& known) const;
   bool is_any_in(const DirectionBlock& block, std::span<const int> entries, bool is_adjoint) const;
   // Whether a use's x carries tangents of the block.
-  bool feeds(const DirectionBlock& block, const ParameterUse& use) const;
+  bool feeds(const DirectionBlock& block, int use) const;
+  // Whether the interval of any of these nodes has entries.
+  static bool is_any_reached(const DirectionBlock& block,
+                             std::span<const int> nodes,
+                             Interval NodeSweep::*marks);
   double row_work(int group, const std::vector<DirectionBlock>& blocks, bool by_parameters) const;
   double num_rows(int group,
                   int use,
@@ -107,6 +116,8 @@ class DirectionPlanner {
   std::optional<SweepIntervals> intervals_;
   std::vector<UseGroup> groups_;
   std::vector<int> group_of_use_;
+  std::vector<std::vector<int>> x_nodes_;  // of each use, those with entries of x, each once
+  std::vector<std::vector<int>> z_nodes_;
   std::vector<DirectionBlock> blocks_;
   std::vector<char> is_fed_;  // of each use and group
   double sweep_work_ = 0;

@@ -65,6 +65,10 @@ SweepPlanOfNodes SweepIntervals::plan(std::span<const Seed> seeds,
     const bool is_whole = reads_whole && is_read_[at(i)] && !own.is_empty();
     return is_whole ? Interval{0, size_of(nodes_[at(i)])} : own;
   };
+  // Nodes that nothing reaches, as those before the first seed, are not looked at.
+  const auto is_reached = [&](int operand, Interval NodeSweep::*marks) {
+    return operand >= 0 && !(plan[at(operand)].*marks).is_empty();
+  };
   EntryMarks tangents(at(entries_.size()), 0);
   std::size_t seed = 0;
   for (int i = 0; i < num_nodes; ++i) {
@@ -72,11 +76,16 @@ SweepPlanOfNodes SweepIntervals::plan(std::span<const Seed> seeds,
       plan[at(i)].tangent = plan[at(entries_.root(i))].tangent;
       continue;
     }
-    if (graph_.varies[at(i)] && needs_tangent_[at(i)]) support_.forward(i, tangents);
+    const Graph::Node& n = nodes_[at(i)];
+    bool is_live = graph_.varies[at(i)] && needs_tangent_[at(i)] &&
+                   (is_reached(n.a, &NodeSweep::tangent) || is_reached(n.b, &NodeSweep::tangent));
+    if (is_live) support_.forward(i, tangents);
     for (; seed < seeds.size() && seeds[seed].node == i; ++seed) {
-      if (needs_tangent_[at(i)]) tangents[at(entries_.first(i) + seeds[seed].tangent)] = 1;
+      if (!needs_tangent_[at(i)]) continue;
+      tangents[at(entries_.first(i) + seeds[seed].tangent)] = 1;
+      is_live = true;
     }
-    plan[at(i)].tangent = widened(i, aligned(i, marked(i, tangents)));
+    if (is_live) plan[at(i)].tangent = widened(i, aligned(i, marked(i, tangents)));
   }
   std::vector<char> takes;
   for (int i = 0; i < num_nodes; ++i) {
@@ -86,7 +95,11 @@ SweepPlanOfNodes SweepIntervals::plan(std::span<const Seed> seeds,
   for (int i = num_nodes; i-- > 0;) {
     if (is_reshape(i)) continue;
     plan[at(i)].adjoint = widened(i, aligned(i, marked(i, adjoints)));
-    if (graph_.varies[at(i)] && nodes_[at(i)].a >= 0) {
+    const Graph::Node& n = nodes_[at(i)];
+    const bool is_live = !plan[at(i)].adjoint.is_empty() || is_reached(i, &NodeSweep::tangent) ||
+                         is_reached(n.a, &NodeSweep::tangent) ||
+                         is_reached(n.b, &NodeSweep::tangent);
+    if (graph_.varies[at(i)] && n.a >= 0 && is_live) {
       support_.reverse(i, tangents, takes, adjoints);
     }
   }
