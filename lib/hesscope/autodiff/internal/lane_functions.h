@@ -165,7 +165,8 @@ template <typename B>
   using Vector = typename B::Vector;
   using Bits = LaneBits<B>;
   const auto is_subnormal = u < Vector{} + 0x1p-1022;
-  const auto bits = reinterpret_cast<Bits>(is_subnormal ? u * 0x1p54 : u);
+  // Without the sign of what has no logarithm: a difference of bits would overflow.
+  const auto bits = reinterpret_cast<Bits>(lane_magnitude<B>(is_subnormal ? u * 0x1p54 : u));
   const Bits exponent = (bits - reinterpret_cast<Bits>(Vector{} + 0x1.6a09e667f3bcdp-1)) >> 52;
   const Vector f = reinterpret_cast<Vector>(bits - (exponent << 52)) - 1.0;
   const Vector shift = Vector{} + LaneExponential<B>::kShift;
