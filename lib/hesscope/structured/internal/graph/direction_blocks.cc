@@ -149,7 +149,7 @@ void DirectionPlanner::add_group(UseGroup group) {
 // Entries z of kDirections units after another. What a block of units at one position reaches may
 // be near; where it is not, a unit's positions follow each other, so that its products take them at
 // once.
-std::vector<int> DirectionPlanner::site_directions(int g, KnownPlans& known) const {
+std::vector<int> DirectionPlanner::site_directions(int g, KnownPlans* known) const {
   std::vector<int> directions;
   std::vector<char> is_there(at(entries_.size()), 0);
   for (const int u : groups_[at(g)].uses) {
@@ -204,14 +204,13 @@ void DirectionPlanner::choose_directions(int g) {
   std::vector<int> sites;
   if (may_be_sites) {
     KnownPlans known;
-    sites = site_directions(g, known);
-    blocks = plan(g, sites, false, known);
+    sites = site_directions(g, &known);
+    blocks = plan(g, sites, false, &known);
     sweeps = work_of(blocks);
     products = product_work(g, blocks, false);
   }
   if (!may_be_sites || directions.size() < 2 * sites.size()) {
-    KnownPlans known;
-    std::vector<DirectionBlock> others = plan(g, directions, true, known);
+    std::vector<DirectionBlock> others = plan(g, directions, true, nullptr);
     const double other_sweeps = work_of(others);
     const double other_products = product_work(g, others, true);
     if (!may_be_sites || other_sweeps + other_products < sweeps + products) {
@@ -230,7 +229,7 @@ void DirectionPlanner::choose_directions(int g) {
 std::vector<DirectionBlock> DirectionPlanner::plan(int g,
                                                    const std::vector<int>& directions,
                                                    bool by_parameters,
-                                                   KnownPlans& known) const {
+                                                   KnownPlans* known) const {
   struct Place {
     int use;
     int unit;
@@ -277,10 +276,15 @@ std::vector<DirectionBlock> DirectionPlanner::plan(int g,
     std::stable_sort(block.seeds.begin(), block.seeds.end(), [](const Seed& a, const Seed& b) {
       return a.node < b.node;
     });
-    const auto own = directions.begin() + first;
-    const auto [of_these, is_new] = known.try_emplace({own, own + block.count});
-    if (is_new) of_these->second = intervals_->plan(block.seeds, g, by_parameters);
-    block.plan = of_these->second;
+    const auto of_seeds = [&] { return intervals_->plan(block.seeds, g, by_parameters); };
+    if (known == nullptr) {
+      block.plan = of_seeds();
+    } else {
+      const auto own = directions.begin() + first;
+      const auto [of_these, is_new] = known->try_emplace({own, own + block.count});
+      if (is_new) of_these->second = of_seeds();
+      block.plan = of_these->second;
+    }
     block.multiply_adds = block.count * intervals_->multiply_adds(block.plan);
     blocks.push_back(std::move(block));
   }

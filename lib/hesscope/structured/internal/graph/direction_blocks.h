@@ -87,12 +87,12 @@ class DirectionPlanner {
   void find_fed();
   void choose_directions(int group);
   std::size_t num_sites(const UseGroup& group) const;
-  std::vector<int> site_directions(int group, KnownPlans& known) const;
+  std::vector<int> site_directions(int group, KnownPlans* known) const;
   std::vector<int> parameter_directions(const UseGroup& group) const;
   std::vector<DirectionBlock> plan(int group,
                                    const std::vector<int>& directions,
                                    bool by_parameters,
-                                   KnownPlans& known) const;
+                                   KnownPlans* known) const;
   bool is_any_in(const DirectionBlock& block, std::span<const int> entries, bool is_adjoint) const;
   // Whether a use's x carries tangents of the block.
   bool feeds(const DirectionBlock& block, int use) const;
