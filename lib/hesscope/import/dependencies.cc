@@ -63,10 +63,6 @@ class DependencyWalk {
     return std::ranges::any_of(names, [&](const auto& name) { return all.contains(name); });
   }
 
-  static const Operator* operator_of(const Node& node) {
-    return node.domain.empty() ? find_operator(node.op) : nullptr;
-  }
-
   // Each node's number, and which of them makes a value, from 1 on; 0 for inputs and initializers.
   // Nodes of a body come before its loop.
   void add_made(const std::vector<Node>& nodes) {

@@ -18,46 +18,6 @@ namespace {
 
 constexpr std::int64_t kFloat = 1;  // TensorProto's type of 32-bit reals
 
-const Operator* operator_of(const Node& node) {
-  return node.domain.empty() ? find_operator(node.op) : nullptr;
-}
-
-}  // namespace
-
-std::vector<std::string> known_operators() { return operator_names(); }
-
-std::optional<std::int64_t> first_opset_of(const std::string& op) {
-  const Operator* known = find_operator(op);
-  if (known == nullptr) return std::nullopt;
-  return known->first_opset;
-}
-
-Value constant_value(const OnnxFile& file, const Tensor& tensor, Graph& graph) {
-  Value value{.kind = tensor.kind, .axes = plain_axes(tensor.shape)};
-  value.is_single = tensor.onnx_type == kFloat;
-  if (tensor.kind == ElementKind::kOther) {
-    throw InputError(fmt::format("{}: '{}' has elements of type {}, which are not read",
-                                 file.path.string(),
-                                 printable(tensor.name),
-                                 type_name(tensor.onnx_type)));
-  }
-  if (tensor.kind != ElementKind::kReal) {
-    value.integers = std::make_shared<const Integers>(Integers{.base = tensor.integers});
-    return value;
-  }
-  if (tensor.reals.empty()) {
-    // Resize's and others' way to leave an input out; nothing can be computed with it.
-    value.integers = std::make_shared<const Integers>();
-    return value;
-  }
-  const auto cols = static_cast<Eigen::Index>(tensor.shape.empty() ? 1 : tensor.shape.back());
-  value.var =
-      graph.constant(tensor.reals, static_cast<Eigen::Index>(tensor.reals.size()) / cols, cols);
-  return value;
-}
-
-namespace {
-
 // A constant of 32 bits, rounded to these; nothing for what is none.
 std::optional<Value> rounded(Graph& graph, const Value& value) {
   if (!value.is_single || value.kind != ElementKind::kReal || !value.var) return std::nullopt;
@@ -145,10 +105,9 @@ class Import {
   bool is_left_out(const Node& node) const {
     return std::ranges::any_of(node.guards, [&](const Guard& guard) {
       const auto condition = values_.find(guard.condition);
-      if (condition == values_.end() || !condition->second.is_known()) return true;
-      const Integers& known = *condition->second.integers;
-      return known.base.size() != 1 || known.depends_on_batch() ||
-             (known.base.front() != 0) != guard.is_true;
+      if (condition == values_.end()) return true;
+      const std::optional<std::int64_t> known = condition->second.single_integer();
+      return !known || (*known != 0) != guard.is_true;
     });
   }
 
@@ -230,6 +189,38 @@ class Import {
 };
 
 }  // namespace
+
+std::vector<std::string> known_operators() { return operator_names(); }
+
+std::optional<std::int64_t> first_opset_of(const std::string& op) {
+  const Operator* known = find_operator(op);
+  if (known == nullptr) return std::nullopt;
+  return known->first_opset;
+}
+
+Value constant_value(const OnnxFile& file, const Tensor& tensor, Graph& graph) {
+  Value value{.kind = tensor.kind, .axes = plain_axes(tensor.shape)};
+  value.is_single = tensor.onnx_type == kFloat;
+  if (tensor.kind == ElementKind::kOther) {
+    throw InputError(fmt::format("{}: '{}' has elements of type {}, which are not read",
+                                 file.path.string(),
+                                 printable(tensor.name),
+                                 type_name(tensor.onnx_type)));
+  }
+  if (tensor.kind != ElementKind::kReal) {
+    value.integers = std::make_shared<const Integers>(Integers{.base = tensor.integers});
+    return value;
+  }
+  if (tensor.reals.empty()) {
+    // Resize's and others' way to leave an input out; nothing can be computed with it.
+    value.integers = std::make_shared<const Integers>();
+    return value;
+  }
+  const auto cols = static_cast<Eigen::Index>(tensor.shape.empty() ? 1 : tensor.shape.back());
+  value.var =
+      graph.constant(tensor.reals, static_cast<Eigen::Index>(tensor.reals.size()) / cols, cols);
+  return value;
+}
 
 Value import_output(const OnnxFile& file,
                     const Dependencies& needs,

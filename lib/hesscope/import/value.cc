@@ -52,6 +52,13 @@ std::vector<std::int64_t> sizes_of(const Axes& axes) {
   return sizes;
 }
 
+std::optional<std::int64_t> Value::single_integer() const {
+  if (!is_known() || integers->base.size() != 1 || integers->depends_on_batch()) {
+    return std::nullopt;
+  }
+  return integers->base.front();
+}
+
 bool Integers::depends_on_batch() const {
   return std::ranges::any_of(per_sample, [](std::int64_t slope) { return slope != 0; });
 }

@@ -78,6 +78,10 @@ struct Value {
 
   bool is_known() const { return integers != nullptr; }
 
+  /// The one integer or truth value of a tensor of one, if it is known and the same for any number
+  /// of samples.
+  std::optional<std::int64_t> single_integer() const;
+
   int rank() const { return static_cast<int>(axes.size()); }
 
   std::int64_t size() const { return size_of(axes); }

@@ -221,6 +221,13 @@ OnnxFile read_model(const std::shared_ptr<const io::InputFile>& input, const Onn
   return file;
 }
 
+void add_nodes(const std::vector<Node>& nodes, std::vector<const Node*>& all) {
+  for (const Node& node : nodes) {
+    if (node.body != nullptr) add_nodes(node.body->nodes, all);
+    all.push_back(&node);
+  }
+}
+
 }  // namespace
 
 ElementKind element_kind(std::int64_t onnx_type) {
@@ -243,17 +250,6 @@ const Attribute* Node::find(const std::string& attribute) const {
   const auto found = std::ranges::find(attributes, attribute, &Attribute::name);
   return found == attributes.end() ? nullptr : &*found;
 }
-
-namespace {
-
-void add_nodes(const std::vector<Node>& nodes, std::vector<const Node*>& all) {
-  for (const Node& node : nodes) {
-    if (node.body != nullptr) add_nodes(node.body->nodes, all);
-    all.push_back(&node);
-  }
-}
-
-}  // namespace
 
 std::vector<const Node*> OnnxFile::all_nodes() const {
   std::vector<const Node*> all;

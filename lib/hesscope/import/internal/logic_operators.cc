@@ -154,13 +154,13 @@ Values lower_if(const OperatorCall& call) {
   if (call.num_inputs() != 1 + 2 * count) {
     call.refuse("stands in a function, where branches are not read: inline the model's functions");
   }
-  const Value& condition = call.input(0);
-  if (!condition.is_known() || condition.size() != 1 || condition.integers->depends_on_batch()) {
+  const std::optional<std::int64_t> condition = call.input(0).single_integer();
+  if (!condition) {
     call.refuse(
         "its condition depends on data, parameters, or the number of samples, and only one "
         "branch can be imported");
   }
-  const std::size_t first = condition.integers->base.front() != 0 ? 1 : 1 + count;
+  const std::size_t first = *condition != 0 ? 1 : 1 + count;
   Values taken;
   for (std::size_t i = 0; i < count; ++i) taken.push_back(call.tensor_or_sequence(first + i));
   return taken;

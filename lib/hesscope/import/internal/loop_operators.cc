@@ -17,13 +17,13 @@ Value known_scalar_value(const OperatorCall& call, std::int64_t x, ElementKind k
 
 // Whether a loop goes on, of its condition.
 bool goes_on(const OperatorCall& call, const Value& condition) {
-  if (condition.is_sequence() || !condition.is_known() || condition.size() != 1 ||
-      condition.integers->depends_on_batch()) {
+  const std::optional<std::int64_t> known = condition.single_integer();
+  if (!known) {
     call.refuse(
         "its condition depends on data, parameters, or the number of samples, and how often it "
         "goes round must be known before");
   }
-  return condition.integers->base.front() != 0;
+  return *known != 0;
 }
 
 // What a round gives and is kept of it, one list for each output.

@@ -362,13 +362,17 @@ Value stacked(const OperatorCall& call, std::span<const Value> parts, std::int64
   return joined(call, slices, axis);
 }
 
+Value without_axis(const OperatorCall& call, const Value& value, int axis) {
+  Axes axes = value.axes;
+  axes.erase(axes.begin() + axis);
+  return with_axes(call, value, std::move(axes));
+}
+
 Value entry_of_axis(const OperatorCall& call, const Value& value, int axis, std::int64_t index) {
   call.require_no_batch(value, axis, "takes single entries of");
   std::vector<Range> ranges = whole_ranges(value);
   ranges[static_cast<std::size_t>(axis)] = {index, 1, 1};
-  Axes axes = value.axes;
-  axes.erase(axes.begin() + axis);
-  return with_axes(call, sliced(call, value, ranges), std::move(axes));
+  return without_axis(call, sliced(call, value, ranges), axis);
 }
 
 }  // namespace hesscope::onnx

@@ -69,6 +69,9 @@ Value joined(const OperatorCall& call, std::span<const Value> parts, std::int64_
 /// Tensors of one shape along a new axis, `axis` of the result.
 Value stacked(const OperatorCall& call, std::span<const Value> parts, std::int64_t axis);
 
+/// Without an axis, which must be of length one and not the batch.
+Value without_axis(const OperatorCall& call, const Value& value, int axis);
+
 /// Entry `index` of an axis, which is not there any more. Refuses the batch.
 Value entry_of_axis(const OperatorCall& call, const Value& value, int axis, std::int64_t index);
 

@@ -263,8 +263,8 @@ Var OperatorCall::constant(std::span<const double> entries) const {
 std::optional<double> OperatorCall::single_number(const Value& value) const {
   if (value.size() != 1) return std::nullopt;
   if (value.is_known()) {
-    if (value.integers->depends_on_batch()) return std::nullopt;
-    return static_cast<double>(value.integers->base.front());
+    const std::optional<std::int64_t> known = value.single_integer();
+    return known ? std::optional(static_cast<double>(*known)) : std::nullopt;
   }
   const auto entries = graph().constant_value(*value.var);
   if (entries.empty()) return std::nullopt;

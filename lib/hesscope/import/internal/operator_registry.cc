@@ -10,14 +10,15 @@ namespace {
 const std::map<std::string_view, Operator>& registry() {
   static const std::map<std::string_view, Operator> operators = [] {
     std::map<std::string_view, Operator> all;
-    for (const auto family :
-         {elementwise_operators(), power_operators(),     logic_operators(),
-          shape_operators(),       gather_operators(),    scatter_operators(),
-          grid_operators(),        index_operators(),     filling_operators(),
-          reduction_operators(),   product_operators(),   convolution_operators(),
-          pad_operators(),         pool_operators(),      normalization_operators(),
-          resize_operators(),      recurrent_operators(), loop_operators(),
-          sequence_operators(),    loss_operators()}) {
+    for (const auto family : {
+             elementwise_operators(), power_operators(),     logic_operators(),
+             shape_operators(),       gather_operators(),    scatter_operators(),
+             grid_operators(),        index_operators(),     filling_operators(),
+             reduction_operators(),   product_operators(),   convolution_operators(),
+             pad_operators(),         pool_operators(),      normalization_operators(),
+             resize_operators(),      recurrent_operators(), loop_operators(),
+             sequence_operators(),    loss_operators(),
+         }) {
       for (const Operator& one : family) all.emplace(one.name, one);
     }
     return all;
@@ -30,6 +31,10 @@ const std::map<std::string_view, Operator>& registry() {
 const Operator* find_operator(std::string_view name) {
   const auto found = registry().find(name);
   return found == registry().end() ? nullptr : &found->second;
+}
+
+const Operator* operator_of(const Node& node) {
+  return node.domain.empty() ? find_operator(node.op) : nullptr;
 }
 
 std::vector<std::string> operator_names() {

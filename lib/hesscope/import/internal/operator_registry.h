@@ -74,6 +74,9 @@ std::span<const Operator> loss_operators();
 /// The operator of ONNX's own domain, or nullptr.
 const Operator* find_operator(std::string_view name);
 
+/// A node's operator, or nullptr.
+const Operator* operator_of(const Node& node);
+
 /// All names, sorted.
 std::vector<std::string> operator_names();
 

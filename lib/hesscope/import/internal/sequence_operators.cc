@@ -79,11 +79,7 @@ Values lower_split_to_sequence(const OperatorCall& call) {
   }
   Values parts = parts_along(call, x, axis, lengths);
   if (!call.has(1) && call.integer("keepdims", 1) == 0) {
-    for (Value& part : parts) {
-      Axes axes = part.axes;
-      axes.erase(axes.begin() + axis);
-      part = with_axes(call, part, std::move(axes));
-    }
+    for (Value& part : parts) part = without_axis(call, part, axis);
   }
   return {call.sequence_result(std::move(parts))};
 }
