@@ -301,6 +301,28 @@ TEST_F(AnalyzeQuartic, RefusesAnalyzersThatNeedMoreThanAnObjective) {
           HasSubstr("noise-sampling fresh"), HasSubstr("Problem"), HasSubstr("an objective"))));
 }
 
+TEST_F(AnalyzeQuartic, RefusesToStoreAMatrixThatIsNotAssembled) {
+  const auto with = [&](SpectrumMethod method) {
+    return [this, method] {
+      analyze(objective_,
+              {{"start", start_}},
+              {"hessian"},
+              {.options = {{"save-hessian", true}}, .method = method});
+    };
+  };
+  EXPECT_THAT(with(SpectrumMethod::kMatrixFree),
+              ThrowsMessage<ConfigError>(AllOf(HasSubstr("`save-hessian` takes the matrix"),
+                                               HasSubstr("matrix-free does not assemble"))));
+  EXPECT_NO_THROW(with(SpectrumMethod::kIterative)());
+}
+
+TEST(PointAnalysis, AssemblesAMatrixUpToASizeUnlessTold) {
+  EXPECT_EQ(resolved(SpectrumMethod::kAuto, kLargestAssembled), SpectrumMethod::kDense);
+  EXPECT_EQ(resolved(SpectrumMethod::kAuto, kLargestAssembled + 1), SpectrumMethod::kMatrixFree);
+  EXPECT_EQ(resolved(SpectrumMethod::kIterative, kLargestAssembled + 1),
+            SpectrumMethod::kIterative);
+}
+
 TEST_F(AnalyzeQuartic, StopsWhenProgressSaysSo) {
   std::vector<std::size_t> seen;
   const auto progress = [&](std::size_t index, std::size_t count, double fraction) {

@@ -250,6 +250,8 @@ class BadCommandLines(Refusals):
                               (["--engine", "scalapack"], "--engine goes with --method distributed alone"),
                               (["--ranks", "2"], "--ranks goes with --dry-run and --method distributed alone"),
                               (["--ranks", "2", "--dry-run"], "--ranks goes with --method distributed alone"),
+                              (["--save-hessian", "--method", "matrix-free"],
+                               "--save-hessian takes the matrix, which --method matrix-free does not assemble"),
                               (["--batch-size", "8"], "--batch-size goes with --second-moments recomputed alone"),
                               (["--second-moments", "recomputed"],
                                "--second-moments goes with --preconditioner adam or stored alone"),

@@ -143,7 +143,9 @@ class AnalysisRun {
     impl_->subject = subject_.described;
     impl_->seed = options.seed;
     impl_->analyzers = detail::choose_analyzers(analyzers, {}, options.options);
-    detail::need_full_proof(impl_->analyzers, options.method);  // as run_analysis() refuses it
+    // As run_analysis() refuses them.
+    detail::need_full_proof(impl_->analyzers, options.method);
+    detail::require_matrix(impl_->analyzers, options.method, subject_.objective().num_parameters());
     for (const ChosenAnalyzer& chosen : impl_->analyzers) {
       require_samples(chosen);
       impl_->dimensions.push_back(chosen.analyzer->dimensions(subject_.objective()));

@@ -64,6 +64,10 @@ class Analyzer {
   /// "noise-sampling fresh": with it the data must be drawn, not a file.
   virtual std::string needs_fresh_samples() const { return {}; }
 
+  /// The option that asks for the matrix itself, if one does: runs that do not assemble it are
+  /// refused, since of n^2 numbers none would be there.
+  virtual std::string needs_matrix() const { return {}; }
+
   /// Whether it wants a bound on the error of every eigenvalue (Spectrum::error_bound), for which
   /// the method kDistributed alone has a proof.
   virtual bool needs_full_proof() const { return false; }

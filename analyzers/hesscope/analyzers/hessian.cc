@@ -9,6 +9,8 @@
 namespace hesscope {
 namespace {
 
+constexpr char kSaveHessian[] = "save-hessian";
+
 class HessianAnalyzer final : public Analyzer {
  public:
   explicit HessianAnalyzer(bool is_saved) {
@@ -26,6 +28,8 @@ class HessianAnalyzer final : public Analyzer {
   }
 
   Cost cost(const Objective& /*objective*/) const override { return {.asks_hessian = true}; }
+
+  std::string needs_matrix() const override { return matrix_ ? kSaveHessian : ""; }
 
   Group analyze(PointAnalysis& point) const override {
     Group answer = declared();
@@ -67,12 +71,12 @@ AnalyzerKind hessian_analyzer() {
           .question = "the exact Hessian: its diagonal, trace and norm",
           .by_default = true,
           .on_missing = kTakesMatrix,
-          .options = {{.name = "save-hessian",
+          .options = {{.name = kSaveHessian,
                        .type = SettingKey::Type::kBoolean,
                        .meaning = "store the whole matrix as well",
                        .fallback = SettingValue(false)}},
           .create = [](const Settings& settings) {
-            return std::make_unique<HessianAnalyzer>(settings.boolean("save-hessian"));
+            return std::make_unique<HessianAnalyzer>(settings.boolean(kSaveHessian));
           }};
 }
 

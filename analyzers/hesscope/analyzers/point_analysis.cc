@@ -39,6 +39,11 @@ SpectrumMethod spectrum_method_of(std::string_view name) {
   return static_cast<SpectrumMethod>(found - names.begin());
 }
 
+SpectrumMethod resolved(SpectrumMethod method, Eigen::Index num_parameters) {
+  if (method != SpectrumMethod::kAuto) return method;
+  return num_parameters <= kLargestAssembled ? SpectrumMethod::kDense : SpectrumMethod::kMatrixFree;
+}
+
 PointAnalysis::PointAnalysis(const Objective& objective, Eigen::VectorXd theta, Options options)
     : objective_(&objective),
       theta_(std::move(theta)),
@@ -52,9 +57,7 @@ PointAnalysis::PointAnalysis(const Objective& objective, Eigen::VectorXd theta)
     : PointAnalysis(objective, std::move(theta), Options()) {}
 
 SpectrumMethod PointAnalysis::method() const {
-  if (options_.method != SpectrumMethod::kAuto) return options_.method;
-  return objective_->num_parameters() <= kLargestAssembled ? SpectrumMethod::kDense
-                                                           : SpectrumMethod::kMatrixFree;
+  return resolved(options_.method, objective_->num_parameters());
 }
 
 const Objective::ValueAndGradient& PointAnalysis::value_and_gradient() {

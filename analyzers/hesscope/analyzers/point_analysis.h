@@ -46,6 +46,9 @@ inline bool is_assembled(SpectrumMethod method) {
   return method == SpectrumMethod::kDense || method == SpectrumMethod::kIterative;
 }
 
+/// What kAuto stands for with so many parameters; others are themselves.
+SpectrumMethod resolved(SpectrumMethod method, Eigen::Index num_parameters);
+
 /// Those that need no other processes.
 std::vector<std::string> names_of_methods_alone();
 

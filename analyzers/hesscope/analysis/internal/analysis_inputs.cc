@@ -74,6 +74,7 @@ AnalysisInputs open_inputs(const AnalysisRequest& request) {
     require_grid_for_elpa(inputs.problem.objective().num_parameters(), request.grid());
   }
   const Problem& problem = inputs.problem;
+  require_matrix(inputs.analyzers, request.method, problem.objective().num_parameters());
   const std::vector<std::string> remarks =
       remarks_of(inputs.analyzers, inputs.optimizers, problem.model().parameters);
   inputs.warnings.insert(inputs.warnings.end(), remarks.begin(), remarks.end());

@@ -62,6 +62,25 @@ bool need_full_proof(std::span<const ChosenAnalyzer> analyzers, SpectrumMethod m
   return is_needed;
 }
 
+void require_matrix(std::span<const ChosenAnalyzer> analyzers,
+                    SpectrumMethod method,
+                    Eigen::Index num_parameters) {
+  const SpectrumMethod taken = resolved(method, num_parameters);
+  if (is_assembled(taken)) return;
+  for (const ChosenAnalyzer& chosen : analyzers) {
+    const std::string option = chosen.analyzer->needs_matrix();
+    if (option.empty()) continue;
+    throw ConfigError(fmt::format(
+        "`{}` takes the matrix, which `method` {} does not assemble{}; use dense or iterative",
+        option,
+        name_of(taken),
+        taken == method ? std::string()
+                        : fmt::format(" (that is what {} means for more than {} parameters)",
+                                      name_of(method),
+                                      kLargestAssembled)));
+  }
+}
+
 GivenSettings given_settings(std::span<const ChosenAnalyzer> analyzers) {
   for (const ChosenAnalyzer& chosen : analyzers) {
     const GivenSettings given = chosen.analyzer->given_settings();

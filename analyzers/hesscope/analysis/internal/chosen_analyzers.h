@@ -40,6 +40,12 @@ std::vector<ChosenAnalyzer> choose_analyzers(const std::vector<std::string>& onl
 /// Whether any of them wants the full proof. @throws ConfigError where the method has none.
 bool need_full_proof(std::span<const ChosenAnalyzer> analyzers, SpectrumMethod method);
 
+/// @throws ConfigError if one of them needs the matrix (Analyzer::needs_matrix()) and the method
+///     does not assemble one of so many parameters.
+void require_matrix(std::span<const ChosenAnalyzer> analyzers,
+                    SpectrumMethod method,
+                    Eigen::Index num_parameters);
+
 /// What one of them is told of the optimiser.
 GivenSettings given_settings(std::span<const ChosenAnalyzer> analyzers);
 
