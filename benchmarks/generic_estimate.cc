@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <hesscope/autodiff/sweep.h>
+#include <hesscope/core/internal/ceil_div.h>
 
 #include "stopwatch.h"
 
@@ -16,7 +17,7 @@ double estimated_generic_seconds(const Problem& problem, int num_threads, Instru
   constexpr Eigen::Index kNumMeasured = 24;
   constexpr Eigen::Index kNumSamples = 16;
   const Eigen::Index n = problem.theta.size();
-  const Eigen::Index num_blocks = (n + kWidth - 1) / kWidth;
+  const Eigen::Index num_blocks = detail::ceil_div(n, kWidth);
   const Eigen::Index measured = std::min(kNumMeasured, num_blocks);
   const Records records{.data = problem.samples.data(),
                         .count = std::min(kNumSamples, problem.samples.rows()),

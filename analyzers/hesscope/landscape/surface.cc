@@ -12,6 +12,7 @@
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/executor.h>
+#include <hesscope/core/internal/ceil_div.h>
 #include <hesscope/core/internal/norms.h>
 #include <hesscope/landscape/surface.h>
 
@@ -105,7 +106,7 @@ Surface::Surface(const Objective& objective, Plane plane, Grid grid, Options opt
 }
 
 Eigen::Index Surface::num_tiles() const {
-  return (grid_.num_points() + points_per_tile_ - 1) / points_per_tile_;
+  return detail::ceil_div(grid_.num_points(), points_per_tile_);
 }
 
 Eigen::Index Surface::size_of(Eigen::Index tile) const {

@@ -10,6 +10,7 @@
 #include <hesscope/analysis/internal/team_session.h>
 #include <hesscope/analysis/internal/unit_run.h>
 #include <hesscope/core/error.h>
+#include <hesscope/core/internal/ceil_div.h>
 #include <hesscope/core/stop_request.h>
 #include <hesscope/core/stopwatch.h>
 #include <hesscope/paths/elastic_band.h>
@@ -140,7 +141,7 @@ class PathRun {
                             .tolerance = request_.tolerance,
                             .num_threads = request_.team ? 1 : request_.num_threads,
                             .stop = stop_requested_by(request_.stop)});
-    const std::int64_t num_units = (request_.max_steps + kStepsPerUnit - 1) / kStepsPerUnit;
+    const std::int64_t num_units = detail::ceil_div(request_.max_steps, kStepsPerUnit);
     std::int64_t unit = 0;
     std::optional<Group> record = run_->find(band_name(0));
     while (record && unit < num_units) {

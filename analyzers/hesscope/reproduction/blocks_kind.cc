@@ -9,6 +9,7 @@
 
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
+#include <hesscope/core/internal/ceil_div.h>
 #include <hesscope/dataset/result_reader.h>
 #include <hesscope/figures/internal/block_map.h>
 #include <hesscope/reproduction/internal/experiment_figures.h>
@@ -162,7 +163,7 @@ FigureContent make_blocks(const ExperimentResults& results, const ExperimentFigu
                     digits_text(map.most)});
   }
   const std::size_t columns = std::min<std::size_t>(maps.size(), 2);
-  const std::size_t lines = (maps.size() + columns - 1) / columns;
+  const std::size_t lines = ceil_div(maps.size(), columns);
   content.figure.columns = static_cast<int>(columns);
   content.figure.width = width * static_cast<double>(columns);
   content.figure.height = height * static_cast<double>(lines);

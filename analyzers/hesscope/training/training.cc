@@ -17,6 +17,7 @@
 #include <hesscope/analyzers/analyzer_registry.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/executor.h>
+#include <hesscope/core/internal/ceil_div.h>
 #include <hesscope/core/stopwatch.h>
 #include <hesscope/core/suggest.h>
 #include <hesscope/training/internal/training_folder.h>
@@ -288,7 +289,7 @@ TrainingPlan plan_training(const TrainingRequest& request) {
   const std::int64_t every = experiment.checkpoint_every;
   plan.num_checkpoints = plan.num_steps == 0 ? 1
                          : every == 0        ? 2
-                                             : 1 + (plan.num_steps + every - 1) / every;
+                                             : 1 + detail::ceil_div(plan.num_steps, every);
   plan.peak_memory_bytes = objective.workspace_bytes();
   const std::vector<Job> jobs = jobs_of(request, experiment);
   const auto num_runs = static_cast<double>(jobs.size());
@@ -328,7 +329,7 @@ TrainingPlan plan_training(const TrainingRequest& request) {
                                      ? experiment.history_every
                                      : std::max<std::int64_t>(plan.num_steps, 1);
   const std::int64_t num_rows =
-      1 + (plan.num_steps + row_every - 1) / row_every + std::ssize(experiment.history_steps);
+      1 + detail::ceil_div(plan.num_steps, row_every) + std::ssize(experiment.history_steps);
   plan.seconds += row->seconds() * static_cast<double>(num_rows) * rounds;
   plan.peak_memory_bytes += row->memory_bytes * static_cast<double>(at_once);
   return plan;

@@ -2,6 +2,7 @@
 #include <cstdint>
 
 #include <hesscope/core/huge_pages.h>
+#include <hesscope/core/internal/ceil_div.h>
 
 #ifdef __linux__
 #include <sys/mman.h>
@@ -14,7 +15,7 @@ void advise_huge_pages([[maybe_unused]] double* data, [[maybe_unused]] Eigen::In
   // Whole huge pages within the array only, so that no neighbour's memory is meant.
   constexpr std::uintptr_t kHugePage = std::uintptr_t{1} << 21;
   const auto address = reinterpret_cast<std::uintptr_t>(data);
-  const std::uintptr_t begin = (address + kHugePage - 1) / kHugePage * kHugePage;
+  const std::uintptr_t begin = detail::ceil_div(address, kHugePage) * kHugePage;
   const std::uintptr_t end =
       (address + static_cast<std::uintptr_t>(size) * sizeof(double)) / kHugePage * kHugePage;
   if (begin < end) {

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/core/internal/ceil_div.h>
 #include <hesscope/mpi/internal/grid_matrix.h>
 #include <hesscope/mpi/internal/node_memory.h>
 #include <hesscope/mpi/internal/scalapack.h>
@@ -116,7 +117,7 @@ struct GridMatrix::Round {
 // In rounds of a task for each rank: all compute, then all exchange what they have.
 void GridMatrix::fill(const Columns& columns, const ProgressCallback& progress) {
   const Index width = width_of_column_task(n_, team_.size());
-  const Index num_tasks = (n_ + width - 1) / width;
+  const Index num_tasks = ceil_div(n_, width);
   for (Index task = 0; task < num_tasks; task += team_.size()) {
     Round round;
     team_.together([&] {

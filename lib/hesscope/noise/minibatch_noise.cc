@@ -7,6 +7,7 @@
 
 #include <hesscope/core/error.h>
 #include <hesscope/core/executor.h>
+#include <hesscope/core/internal/ceil_div.h>
 #include <hesscope/noise/minibatch_noise.h>
 #include <hesscope/objective/gradient_blocks.h>
 
@@ -53,7 +54,7 @@ class ResampledSums {
   void add(const MatrixXd& gradients, SampleRange block, const Executor& executor) {
     constexpr Index kDrawsPerTask = 16;
     const Index num_draws = sums_.cols();
-    executor.for_each((num_draws + kDrawsPerTask - 1) / kDrawsPerTask, [&](Index task) {
+    executor.for_each(detail::ceil_div(num_draws, kDrawsPerTask), [&](Index task) {
       const Index end = std::min((task + 1) * kDrawsPerTask, num_draws);
       for (Index draw = task * kDrawsPerTask; draw < end; ++draw) add(gradients, block, draw);
     });

@@ -6,6 +6,7 @@
 
 #include <hesscope/core/error.h>
 #include <hesscope/core/executor.h>
+#include <hesscope/core/internal/ceil_div.h>
 #include <hesscope/objective/fresh_samples.h>
 #include <hesscope/objective/graph_objective.h>
 #include <hesscope/objective/sampled_records.h>
@@ -81,15 +82,14 @@ class FreshGraphSamples final : public FreshSamples {
     for (Eigen::Index first = 0; first < range.count; first += most) {
       SampleTable table(std::min(most, range.count - first), records_.record_size());
       constexpr Eigen::Index kSamplesPerTask = 64;
-      executor.for_each(
-          (table.rows() + kSamplesPerTask - 1) / kSamplesPerTask, [&](Eigen::Index task) {
-            const Eigen::Index begin = task * kSamplesPerTask;
-            auto rows = table.middleRows(begin, std::min(kSamplesPerTask, table.rows() - begin));
-            records_.write(range.seed,
-                           range.stream,
-                           range.first + static_cast<std::uint64_t>(first + begin),
-                           {rows.data(), static_cast<std::size_t>(rows.size())});
-          });
+      executor.for_each(detail::ceil_div(table.rows(), kSamplesPerTask), [&](Eigen::Index task) {
+        const Eigen::Index begin = task * kSamplesPerTask;
+        auto rows = table.middleRows(begin, std::min(kSamplesPerTask, table.rows() - begin));
+        records_.write(range.seed,
+                       range.stream,
+                       range.first + static_cast<std::uint64_t>(first + begin),
+                       {rows.data(), static_cast<std::size_t>(rows.size())});
+      });
       const GraphObjective some(objective_->model(), std::move(table), objective_->options_alone());
       use(some, first);
     }

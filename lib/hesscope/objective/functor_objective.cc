@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/core/internal/ceil_div.h>
 #include <hesscope/objective/functor_objective.h>
 
 namespace hesscope::detail {
@@ -103,7 +104,7 @@ bool FunctorObjectiveBase::hessian_recorded(const Vector& theta,
                                             Matrix& result) const {
   constexpr Eigen::Index kWidth = JetTape::kWidth;
   const Eigen::Index n = theta.size();
-  const Eigen::Index num_sweeps = (n + kWidth - 1) / kWidth;
+  const Eigen::Index num_sweeps = ceil_div(n, kWidth);
   const auto count = static_cast<double>(range.size());
   ProgressCounter counter(progress, num_sweeps * num_blocks(range));
   std::atomic<bool> is_valid = true;

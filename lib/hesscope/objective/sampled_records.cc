@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/core/internal/ceil_div.h>
 #include <hesscope/core/memory.h>
 #include <hesscope/objective/sampled_records.h>
 
@@ -89,7 +90,7 @@ SampleTable SampledRecords::table(std::uint64_t seed,
           "{}: a table of {} samples of {} numbers each", source_, num_samples, record_size_));
   SampleTable samples(num_samples, record_size_);
   constexpr Eigen::Index kSamplesPerTask = 64;
-  executor.for_each((num_samples + kSamplesPerTask - 1) / kSamplesPerTask, [&](Eigen::Index task) {
+  executor.for_each(detail::ceil_div(num_samples, kSamplesPerTask), [&](Eigen::Index task) {
     const Eigen::Index first = task * kSamplesPerTask;
     auto rows = samples.middleRows(first, std::min(kSamplesPerTask, num_samples - first));
     write(seed,

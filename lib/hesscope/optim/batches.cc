@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/core/internal/ceil_div.h>
 #include <hesscope/objective/fresh_samples.h>
 #include <hesscope/optim/batches.h>
 #include <hesscope/sampling/random_stream.h>
@@ -84,7 +85,7 @@ class ShuffledBatches final : public BatchLoss {
   }
 
   ValueAndGradient value_and_gradient(const ConstVectorRef& theta, std::int64_t step) override {
-    const Eigen::Index num_batches = (samples_->rows() + batch_size_ - 1) / batch_size_;
+    const Eigen::Index num_batches = detail::ceil_div(samples_->rows(), batch_size_);
     shuffle(step / num_batches);
     const Eigen::Index first = step % num_batches * batch_size_;
     const Eigen::Index count = std::min(batch_size_, samples_->rows() - first);

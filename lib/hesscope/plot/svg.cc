@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/core/internal/ceil_div.h>
 #include <hesscope/plot/internal/drawing.h>
 #include <hesscope/plot/internal/legend.h>
 #include <hesscope/plot/internal/series_data.h>
@@ -146,7 +147,7 @@ std::string to_svg(const Figure& figure) {
   const auto count = static_cast<int>(figure.panels.size());
   if (count == 0) throw PreconditionError("to_svg: the figure has no panels");
   const int columns = figure.columns > 0 ? std::min(figure.columns, count) : count;
-  const int rows = (count + columns - 1) / columns;
+  const int rows = detail::ceil_div(count, columns);
   constexpr double kWide = 340;    // one panel
   constexpr double kNarrow = 245;  // each of several
   constexpr double kHigh = 215;

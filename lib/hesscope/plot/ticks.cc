@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/core/internal/ceil_div.h>
 #include <hesscope/plot/scale.h>
 
 namespace hesscope::plot {
@@ -102,7 +103,7 @@ Ticks log_ticks(const Scale& scale, std::size_t target) {
   const int last = static_cast<int>(std::ceil(high));
   const auto decades =
       static_cast<std::size_t>(std::floor(high + slack) - std::ceil(low - slack)) + 1;
-  const int stride = static_cast<int>((decades + target - 1) / target);
+  const int stride = static_cast<int>(detail::ceil_div(decades, target));
   constexpr std::size_t kMinorDecades = 12;
   const bool is_plain = low >= -3 - slack && high <= 3 + slack;  // 0.001 to 1000
   const bool has_2_and_5 = decades * 3 <= target + 1 && (is_plain || decades <= 1);
@@ -131,7 +132,7 @@ Ticks signed_log_ticks(const Scale& scale, std::size_t target) {
   const int last = static_cast<int>(std::floor(std::log10(largest) + kSlack));
   const bool both = scale.lower() < 0 && scale.upper() > 0;
   const int room = std::max<int>(1, static_cast<int>(target - 1) / (both ? 2 : 1));
-  const int stride = std::max(1, (last - first + room - 1) / room);
+  const int stride = std::max(1, detail::ceil_div(last - first, room));
   Ticks found;
   // The outermost decade is labelled, and so on inwards.
   for (int decade = last; decade >= first; --decade) {

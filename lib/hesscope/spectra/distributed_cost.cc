@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/core/internal/ceil_div.h>
 #include <hesscope/linalg/internal/lapack.h>
 #include <hesscope/objective/internal/sample_probe.h>
 #include <hesscope/spectra/decomposition_cost.h>
@@ -68,7 +69,7 @@ int grid_of(int num_ranks, int wanted) {
 }
 
 void require_grid_for_elpa(Index n, int grid) {
-  const Index largest = (n + detail::kDistributedBlock - 1) / detail::kDistributedBlock;
+  const Index largest = detail::ceil_div(n, detail::kDistributedBlock);
   if (grid <= largest) return;
   throw ConfigError(fmt::format(
       "`engine` elpa wants rows on every rank of its grid, and a Hessian of {} "

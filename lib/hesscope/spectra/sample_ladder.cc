@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/core/internal/ceil_div.h>
 #include <hesscope/spectra/sample_ladder.h>
 
 namespace hesscope {
@@ -43,7 +44,7 @@ std::vector<std::int64_t> sample_ladder(std::int64_t num_samples) {
   int num_doublings = 0;
   while (num_samples >> (num_doublings + 1) >= kLeast) ++num_doublings;
   const std::int64_t unit = std::int64_t{kLadderBlocks} << num_doublings;
-  std::int64_t size = (num_samples + unit - 1) / unit * kLadderBlocks;
+  std::int64_t size = detail::ceil_div(num_samples, unit) * kLadderBlocks;
   std::vector<std::int64_t> sizes;
   for (int k = 0; k <= num_doublings; ++k, size *= 2) sizes.push_back(size);
   return sizes;

@@ -7,6 +7,7 @@
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/huge_pages.h>
+#include <hesscope/core/internal/ceil_div.h>
 #include <hesscope/linalg/internal/triangles.h>
 #include <hesscope/structured/graph_hessian.h>
 #include <hesscope/structured/internal/graph/composed_hessian.h>
@@ -180,8 +181,8 @@ bool SiteHessian::mean(std::span<const double> theta,
                        const ProgressCallback& progress,
                        Eigen::Ref<Eigen::MatrixXd> h) const {
   require_fit(graph_.graph->num_parameters(), theta, records, h);
-  const long num_packs = divide(records.count, kPackSamples);
-  const long chunk_packs = divide(num_packs, divide(num_packs, max_packs_));
+  const long num_packs = detail::ceil_div(records.count, kPackSamples);
+  const long chunk_packs = detail::ceil_div(num_packs, detail::ceil_div(num_packs, max_packs_));
   advise_huge_pages(h.data(), h.outerStride() * h.cols());
   executor.for_each(h.cols(), [&](Eigen::Index col) {
     const Eigen::Index first = triangle_ == Triangle::kLower ? col : 0;

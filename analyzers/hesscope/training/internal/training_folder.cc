@@ -13,6 +13,7 @@
 #include <hesscope/analysis/internal/result_reading.h>
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
+#include <hesscope/core/internal/ceil_div.h>
 #include <hesscope/core/internal/norms.h>
 #include <hesscope/dataset/result_file.h>
 #include <hesscope/storage/atomic_file.h>
@@ -218,8 +219,7 @@ bool TrainingFolder::is_row_due(std::int64_t step) const {
 std::size_t TrainingFolder::rows_before(std::int64_t step) const {
   const ExperimentFile& experiment = setup_->experiment();
   const std::int64_t every = experiment.history_every;
-  const std::int64_t count =
-      every > 0 ? (step + every - 1) / every : std::min<std::int64_t>(step, 1);
+  const std::int64_t count = every > 0 ? ceil_div(step, every) : std::min<std::int64_t>(step, 1);
   const auto is_another = [&](std::int64_t listed) {
     return listed < step && !is_due(listed, every);
   };

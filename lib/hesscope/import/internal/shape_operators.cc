@@ -5,6 +5,7 @@
 #include <array>
 #include <numeric>
 
+#include <hesscope/core/internal/ceil_div.h>
 #include <hesscope/import/importer.h>
 #include <hesscope/import/internal/integer_arithmetic.h>
 #include <hesscope/import/internal/movement.h>
@@ -229,7 +230,7 @@ Values lower_split(const OperatorCall& call) {
     sizes = *given;
   } else {
     const auto parts = static_cast<std::int64_t>(call.num_outputs());
-    const std::int64_t each = (size + parts - 1) / parts;
+    const std::int64_t each = detail::ceil_div(size, parts);
     for (std::int64_t done = 0; done < size; done += each)
       sizes.push_back(std::min(each, size - done));
     if (static_cast<std::int64_t>(sizes.size()) != parts) {

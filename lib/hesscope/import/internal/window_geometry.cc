@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 
+#include <hesscope/core/internal/ceil_div.h>
 #include <hesscope/import/internal/window_geometry.h>
 
 namespace hesscope::onnx {
 namespace {
 
-std::int64_t ceil_quotient(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
 void place_same(AutoPad mode, SlidingAxis& axis) {
-  axis.places = ceil_quotient(axis.length, axis.stride);
+  axis.places = detail::ceil_div(axis.length, axis.stride);
   const std::int64_t total =
       std::max<std::int64_t>(0, (axis.places - 1) * axis.stride + axis.reach() - axis.length);
   const std::int64_t less = total / 2;
@@ -94,7 +93,7 @@ void place_windows(const OperatorCall& call, bool ceil_mode, std::vector<Sliding
                   axis.pad_begin,
                   axis.pad_end);
     }
-    axis.places = (ceil_mode ? ceil_quotient(room, axis.stride) : room / axis.stride) + 1;
+    axis.places = (ceil_mode ? detail::ceil_div(room, axis.stride) : room / axis.stride) + 1;
     if (ceil_mode && (axis.places - 1) * axis.stride >= axis.length + axis.pad_begin) --axis.places;
   }
 }

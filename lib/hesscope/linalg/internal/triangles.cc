@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <vector>
 
+#include <hesscope/core/internal/ceil_div.h>
 #include <hesscope/linalg/internal/triangles.h>
 
 namespace hesscope::detail {
@@ -38,7 +39,7 @@ double fill_square(Index first, Index below, double factor, Eigen::Ref<Eigen::Ma
 
 template <Triangle kFrom>
 bool fill(const Executor& executor, double factor, Eigen::Ref<Eigen::MatrixXd> h) {
-  const Index num_squares = (h.cols() + kSquare - 1) / kSquare;
+  const Index num_squares = ceil_div(h.cols(), kSquare);
   std::vector<double> checks(static_cast<std::size_t>(num_squares));
   executor.for_each(num_squares, [&](Index square) {
     double& check = checks[static_cast<std::size_t>(square)];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 
+#include <hesscope/core/internal/ceil_div.h>
 #include <hesscope/noise/internal/outer_products.h>
 
 namespace hesscope::detail {
@@ -13,7 +14,7 @@ using Eigen::MatrixXd;
 void add_outer_products(const MatrixXd& d, MatrixXd& sum, const Executor& executor) {
   constexpr Index kWidth = 64;
   const Index n = d.rows();
-  executor.for_each((n + kWidth - 1) / kWidth, [&](Index group) {
+  executor.for_each(ceil_div(n, kWidth), [&](Index group) {
     const Index first = group * kWidth;
     const Index width = std::min(kWidth, n - first);
     const MatrixXd product =

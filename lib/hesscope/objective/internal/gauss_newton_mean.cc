@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <hesscope/core/huge_pages.h>
+#include <hesscope/core/internal/ceil_div.h>
 #include <hesscope/linalg/internal/triangles.h>
 #include <hesscope/objective/internal/gauss_newton_mean.h>
 #include <hesscope/simd/internal/aligned_buffer.h>
@@ -22,8 +23,6 @@ static_assert(kTile % kPanelRows == 0 && kTile % kPanelCols == 0);
 // Packs times entries of the prediction in a chunk, at most, if one pack has fewer: the panels of a
 // tile then take 576 KiB.
 constexpr long kMaxInner = 128;
-
-long divide(long a, long b) { return (a + b - 1) / b; }  // rounding up
 
 const Graph::Node& prediction_of(const Graph& graph) {
   return graph.nodes()[static_cast<std::size_t>(graph.prediction())];
@@ -64,7 +63,7 @@ void add_tile(const PackKernels& kernels,
   const long n = g.rows();
   const long num_rows = std::min(kTile, n - tile.row);
   const long num_cols = std::min(kTile, n - tile.col);
-  const long num_panels = divide(num_rows, kPanelRows);
+  const long num_panels = ceil_div(num_rows, kPanelRows);
   double* const column_panel = scratch + kTile * chunk.inner * kPackSamples;
   double* const products = column_panel + kPanelCols * chunk.inner * kPackSamples;
   std::array<const double*, kPanelCols> columns;
@@ -137,16 +136,16 @@ bool gauss_newton_mean(const Graph& graph,
   const long n = g.rows();
   const long m = prediction_of(graph).size();
   const PackKernels& kernels = pack_kernels(set);
-  const long num_packs = divide(records.count, kPackSamples);
+  const long num_packs = ceil_div(records.count, kPackSamples);
   const long max_packs = std::max(1L, kMaxInner / m);
-  const long chunk_packs = divide(num_packs, divide(num_packs, max_packs));
+  const long chunk_packs = ceil_div(num_packs, ceil_div(num_packs, max_packs));
   const long pack_size = m * n * kPackSamples;
   const AlignedBuffer jacobian(static_cast<std::size_t>(chunk_packs * pack_size));
   const AlignedBuffer weighted(static_cast<std::size_t>(chunk_packs * pack_size));
   BufferPool scratch(static_cast<std::size_t>(
       (kTile + kPanelCols) * chunk_packs * m * kPackSamples + kTile * kPanelCols));
   // Ranks have neighbouring columns of tiles.
-  const long num_tile_columns = divide(n, kTile);
+  const long num_tile_columns = ceil_div(n, kTile);
   const auto work_of_column = [&](Eigen::Index k) {
     return static_cast<double>(num_tile_columns - k);
   };

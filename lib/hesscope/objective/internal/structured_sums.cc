@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <hesscope/core/executor.h>
+#include <hesscope/core/internal/ceil_div.h>
 #include <hesscope/objective/internal/structured_sums.h>
 
 namespace hesscope::detail {
@@ -17,9 +18,7 @@ constexpr Index kSamplesPerPackBlock = 128;
 
 constexpr Index aligned(Index num_doubles) { return (num_doubles + 7) / 8 * 8; }
 
-Index num_pack_blocks(Index num_samples) {
-  return (num_samples + kSamplesPerPackBlock - 1) / kSamplesPerPackBlock;
-}
+Index num_pack_blocks(Index num_samples) { return ceil_div(num_samples, kSamplesPerPackBlock); }
 
 SampleRange pack_block(Index num_samples, Index b) {
   return {b * kSamplesPerPackBlock, std::min((b + 1) * kSamplesPerPackBlock, num_samples)};
@@ -35,7 +34,7 @@ StructuredSums::StructuredSums(std::shared_ptr<const StructuredLoss> loss,
 // Doubles of packs that hold so many samples.
 Index StructuredSums::packs_size(Index num_samples) const {
   const Index lanes = loss_->pack_samples();
-  return aligned((num_samples + lanes - 1) / lanes * loss_->pack_size());
+  return aligned(ceil_div(num_samples, lanes) * loss_->pack_size());
 }
 
 std::size_t StructuredSums::workspace_size() const {

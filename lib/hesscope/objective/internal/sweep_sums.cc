@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <hesscope/autodiff/graph_work.h>
+#include <hesscope/core/internal/ceil_div.h>
 #include <hesscope/linalg/internal/triangles.h>
 #include <hesscope/objective/internal/gauss_newton_mean.h>
 #include <hesscope/objective/internal/sweep_sums.h>
@@ -74,7 +75,7 @@ Records SweepSums::records(SampleRange range) const {
 }
 
 Index SweepSums::num_blocks(Index num_samples) const {
-  return (num_samples + samples_per_block_ - 1) / samples_per_block_;
+  return ceil_div(num_samples, samples_per_block_);
 }
 
 SampleRange SweepSums::block_of(SampleRange range, Index b) const {
@@ -167,7 +168,7 @@ Objective::Matrix SweepSums::columns_in_groups(
     Index num_rows, Index num_columns, Index width, SampleRange range, F add) const {
   const double scale = 1.0 / static_cast<double>(range.size());
   Matrix result(num_rows, num_columns);
-  for_each_sum((num_columns + width - 1) / width, [&](Index group) {
+  for_each_sum(ceil_div(num_columns, width), [&](Index group) {
     const Index first = group * width;
     const Index count = std::min(width, num_columns - first);
     RowMajor product(num_rows, count);
@@ -259,7 +260,7 @@ Objective::Matrix SweepSums::curvature_columns(Curvature curvature,
   const double scale = 1.0 / static_cast<double>(range.size());
   constexpr Index kWidth = Objective::kColumnGroup;
   Matrix result = Matrix::Zero(n - first, width);
-  executor_->alone().for_each((width + kWidth - 1) / kWidth, [&](Index group) {
+  executor_->alone().for_each(ceil_div(width, kWidth), [&](Index group) {
     const Index begin = group * kWidth;
     const Index count = std::min(kWidth, width - begin);
     const std::vector<double> columns =
@@ -278,7 +279,7 @@ Objective::Matrix SweepSums::curvature(Curvature curvature,
   constexpr Index kWidth = Sweep::kMaxDirections;
   // Work is counted in entries times samples.
   const auto entries = [&](Index first) { return (n - first) * std::min(kWidth, n - first); };
-  const Index num_groups = (n + kWidth - 1) / kWidth;
+  const Index num_groups = ceil_div(n, kWidth);
   const auto work = [&](Index group) { return static_cast<double>(entries(group * kWidth)); };
   const BlockRange own = executor_->own(num_groups, work);
   Index total = 0;
@@ -380,7 +381,7 @@ Objective::Matrix SweepSums::prediction_jacobian(const Eigen::VectorXd& theta,
     const Index last = std::min(end * kPack, range.size()) * m;
     return MatrixPart{all.data() + first, last - first, n, all.rows()};
   };
-  executor_->share((range.size() + kPack - 1) / kPack, fill_pack, rows);
+  executor_->share(ceil_div(range.size(), kPack), fill_pack, rows);
   return all;
 }
 

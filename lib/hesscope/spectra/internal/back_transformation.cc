@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <vector>
 
+#include <hesscope/core/internal/ceil_div.h>
 #include <hesscope/linalg/internal/lapack_call.h>
 #include <hesscope/spectra/internal/back_transformation.h>
 
@@ -26,7 +27,7 @@ void apply_q(const MatrixXd& reduced,
              const ProgressCallback& progress) {
   const Index n = reduced.rows();
   const Index num_reflectors = n - 1;
-  const Index num_blocks = (num_reflectors + kReflectorsPerBlock - 1) / kReflectorsPerBlock;
+  const Index num_blocks = ceil_div(num_reflectors, kReflectorsPerBlock);
   const auto block_size = [&](Index block) {
     return std::min(kReflectorsPerBlock, num_reflectors - block * kReflectorsPerBlock);
   };
@@ -53,7 +54,7 @@ void apply_q(const MatrixXd& reduced,
                                   to_lapack(block_size(block))));
   });
 
-  const Index num_panels = (z.cols() + kColumnsPerPanel - 1) / kColumnsPerPanel;
+  const Index num_panels = ceil_div(z.cols(), kColumnsPerPanel);
   ProgressCounter counter(progress, num_panels * num_blocks);
   executor.for_each(num_panels, [&](Index panel) {
     const Index first_column = panel * kColumnsPerPanel;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <hesscope/core/constants.h>
+#include <hesscope/core/internal/ceil_div.h>
 #include <hesscope/linalg/internal/triangles.h>
 #include <hesscope/structured/internal/graph/composed_hessian.h>
 #include <hesscope/structured/internal/graph/indexing.h>
@@ -87,7 +88,7 @@ Weights ComposedHessian::weights_at(std::span<const double> theta, const Executo
       ->predictions(own, {none.data(), 1, count}, {w.values.data() + num_kept, at(count)});
   // Of each computed weight, the entries of its gradient.
   std::vector<std::vector<std::pair<Index, double>>> gradients(at(count));
-  const Index num_blocks = divide(count, kWeightsOfBlock);
+  const Index num_blocks = ceil_div(count, kWeightsOfBlock);
   executor.for_each(num_blocks, [&](Index block) {
     const Index begin = block * kWeightsOfBlock;
     const Index size = std::min(kWeightsOfBlock, count - begin);
@@ -130,7 +131,7 @@ Eigen::VectorXd ComposedHessian::slopes_at(std::span<const double> w,
                                            Records records,
                                            const Executor& executor) const {
   Eigen::VectorXd sum = Eigen::VectorXd::Zero(std::ssize(w));
-  executor.sum(divide(records.count, kRecordsOfBlock),
+  executor.sum(ceil_div(records.count, kRecordsOfBlock),
                {sum.data(), w.size()},
                [&](Index block, std::span<double> partial) {
                  const Index begin = block * kRecordsOfBlock;
@@ -190,7 +191,7 @@ bool ComposedHessian::mean(std::span<const double> theta,
       visit(w.rows[at(e)], w.entries[at(e)]);
   };
   const Index n = h.cols();
-  alone.for_each(divide(n, kColumnsOfBlock), [&](Index block) {
+  alone.for_each(ceil_div(n, kColumnsOfBlock), [&](Index block) {
     Eigen::VectorXd column(num_weights);
     for (Index j = block * kColumnsOfBlock; j < std::min((block + 1) * kColumnsOfBlock, n); ++j) {
       column.setZero();

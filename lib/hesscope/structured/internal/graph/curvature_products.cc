@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include <hesscope/core/internal/ceil_div.h>
 #include <hesscope/structured/internal/graph/curvature_products.h>
 #include <hesscope/structured/internal/graph/indexing.h>
 #include <hesscope/structured/internal/graph/product_task.h>
@@ -31,7 +32,8 @@ void for_parts(Interval all, int step, F visit) {
 }  // namespace
 
 long panels_size(const RowBlock& block, int num_packs) {
-  return divide(block.width, kPanelCols) * kPanelCols * block.positions * num_packs * kPackSamples;
+  return long{ceil_div(block.width, kPanelCols)} * kPanelCols * block.positions * num_packs *
+         kPackSamples;
 }
 
 void fill_panels(const PackKernels& packs,
@@ -111,8 +113,8 @@ void CurvatureProducts::list_panels() {
     };
     // Tangents of the fewer, units or inputs, are read again for each of the others: they may stay
     // in a cache.
-    const auto parts = static_cast<int>(divide(use.units, kJoinedUnits));
-    const auto lines = static_cast<int>(divide(whole, kJoinedInputs));
+    const auto parts = static_cast<int>(ceil_div(use.units, kJoinedUnits));
+    const auto lines = static_cast<int>(ceil_div(whole, kJoinedInputs));
     const bool is_by_line = use.units <= use.inputs;
     for (int k = 0; k < parts * lines; ++k) {
       const int part = is_by_line ? k % parts : k / lines;
@@ -190,7 +192,7 @@ bool CurvatureProducts::find_narrow(int row_use, int column_use) const {
   }
   const double terms = 1 + live / (num_blocks * row.inputs);
   const auto registers = [](int inputs) {
-    return static_cast<double>(divide(inputs, kPackSamples) * kPackSamples);
+    return static_cast<double>(ceil_div(inputs, kPackSamples) * kPackSamples);
   };
   const double narrow =
       column.inputs * (kMade * terms + registers(row.inputs) + (terms - 1) * row.inputs);
@@ -223,7 +225,7 @@ void CurvatureProducts::add_tasks(ProductTask task, std::vector<ProductTask>& ta
   } else if (task.part == ProductPart::kBoth && is_narrow(task.row_use, task.column_use)) {
     task.kind = ProductKind::kNarrow;
     const int units = std::min(row.units, kNarrowUnits);
-    const int most_inputs = kTaskPanels / static_cast<int>(divide(units, kPanelRows));
+    const int most_inputs = kTaskPanels / static_cast<int>(ceil_div(units, kPanelRows));
     for_parts({0, row.units}, units, [&](Interval rows) {
       for_parts(all_inputs, most_inputs, [&](Interval inputs) { add(rows, inputs, row.inputs); });
     });
@@ -333,7 +335,7 @@ void CurvatureProducts::fill_panels(int u, const ChunkRows& rows, double* x_pane
 }
 
 int CurvatureProducts::num_pair_panels(int u) const {
-  return static_cast<int>(divide(std::ssize(pairs_[at(u)]), kPanelCols));
+  return static_cast<int>(ceil_div(std::ssize(pairs_[at(u)]), kPanelCols));
 }
 
 void CurvatureProducts::fill_pair_panel(int u,

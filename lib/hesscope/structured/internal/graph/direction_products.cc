@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 
+#include <hesscope/core/internal/ceil_div.h>
 #include <hesscope/structured/internal/graph/direction_products.h>
 #include <hesscope/structured/internal/graph/indexing.h>
 
@@ -8,7 +9,7 @@ namespace hesscope::detail {
 namespace {
 
 // Of a line of sums: registers of any set are written whole.
-int padded(int width) { return static_cast<int>(divide(width, kPackSamples)) * kPackSamples; }
+int padded(int width) { return static_cast<int>(ceil_div(width, kPackSamples)) * kPackSamples; }
 
 int x_width(const ParameterUse& use) { return use.is_per_unit ? 1 : padded(use.inputs); }
 

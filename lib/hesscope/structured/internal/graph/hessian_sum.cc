@@ -3,6 +3,7 @@
 #include <cstring>
 #include <numeric>
 
+#include <hesscope/core/internal/ceil_div.h>
 #include <hesscope/structured/internal/graph/hessian_sum.h>
 #include <hesscope/structured/internal/graph/indexing.h>
 
@@ -66,7 +67,7 @@ HessianSum::HessianSum(const GraphPlan& plan,
 }
 
 double HessianSum::set_records(Records records) {
-  num_packs_ = static_cast<int>(divide(records.count, kPackSamples));
+  num_packs_ = static_cast<int>(ceil_div(records.count, kPackSamples));
   std::vector<double> losses(at(num_packs_));
   executor_.for_each(num_packs_, [&](Eigen::Index p) {
     const Eigen::Index first = p * kPackSamples;

@@ -14,7 +14,4 @@ inline std::size_t at(long i) { return static_cast<std::size_t>(i); }
 
 inline int size_of(const Graph::Node& node) { return static_cast<int>(node.size()); }
 
-/// Rounded up.
-inline long divide(long a, long b) { return (a + b - 1) / b; }
-
 }  // namespace hesscope::detail

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 
+#include <hesscope/core/internal/ceil_div.h>
 #include <hesscope/simd/internal/pack_kernels.h>
 #include <hesscope/structured/internal/graph/indexing.h>
 #include <hesscope/structured/internal/graph/kept_tangents.h>
@@ -25,7 +26,7 @@ LiveRows live_rows(const RowBlock& rows, bool has_all_cols, F is_there) {
   if (count == 0) return {};
   if (has_all_cols) cols = {0, rows.width};
   cols.begin = cols.begin / kPanelRows * kPanelRows;
-  cols.end = std::min(static_cast<int>(divide(cols.end, kPanelRows)) * kPanelRows, rows.width);
+  cols.end = std::min(static_cast<int>(ceil_div(cols.end, kPanelRows)) * kPanelRows, rows.width);
   LiveRows live{.positions = positions, .cols = cols};
   live.is_complete = count == long{live.length()} * live.width();
   return live;

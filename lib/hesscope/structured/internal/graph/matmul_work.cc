@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <hesscope/core/internal/ceil_div.h>
 #include <hesscope/structured/internal/graph/matmul_work.h>
 #include <hesscope/structured/internal/graph/product_entries.h>
 
@@ -15,7 +16,7 @@ struct Live {
 Live live_of(Interval entries, int first, int rows, int cols) {
   const Interval own = common_part({entries.begin - first, entries.end - first}, {0, rows * cols});
   if (own.is_empty()) return {};
-  return {{own.begin / cols, static_cast<int>(divide(own.end, cols))}, {0, cols}};
+  return {{own.begin / cols, static_cast<int>(ceil_div(own.end, cols))}, {0, cols}};
 }
 
 Live transposed(const Live& live) { return {live.cols, live.rows}; }

@@ -6,6 +6,7 @@
 // are products of fewer rows, (i,b), with columns j that fill registers.
 #include <array>
 
+#include <hesscope/core/internal/ceil_div.h>
 #include <hesscope/structured/internal/graph/product_task.h>
 
 namespace hesscope::detail {
@@ -15,7 +16,8 @@ class NarrowProductRunner : ProductTaskView {
   explicit NarrowProductRunner(const ProductTaskView& task)
       : ProductTaskView(task),
         inputs_(task_.inputs.end - task_.inputs.begin),
-        panels_of_input_(static_cast<int>(divide(task_.rows.end - task_.rows.begin, kPanelRows))) {}
+        panels_of_input_(
+            static_cast<int>(ceil_div(task_.rows.end - task_.rows.begin, kPanelRows))) {}
 
   void run() {
     const int direction = direction_of(0);

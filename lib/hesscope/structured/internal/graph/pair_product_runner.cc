@@ -5,6 +5,7 @@
 // rows: they are the E[i,a], for the units i from a on.
 #include <cstring>
 
+#include <hesscope/core/internal/ceil_div.h>
 #include <hesscope/structured/internal/graph/product_task.h>
 
 namespace hesscope::detail {
@@ -17,7 +18,8 @@ class PairProductRunner : ProductTaskView {
     const int direction = direction_of(0);
     if (adjoint_live(direction).positions.is_empty()) return;
     set_rows(tangents_from(adjoint_live(direction), task_.rows.begin, direction));
-    const auto num_panels = static_cast<int>(divide(task_.rows.end - task_.rows.begin, kPanelRows));
+    const auto num_panels =
+        static_cast<int>(ceil_div(task_.rows.end - task_.rows.begin, kPanelRows));
     const double* panel = rows_.x_panels[at(task_.row_use)] + panels_size(own_.x, rows_.num_packs);
     const auto num_pairs = static_cast<int>(pairs().size());
     for (int first = 0; first < num_pairs; first += kPanelCols, panel += kPanelCols * row_size_) {

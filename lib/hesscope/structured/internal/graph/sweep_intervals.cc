@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 
+#include <hesscope/core/internal/ceil_div.h>
 #include <hesscope/structured/internal/graph/indexing.h>
 #include <hesscope/structured/internal/graph/matmul_work.h>
 #include <hesscope/structured/internal/graph/row_alignments.h>
@@ -128,7 +129,7 @@ Interval SweepIntervals::aligned(int node, Interval entries) const {
   if (entries.is_empty()) return {};
   const int step = alignment_[at(entries_.root(node))];
   return {entries.begin / step * step,
-          std::min(size_of(nodes_[at(node)]), (entries.end + step - 1) / step * step)};
+          std::min(size_of(nodes_[at(node)]), ceil_div(entries.end, step) * step)};
 }
 
 bool SweepIntervals::is_in(const SweepPlanOfNodes& plan, int entry, bool is_adjoint) const {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 
+#include <hesscope/core/internal/ceil_div.h>
 #include <hesscope/structured/internal/linear_attention/sum.h>
 
 namespace hesscope::detail {
@@ -70,7 +71,7 @@ Index LinearAttentionSum::packs_in_group(Index num_packs) const {
   const double bytes = static_cast<double>(pack_sizes(one).total()) * sizeof(double);
   const Index most = std::clamp(static_cast<Index>(kGroupBytes / bytes), Index{1}, kMaxPacks);
   // Few prompts still make tasks for many threads.
-  const Index fair = groups_are_tasks() ? (num_packs + kTasks - 1) / kTasks : num_packs;
+  const Index fair = groups_are_tasks() ? ceil_div(num_packs, kTasks) : num_packs;
   return std::min(std::clamp(fair, std::min(kMinPacks, most), most), num_packs);
 }
 
@@ -100,9 +101,9 @@ void LinearAttentionSum::compute(const LinearAttentionWeights& weights,
                                  Eigen::VectorXd* gradient) const {
   const Index n = sizes_.num_parameters();
   const Index lanes = kernels_->lanes;
-  const Index num_packs = (records.count + lanes - 1) / lanes;
+  const Index num_packs = ceil_div(records.count, lanes);
   const Index packs_at_once = packs_in_group(num_packs);
-  const Index num_groups = (num_packs + packs_at_once - 1) / packs_at_once;
+  const Index num_groups = ceil_div(num_packs, packs_at_once);
   const LinearAttentionGroup full = group_of(sizes_.network(weights), packs_at_once);
   BufferPool memory(static_cast<std::size_t>(packs_at_once) * pack_sizes(full).total());
   BufferPool scratch(scratch_size(full));
@@ -145,7 +146,7 @@ void LinearAttentionSum::compute(const LinearAttentionWeights& weights,
     Eigen::MatrixXd total(n, n + 1);  // H, then the gradient
     const auto size = static_cast<std::size_t>(total.size());
     const Index groups_in_task = std::max(Index{1}, num_groups / kLeastTasks);
-    const Index num_tasks = (num_groups + groups_in_task - 1) / groups_in_task;
+    const Index num_tasks = ceil_div(num_groups, groups_in_task);
     executor.sum(num_tasks, {total.data(), size}, [&](Index task, std::span<double> partial) {
       double* partial_gradient = gradient != nullptr ? partial.data() + n * n : nullptr;
       const Index end = std::min((task + 1) * groups_in_task, num_groups);
@@ -287,7 +288,7 @@ void LinearAttentionSum::add_group(const LinearAttentionGroup& group,
     kernels_->last_layer(group, pack);
   });
   const Index rows_at_once = kernels_->max_rows;
-  const Index num_blocks = (plan.rows.size() + rows_at_once - 1) / rows_at_once;
+  const Index num_blocks = ceil_div(plan.rows.size(), rows_at_once);
   for_each(num_blocks, [&](Index i) {
     // The longest rows first.
     const Index row = plan.rows.begin + (num_blocks - 1 - i) * rows_at_once;

@@ -9,6 +9,7 @@
 #include <hdf5_hl.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/core/internal/ceil_div.h>
 #include <hesscope/core/printable.h>
 #include <hesscope/dataset/internal/hdf5_query.h>
 #include <hesscope/hdf5/internal/descriptor_driver.h>
@@ -333,7 +334,7 @@ class Hdf5Source final : public BlockSource {
       std::size_t bytes = chunk.at(0) * size_of(dataset.info.type);
       for (std::size_t axis = 1; axis < chunk.size(); ++axis) {
         const hsize_t extent = static_cast<hsize_t>(dataset.info.shape[axis]);
-        const hsize_t count = (extent + chunk[axis] - 1) / chunk[axis];
+        const hsize_t count = detail::ceil_div(extent, chunk[axis]);
         num_chunks *= count;
         bytes *= count * chunk[axis];
       }
