@@ -1,35 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <numeric>
 #include <optional>
 
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/core/internal/disjoint_sets.h>
 #include <hesscope/spectra/internal/generator_sets.h>
 
 namespace hesscope::detail {
 namespace {
 
 using Eigen::Index;
-
-class DisjointSets {
- public:
-  explicit DisjointSets(Index n) : parent_(static_cast<std::size_t>(n)) {
-    std::iota(parent_.begin(), parent_.end(), Index{0});
-  }
-
-  Index root(Index i) {
-    while (parent(i) != i) i = parent(i) = parent(parent(i));
-    return i;
-  }
-
-  void unite(Index i, Index j) { parent(root(i)) = root(j); }
-
- private:
-  Index& parent(Index i) { return parent_[static_cast<std::size_t>(i)]; }
-
-  std::vector<Index> parent_;
-};
 
 // Calls use(parameter) for each row and column that has an entry.
 template <typename Use>
@@ -69,7 +50,7 @@ std::vector<GeneratorSet> generator_sets(std::span<const Invariance> invariances
     std::optional<Index> first;
     for_each_parameter(generator, [&](Index i) {
       is_touched[static_cast<std::size_t>(i)] = true;
-      if (first) connected.unite(i, *first);
+      if (first) connected.join(i, *first);
       first = i;
     });
     if (!first) return;
@@ -81,7 +62,7 @@ std::vector<GeneratorSet> generator_sets(std::span<const Invariance> invariances
   std::vector<std::size_t> set_of_root(static_cast<std::size_t>(n));
   std::vector<bool> is_known(static_cast<std::size_t>(n));
   for (std::size_t m = 0; m < members.size(); ++m) {
-    const auto root = static_cast<std::size_t>(connected.root(touched_by_member[m]));
+    const auto root = static_cast<std::size_t>(connected.find(touched_by_member[m]));
     if (!is_known[root]) {
       is_known[root] = true;
       set_of_root[root] = sets.size();
@@ -91,7 +72,7 @@ std::vector<GeneratorSet> generator_sets(std::span<const Invariance> invariances
   }
   for (Index i = 0; i < n; ++i) {
     if (!is_touched[static_cast<std::size_t>(i)]) continue;
-    sets[set_of_root[static_cast<std::size_t>(connected.root(i))]].parameters.push_back(i);
+    sets[set_of_root[static_cast<std::size_t>(connected.find(i))]].parameters.push_back(i);
   }
   return sets;
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include <hesscope/core/internal/disjoint_sets.h>
 #include <hesscope/structured/internal/graph/direction_blocks.h>
 #include <hesscope/structured/internal/graph/indexing.h>
 
@@ -30,23 +31,6 @@ std::vector<int> entries_of(const ParameterUse& use, Interval units, int at_once
   }
   return entries;
 }
-
-class DisjointSets {
- public:
-  explicit DisjointSets(std::size_t count) : parent_(count) {
-    std::iota(parent_.begin(), parent_.end(), 0);
-  }
-
-  int find(int i) {
-    while (parent_[at(i)] != i) i = parent_[at(i)] = parent_[at(parent_[at(i)])];
-    return i;
-  }
-
-  void join(int i, int j) { parent_[at(find(i))] = find(j); }
-
- private:
-  std::vector<int> parent_;
-};
 
 }  // namespace
 
@@ -91,7 +75,7 @@ void DirectionPlanner::find_fed() {
 
 void DirectionPlanner::find_groups() {
   const std::size_t count = uses_.uses.size();
-  DisjointSets sets(count);
+  DisjointSets sets(std::ssize(uses_.uses));
   std::vector<int> user_of_theta(at(graph_.num_parameters), -1);
   std::vector<int> user_of_entry(at(entries_.size()), -1);
   std::vector<char> repeats(count, 0);
