@@ -14,8 +14,6 @@
 
 namespace hesscope {
 
-using namespace detail;
-
 namespace {
 
 struct NamedLoss {
@@ -83,17 +81,17 @@ std::vector<LossKey> keys_of_losses() {
 
 Var numbers(ModelBuilder& builder,
             Var output,
-            const Shape& shape,
+            const detail::Shape& shape,
             const std::string& target,
             const TensorShapes& data,
             DataArray::Content content = DataArray::Content::kReal) {
-  const Shape found = target_shape(data, target);
-  if (trimmed(found) != trimmed(shape)) {
-    refuse_target(
-        data,
-        target,
-        fmt::format(
-            "has the shape {}, the outputs have {}", with_samples(found), with_samples(shape)));
+  const detail::Shape found = detail::target_shape(data, target);
+  if (detail::trimmed(found) != detail::trimmed(shape)) {
+    detail::refuse_target(data,
+                          target,
+                          fmt::format("has the shape {}, the outputs have {}",
+                                      detail::with_samples(found),
+                                      detail::with_samples(shape)));
   }
   return reshape(builder.array(target, shape, content), output.rows(), output.cols());
 }
@@ -102,7 +100,7 @@ Var mean(Var a) { return (1.0 / static_cast<double>(a.rows() * a.cols())) * sum(
 
 // Whether so many numbers are one for each entry of the last axes, which PyTorch spreads over those
 // before.
-bool is_of_last_axes(Eigen::Index count, const Shape& shape) {
+bool is_of_last_axes(Eigen::Index count, const detail::Shape& shape) {
   Eigen::Index entries = 1;
   return std::any_of(shape.rbegin(), shape.rend(), [&](std::int64_t extent) {
     return (entries *= extent) == count;
@@ -111,7 +109,7 @@ bool is_of_last_axes(Eigen::Index count, const Shape& shape) {
 
 // t p softplus(-z) + (1 - t) softplus(z): neither part cancels.
 Var binary_cross_entropy(
-    ModelBuilder& builder, const LossOptions& options, Var z, const Shape& shape, Var t) {
+    ModelBuilder& builder, const LossOptions& options, Var z, const detail::Shape& shape, Var t) {
   Var positive = hadamard(t, softplus(-z));
   const auto& weight = options.pos_weight;
   if (weight.size() == 1) {
@@ -120,17 +118,17 @@ Var binary_cross_entropy(
     const auto count = static_cast<Eigen::Index>(weight.size());
     const Eigen::Index size = z.rows() * z.cols();
     if (!is_of_last_axes(count, shape)) {
-      options.source.refuse(
-          "pos_weight",
-          fmt::format(
-              "'pos_weight' has {} numbers, but outputs are {}", count, with_samples(shape)));
+      options.source.refuse("pos_weight",
+                            fmt::format("'pos_weight' has {} numbers, but outputs are {}",
+                                        count,
+                                        detail::with_samples(shape)));
     }
     const Eigen::MatrixXd row = Eigen::Map<const Eigen::RowVectorXd>(weight.data(), count);
     positive = reshape(hadamard(reshape(positive, size / count, count), builder.constant(row)),
                        z.rows(),
                        z.cols());
   }
-  return mean(positive + hadamard(number(builder, 1.0) - t, softplus(z)));
+  return mean(positive + hadamard(detail::number(builder, 1.0) - t, softplus(z)));
 }
 
 // c (r - c / 2), where c is r clipped to [-delta, delta].
@@ -161,7 +159,8 @@ std::vector<SettingKey> loss_keys(const std::vector<LossKind>& choices) {
 bool is_plain(const LossOptions& options, const std::string& target, const TensorShapes& data) {
   const bool has_keys = options.label_smoothing != 0 || !options.class_weights.empty() ||
                         !options.pos_weight.empty() || options.ignore_index;
-  const bool has_one_class = !data.has(target) || trimmed(target_shape(data, target)).empty();
+  const bool has_one_class =
+      !data.has(target) || detail::trimmed(detail::target_shape(data, target)).empty();
   return !has_keys && (options.kind == LossKind::kMeanSquaredError ||
                        (options.kind == LossKind::kCrossEntropy && has_one_class));
 }
@@ -200,7 +199,7 @@ Var record_loss(ModelBuilder& builder,
         throw InputError(fmt::format(
             "the model's output has the shape {}; with loss = \"output\" it must be one number for "
             "each sample, its loss",
-            with_samples(shape)));
+            detail::with_samples(shape)));
       }
       return reshape(output, 1, 1);
     case LossKind::kMeanSquaredError:
@@ -218,7 +217,7 @@ Var record_loss(ModelBuilder& builder,
     case LossKind::kNegativeLogLikelihood:
       break;
   }
-  return class_loss(builder, options, output, shape, target, data);
+  return detail::class_loss(builder, options, output, shape, target, data);
 }
 
 std::string remark_on_probabilities(const LossOptions& options, Var output) {

@@ -16,10 +16,8 @@
 #include <hesscope/structured/internal/graph/hessian_sum.h>
 #include <hesscope/structured/internal/graph/indexing.h>
 
-namespace hesscope {
+namespace hesscope::detail {
 namespace {
-
-using namespace detail;  // all that is here is made of them
 
 // A chunk holds at most so many packs, and fewer where products have positions in their inner
 // index, too: one at one position beside others at many is long enough with a quarter of it. Where
@@ -181,8 +179,8 @@ bool SiteHessian::mean(std::span<const double> theta,
                        const ProgressCallback& progress,
                        Eigen::Ref<Eigen::MatrixXd> h) const {
   require_fit(graph_.graph->num_parameters(), theta, records, h);
-  const long num_packs = detail::ceil_div(records.count, kPackSamples);
-  const long chunk_packs = detail::ceil_div(num_packs, detail::ceil_div(num_packs, max_packs_));
+  const long num_packs = ceil_div(records.count, kPackSamples);
+  const long chunk_packs = ceil_div(num_packs, ceil_div(num_packs, max_packs_));
   advise_huge_pages(h.data(), h.outerStride() * h.cols());
   executor.for_each(h.cols(), [&](Eigen::Index col) {
     const Eigen::Index first = triangle_ == Triangle::kLower ? col : 0;
@@ -252,6 +250,9 @@ std::shared_ptr<const GraphHessian> site_hessian(std::shared_ptr<const Graph> gr
 }
 
 }  // namespace
+}  // namespace hesscope::detail
+
+namespace hesscope {
 
 std::shared_ptr<const GraphHessian> graph_hessian(std::shared_ptr<const Graph> graph,
                                                   InstructionSet set) {
@@ -262,17 +263,17 @@ std::shared_ptr<const GraphHessian> graph_hessian(std::shared_ptr<const Graph> g
   // To add what comes of computed weights must be worth it, and what they are of parameters fit.
   constexpr double kLeastGain = 2;
   constexpr double kMostSlopes = 1e8;
-  auto direct = site_hessian(graph, set);
-  auto weights = find_computed_weights(*graph);
+  auto direct = detail::site_hessian(graph, set);
+  auto weights = detail::find_computed_weights(*graph);
   if (!weights) return direct;
-  auto outer = site_hessian(weights->outer, set);
-  auto inner = site_hessian(weights->inner, set);
+  auto outer = detail::site_hessian(weights->outer, set);
+  auto inner = detail::site_hessian(weights->inner, set);
   if (outer == nullptr || inner == nullptr) return direct;
   const bool pays = direct == nullptr ||
                     (weights->max_slopes <= kMostSlopes &&
                      direct->plan().multiply_adds() > kLeastGain * outer->plan().multiply_adds());
   if (!pays) return direct;
-  return composed_hessian(
+  return detail::composed_hessian(
       std::move(*weights), std::move(outer), std::move(inner), std::move(direct), set);
 }
 

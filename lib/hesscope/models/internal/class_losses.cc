@@ -8,10 +8,7 @@
 
 #include <hesscope/models/internal/class_losses.h>
 
-namespace hesscope {
-
-using namespace detail;
-
+namespace hesscope::detail {
 namespace {
 
 // The axis of the output that its classes are on, the axes of one sample counted from 0.
@@ -234,12 +231,12 @@ Var soft_targets(ModelBuilder& builder,
 
 }  // namespace
 
-Var detail::class_loss(ModelBuilder& builder,
-                       const LossOptions& options,
-                       Var output,
-                       const Shape& shape,
-                       const std::string& target,
-                       const TensorShapes& data) {
+Var class_loss(ModelBuilder& builder,
+               const LossOptions& options,
+               Var output,
+               const Shape& shape,
+               const std::string& target,
+               const TensorShapes& data) {
   if (are_probabilities(options, shape, target, data)) {
     const std::size_t axis = options.class_axis ? class_axis(options, shape) : shape.size() - 1;
     const Var targets = soft_targets(builder, options, shape, axis, target, data);
@@ -270,4 +267,4 @@ std::string remark_on_class_axis(const LossOptions& options,
       with_samples(shape));
 }
 
-}  // namespace hesscope
+}  // namespace hesscope::detail
