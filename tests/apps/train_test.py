@@ -418,6 +418,12 @@ class Files(Trained):
         self.train("batches", "--run", "sgdm", "--seed", 3, experiment=batches)
         self.assertNotEqual(self.contents("batches")["step-000060.h5"], self.contents("fixed")["step-000060.h5"])
 
+    def test_says_that_monitors_do_not_see_the_weight_decay_of_an_optimiser(self):
+        monitored = EXPERIMENT.replace("[training]", "[training]\nmonitors = ['edge']").replace("seeds = [3, 8]", "")
+        said = self.train("adam", "--run", "adam", experiment=monitored).stderr
+        self.assertIn("the weight-decay of run 'adam' (0.01) is its optimiser's", said)
+        self.assertEqual(self.train("sgdm", "--run", "sgdm", experiment=monitored).stderr, "")
+
     def test_says_what_an_experiment_asks_for_in_vain(self):
         fixed = EXPERIMENT.replace("context = 5", "context = 5\nsamples = 40\nseed = 99").replace("batch = 70\n", "")
         more = fixed.replace("steps = 60", "steps = 60\nbatch = 41\nhistory_steps = [7, 61]")

@@ -143,9 +143,12 @@ class EdgeAnalyzer final : public Analyzer {
   VariableId preconditioned_ = declare(
       {.name = "preconditioned_sharpness",
        .long_name = "preconditioned sharpness",
-       .definition = "largest eigenvalue of P^-1/2 H P^-1/2 with P what the optimiser divides its "
-                     "update by: 1 for gradient descent, with momentum too; as "
-                     "stability/preconditioner for Adam; infinite for what is not trained",
+       .definition =
+           "largest eigenvalue of P^-1/2 H P^-1/2 with P what the optimiser divides its "
+           "update by: 1 for gradient descent, with momentum too; as "
+           "stability/preconditioner for Adam; infinite for what is not trained; weight decay "
+           "that the optimiser adds to the gradient would add itself to H, and is not in "
+           "it",
        .references = {papers::kCohen2022},
        .undefined = {Status::kNotStored},
        .headline = 2});
@@ -170,7 +173,8 @@ class EdgeAnalyzer final : public Analyzer {
       {.name = "ratio",
        .long_name = "preconditioned sharpness over its largest stable value",
        .definition =
-           "preconditioned_sharpness / threshold; at the edge of stability it hovers at 1",
+           "preconditioned_sharpness / threshold; at the edge of stability it hovers at 1, with "
+           "weight decay of the optimiser below",
        .references = {papers::kCohen2021, papers::kCohen2022},
        .undefined = {Status::kNotStored},
        .headline = 3}};

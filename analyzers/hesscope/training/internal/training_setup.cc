@@ -25,6 +25,7 @@
 #include <hesscope/storage/input_file.h>
 #include <hesscope/tensors/tensor_file.h>
 #include <hesscope/tensors/wrapped_names.h>
+#include <hesscope/training/internal/training_remarks.h>
 #include <hesscope/training/internal/training_setup.h>
 
 #include "hesscope_revision.h"
@@ -293,42 +294,7 @@ bool TrainingSetup::is_full_batch() const {
 }
 
 std::vector<std::string> TrainingSetup::remarks() const {
-  std::vector<std::string> remarks;
-  const std::int64_t num_samples = num_training_samples();
-  if (num_samples > 0 && experiment_.batch > num_samples) {
-    remarks.push_back(
-        fmt::format("{}: 'batch' is {}, but there are {} samples to train on: every step takes all "
-                    "of them, as with batch = 0",
-                    experiment_.path.string(),
-                    experiment_.batch,
-                    num_samples));
-  }
-  const DataSettings& data = experiment_.data;
-  const DataSettings& evaluation = experiment_.evaluation;
-  if (evaluation.has_default_seed && data.seed == evaluation.seed &&
-      data.sampler == evaluation.sampler) {
-    remarks.push_back(fmt::format(
-        "{}: samples of [evaluation] are drawn with the seed {}, as those of [data] are: "
-        "they are samples that are trained on, unless [evaluation] has another 'seed' (or "
-        "the same, which says that this is meant)",
-        experiment_.path.string(),
-        *evaluation.seed));
-  }
-  if (experiment_.start && !experiment_.initialization.patterns.empty()) {
-    remarks.push_back(
-        fmt::format("{}: [initialization] names a checkpoint, where all parameters start: what "
-                    "[initialization.blocks] says of some of them has no effect",
-                    experiment_.path.string()));
-  }
-  const auto& steps = experiment_.history_steps;
-  if (!steps.empty() && steps.back() > experiment_.num_steps) {
-    remarks.push_back(
-        fmt::format("{}: 'history_steps' names step {}, but the last is {}: the history ends there",
-                    experiment_.path.string(),
-                    steps.back(),
-                    experiment_.num_steps));
-  }
-  return remarks;
+  return training_remarks(experiment_, num_training_samples());
 }
 
 std::unique_ptr<GraphObjective> TrainingSetup::monitored(const TrainingSet& fixed) const {

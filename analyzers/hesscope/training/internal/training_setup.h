@@ -60,7 +60,7 @@ class TrainingSetup {
   /// Whether every batch is the whole training set.
   bool is_full_batch() const;
 
-  /// What the experiment asks for that cannot be, and what is done instead.
+  /// training_remarks() of the experiment.
   std::vector<std::string> remarks() const;
 
   const std::vector<Monitor>& monitors() const { return monitors_; }

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <fmt/format.h>
+
+#include <hesscope/training/internal/training_remarks.h>
+
+namespace hesscope::detail {
+namespace {
+
+// What an optimiser's decay adds to curvature is seen by none of the monitors.
+void remark_on_weight_decay(const ExperimentFile& experiment, std::vector<std::string>& remarks) {
+  constexpr char kDecay[] = "weight-decay";
+  if (experiment.monitors.empty()) return;
+  for (const ExperimentRun& run : experiment.runs) {
+    if (!run.settings.values().contains(kDecay)) continue;
+    const double decay = run.settings.real(kDecay);
+    if (decay == 0) continue;
+    remarks.push_back(fmt::format(
+        "{}: the weight-decay of run '{}' ({}) is its optimiser's and not in the loss that "
+        "monitors "
+        "look at: added to the gradient, it adds itself to every eigenvalue in training; with "
+        "weight_decay in [model] instead it is in the loss",
+        experiment.path.string(),
+        run.name,
+        decay));
+    return;
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> training_remarks(const ExperimentFile& experiment,
+                                          std::int64_t num_samples) {
+  std::vector<std::string> remarks;
+  if (num_samples > 0 && experiment.batch > num_samples) {
+    remarks.push_back(
+        fmt::format("{}: 'batch' is {}, but there are {} samples to train on: every step takes all "
+                    "of them, as with batch = 0",
+                    experiment.path.string(),
+                    experiment.batch,
+                    num_samples));
+  }
+  const DataSettings& data = experiment.data;
+  const DataSettings& evaluation = experiment.evaluation;
+  if (evaluation.has_default_seed && data.seed == evaluation.seed &&
+      data.sampler == evaluation.sampler) {
+    remarks.push_back(fmt::format(
+        "{}: samples of [evaluation] are drawn with the seed {}, as those of [data] are: "
+        "they are samples that are trained on, unless [evaluation] has another 'seed' (or "
+        "the same, which says that this is meant)",
+        experiment.path.string(),
+        *evaluation.seed));
+  }
+  if (experiment.start && !experiment.initialization.patterns.empty()) {
+    remarks.push_back(
+        fmt::format("{}: [initialization] names a checkpoint, where all parameters start: what "
+                    "[initialization.blocks] says of some of them has no effect",
+                    experiment.path.string()));
+  }
+  const auto& steps = experiment.history_steps;
+  if (!steps.empty() && steps.back() > experiment.num_steps) {
+    remarks.push_back(
+        fmt::format("{}: 'history_steps' names step {}, but the last is {}: the history ends there",
+                    experiment.path.string(),
+                    steps.back(),
+                    experiment.num_steps));
+  }
+  remark_on_weight_decay(experiment, remarks);
+  return remarks;
+}
+
+}  // namespace hesscope::detail
