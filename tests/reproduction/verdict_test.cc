@@ -29,26 +29,37 @@ TEST(Verdict, IsOfWhatIsThere) {
   EXPECT_EQ(agreement(theirs(1), SeedStatistics()), Agreement::kNone);
 }
 
-// Six seeds each, of which 2 sqrt(1 / 6 + 1 / 6) = 1.1547.
+// Six seeds each: ten degrees of freedom, of which 2.2281 sqrt(1 / 6 + 1 / 6) = 1.2864.
 TEST(Verdict, ComparesByStandardErrors) {
-  EXPECT_EQ(agreement(theirs(10, 1), ours(11.15, 1)), Agreement::kAgrees);
-  EXPECT_EQ(agreement(theirs(10, 1), ours(11.16, 1)), Agreement::kDisagrees);
-  EXPECT_EQ(agreement(theirs(10, 1), ours(8.84, 1)), Agreement::kDisagrees);
-  // The choice of samples is one of them: 2 sqrt(1 / 3 + 1 / 25) = 1.2220.
-  EXPECT_EQ(agreement(theirs(10, 1), ours(11.22, 1, 0.2)), Agreement::kAgrees);
-  EXPECT_EQ(agreement(theirs(10, 1), ours(11.23, 1, 0.2)), Agreement::kDisagrees);
-  // Theirs of one seed: 2 sqrt(1 / 6 + 1) = 2.1602.
+  EXPECT_EQ(agreement(theirs(10, 1), ours(11.28, 1)), Agreement::kAgrees);
+  EXPECT_EQ(agreement(theirs(10, 1), ours(11.29, 1)), Agreement::kDisagrees);
+  EXPECT_EQ(agreement(theirs(10, 1), ours(8.71, 1)), Agreement::kDisagrees);
+  // The choice of samples is one of them: 2.1684 sqrt(1 / 3 + 1 / 25) = 1.3249.
+  EXPECT_EQ(agreement(theirs(10, 1), ours(11.32, 1, 0.2)), Agreement::kAgrees);
+  EXPECT_EQ(agreement(theirs(10, 1), ours(11.33, 1, 0.2)), Agreement::kDisagrees);
+  // Theirs of one seed, whose deviation is taken as known: 1.9697 sqrt(1 / 6 + 1) = 2.1275.
   PublishedValue of_one = theirs(10, 1);
   of_one.num_seeds = 1;
-  EXPECT_EQ(agreement(of_one, ours(12.16, 1)), Agreement::kAgrees);
-  EXPECT_EQ(agreement(of_one, ours(12.17, 1)), Agreement::kDisagrees);
+  EXPECT_EQ(agreement(of_one, ours(12.12, 1)), Agreement::kAgrees);
+  EXPECT_EQ(agreement(of_one, ours(12.13, 1)), Agreement::kDisagrees);
+}
+
+// A standard error of two seeds is hardly known: two degrees of freedom, of which 4.3027.
+TEST(Verdict, OfFewSeedsLeavesRoomForChance) {
+  PublishedValue published = theirs(10, 1);
+  published.num_seeds = 2;
+  const auto of_two = [](double mean) {
+    return SeedStatistics{.count = 2, .mean = mean, .deviation = 1};
+  };
+  EXPECT_EQ(agreement(published, of_two(14.2)), Agreement::kAgrees);
+  EXPECT_EQ(agreement(published, of_two(14.4)), Agreement::kDisagrees);
 }
 
 TEST(Verdict, IsOpenWhereTheContraryWouldAgree) {
   EXPECT_EQ(agreement(theirs(9.57, 13.3), ours(14.9, 26.3)), Agreement::kUndecided);
-  // 2 sqrt((16 + d^2) / 6) passes 5 at d = 4.64.
-  EXPECT_EQ(agreement(theirs(10, 4), ours(11, 4.7)), Agreement::kUndecided);
-  EXPECT_EQ(agreement(theirs(10, 4), ours(11, 4.6)), Agreement::kAgrees);
+  // t sqrt((16 + d^2) / 6) passes 5 at d = 3.77.
+  EXPECT_EQ(agreement(theirs(10, 4), ours(11, 3.8)), Agreement::kUndecided);
+  EXPECT_EQ(agreement(theirs(10, 4), ours(11, 3.7)), Agreement::kAgrees);
   const Verdict said = verdict(theirs(1.76, 0.40), ours(2.61, 1.37), 1);
   EXPECT_EQ(said.agreement, Agreement::kUndecided);
   EXPECT_THAT(said.text, HasSubstr("undecided: 1 is no further off"));
@@ -77,9 +88,9 @@ TEST(Verdict, OfARangeIsWhereTheMeanLies) {
   EXPECT_EQ(agreement(range, ours(1.25, 3)), Agreement::kAgrees);
   EXPECT_EQ(agreement(range, ours(0.539)), Agreement::kDisagrees);
   EXPECT_THAT(verdict(range, ours(0.539), {}).text, HasSubstr("0.95 to 1.25"));
-  EXPECT_EQ(agreement(range, ours(1.33, 0.1)),
-            Agreement::kUndecided);  // 2 * 0.1 / sqrt(6) = 0.0816
-  EXPECT_EQ(agreement(range, ours(1.34, 0.1)), Agreement::kDisagrees);
+  EXPECT_EQ(agreement(range, ours(1.35, 0.1)),
+            Agreement::kUndecided);  // 2.5706 * 0.1 / sqrt(6) = 0.1049
+  EXPECT_EQ(agreement(range, ours(1.36, 0.1)), Agreement::kDisagrees);
   EXPECT_EQ(agreement(range, ours(kNaN)), Agreement::kDisagrees);
   const PublishedValue least{.mean = kNaN, .least = 2};
   EXPECT_EQ(agreement(least, ours(1e9)), Agreement::kAgrees);

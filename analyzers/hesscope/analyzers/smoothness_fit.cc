@@ -257,7 +257,7 @@ LineIntervals nonnegative_intervals(std::span<const double> x,
   }
   const auto m = static_cast<double>(x.size());
   const double z = std::sqrt(m / (m - 2)) *
-                   detail::two_sided_t(options.level, static_cast<Eigen::Index>(x.size()) - 2);
+                   detail::two_sided_t(options.level, static_cast<double>(x.size()) - 2);
   const double tail = std::erfc(z / std::numbers::sqrt2) / 2;
   intervals = percentiles(x, y, least_squares_line, tail, options);
   if (intervals.status != Status::kOk) return intervals;

@@ -114,7 +114,7 @@ SamplingErrors summarize(const FigureRow& value,
                          double level,
                          Order order) {
   const auto num_blocks = static_cast<Index>(blocks.size());
-  const double t = detail::two_sided_t(level, num_blocks - 1);
+  const double t = detail::two_sided_t(level, static_cast<double>(num_blocks - 1));
   SamplingErrors result;
   result.leave_one_out.resize(num_blocks, static_cast<Index>(value.size()));
   for (std::size_t f = 0; f < value.size(); ++f) {

@@ -1,20 +1,50 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
 #include <hesscope/reproduction/internal/verdict.h>
+#include <hesscope/spectra/internal/jackknife.h>
 
 namespace hesscope::detail {
 namespace {
 
-// d^2 / n, 0 where it is not known.
-double variance_of_mean(double deviation, std::int64_t num_seeds) {
-  return std::isnan(deviation) ? 0 : deviation * deviation / static_cast<double>(num_seeds);
-}
+// The variance of a mean, and how many degrees of freedom it is estimated with: of a variance that
+// is given, infinitely many.
+class MeanVariance {
+ public:
+  // A deviation over seeds; nothing where it is not known.
+  void add_seeds(double deviation, std::int64_t count) {
+    if (std::isnan(deviation)) return;
+    const double variance = deviation * deviation / static_cast<double>(count);
+    sum_ += variance;
+    if (count > 1) uncertainty_ += variance * variance / static_cast<double>(count - 1);
+  }
 
-double squared_sampling_error(const SeedStatistics& own) {
-  return std::isnan(own.sampling_error) ? 0 : own.sampling_error * own.sampling_error;
+  void add_sampling_error(double error) {
+    if (!std::isnan(error)) sum_ += error * error;
+  }
+
+  // t sqrt(sum v_i), t the quantile of Student's distribution with (sum v_i)^2 / sum v_i^2 / (n_i -
+  // 1) degrees of freedom that chance passes with probability 0.05.
+  double reach() const {
+    constexpr double kLevel = 0.95;
+    constexpr double kAsGoodAsNormal = 1e9;
+    const double degrees = uncertainty_ > 0 ? sum_ * sum_ / uncertainty_ : kAsGoodAsNormal;
+    return two_sided_t(kLevel, std::min(degrees, kAsGoodAsNormal)) * std::sqrt(sum_);
+  }
+
+ private:
+  double sum_ = 0;
+  double uncertainty_ = 0;
+};
+
+MeanVariance variance_of(const SeedStatistics& own) {
+  MeanVariance variance;
+  variance.add_seeds(own.deviation, own.count);
+  variance.add_sampling_error(own.sampling_error);
+  return variance;
 }
 
 Verdict of_range(const PublishedValue& published, const SeedStatistics& own) {
@@ -23,9 +53,7 @@ Verdict of_range(const PublishedValue& published, const SeedStatistics& own) {
   if (own.mean >= least && own.mean <= most) return {Agreement::kAgrees, "agrees"};
   const std::string text = fmt::format("outside of {}", published_text(published));
   const double distance = own.mean < least ? least - own.mean : own.mean - most;
-  const double s =
-      2 * std::sqrt(variance_of_mean(own.deviation, own.count) + squared_sampling_error(own));
-  if (distance <= s) {
+  if (distance <= variance_of(own).reach()) {
     return {Agreement::kUndecided, fmt::format("undecided: {}, but not beyond chance", text)};
   }
   return {Agreement::kDisagrees, "disagrees: " + text};
@@ -34,12 +62,10 @@ Verdict of_range(const PublishedValue& published, const SeedStatistics& own) {
 }  // namespace
 
 const char* const kVerdictRule =
-    "Two means agree here where they are no further apart than twice the standard error of their "
-    "difference, over seeds and samples, and it is undecided where half the number, or one that "
-    "says "
-    "the contrary, would be no further off, either; where one has no spread, only a ratio outside "
-    "of "
-    "1/2 to 2 disagrees; a claimed range agrees with a mean in it.";
+    "Two means agree here where they are no further apart than chance explains at level 0.95 by "
+    "Welch's t test, over seeds and samples, and it is undecided where half the number, or one "
+    "that says the contrary, would be no further off, either; where one has no spread, only a "
+    "ratio outside of 1/2 to 2 disagrees; a claimed range agrees with a mean in it.";
 
 std::string published_text(const PublishedValue& value) {
   if (value.least && value.most) return fmt::format("{} to {}", *value.least, *value.most);
@@ -57,10 +83,9 @@ Verdict verdict(const PublishedValue& published,
   const bool has_spreads = published.deviation && !std::isnan(own.deviation);
   double s = 0;
   if (has_spreads) {
-    s = 2 *
-        std::sqrt(variance_of_mean(own.deviation, own.count) +
-                  variance_of_mean(*published.deviation, published.num_seeds.value_or(own.count)) +
-                  squared_sampling_error(own));
+    MeanVariance variance = variance_of(own);
+    variance.add_seeds(*published.deviation, published.num_seeds.value_or(own.count));
+    s = variance.reach();
   }
   if (divide && (own.mean - *divide) * (published.mean - *divide) < 0) {
     const std::string text = fmt::format("other side of {}", *divide);

@@ -25,13 +25,15 @@ struct Verdict {
 };
 
 /// Of two means with standard deviations d over n seeds each, and our sampling error e:
-///   s = 2 sqrt(d1^2 / n1 + d2^2 / n2 + e^2),
-/// twice the standard error of their difference (B. L. Welch, 1938). They agree where they are no
-/// further apart than s, and disagree where they are. But where a number half the published one, or
-/// one on the other side of `divide`, is within s of it, too, agreement says nothing: it is
-/// undecided. A number without a deviation disagrees where ours is less than half of it or more
-/// than twice, or on the other side of `divide`. A claimed range (PublishedValue::least to most)
-/// agrees with a mean in it, and disagrees with one that is further off than s.
+///   s = t sqrt(v1 + v2 + e^2),   v = d^2 / n,
+/// with t the 0.975 quantile of Student's distribution with
+/// (v1 + v2 + e^2)^2 / (v1^2 / (n1 - 1) + v2^2 / (n2 - 1)) degrees of freedom (B. L. Welch, 1947).
+/// They agree where they are no further apart than s, and disagree where they are. But where a
+/// number half the published one, or one on the other side of `divide`, is within s of it, too,
+/// agreement says nothing: it is undecided. A number without a deviation disagrees where ours is
+/// less than half of it or more than twice, or on the other side of `divide`. A claimed range
+/// (PublishedValue::least to most) agrees with a mean in it, and disagrees with one that is further
+/// off than s.
 Verdict verdict(const PublishedValue& published,
                 const SeedStatistics& own,
                 std::optional<double> divide);

@@ -44,8 +44,8 @@ Jackknife jackknife(double theta,
   return {bias, sqrt(sum / static_cast<double>(num_blocks)).value()};
 }
 
-double two_sided_t(double level, Eigen::Index degrees_of_freedom) {
-  const boost::math::students_t distribution(static_cast<double>(degrees_of_freedom));
+double two_sided_t(double level, double degrees_of_freedom) {
+  const boost::math::students_t distribution(degrees_of_freedom);
   return boost::math::quantile(boost::math::complement(distribution, (1.0 - level) / 2.0));
 }
 

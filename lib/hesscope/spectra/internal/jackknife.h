@@ -34,6 +34,6 @@ Jackknife jackknife(double theta,
                     const std::vector<SampleRange>& blocks);
 
 /// t with P(|T| <= t) = level for Student's T. Requires 0 < level < 1.
-double two_sided_t(double level, Eigen::Index degrees_of_freedom);
+double two_sided_t(double level, double degrees_of_freedom);
 
 }  // namespace hesscope::detail
