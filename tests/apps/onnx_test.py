@@ -475,6 +475,24 @@ class Settings(program.Case):
         self.say('tied = ["C = B"]')
         self.rejects("'C' is there, which is tied to 'B', but that is not", checkpoint="copy.npz")
 
+    def test_weights_that_an_exporter_has_computed(self):
+        inputs, outputs = [value_info("x", ("N", 3), "float64")], [value_info("logits", ("N", 4), "float64")]
+
+        def said_of(name, *lines):
+            (self.folder / "model.onnx").write_bytes(onnx_files.model(
+                [node("Gemm", ["x", name, "a"], ["logits"], transB=1)],
+                {name: self.weights["A"], "a": self.weights["a"]}, inputs, outputs))
+            self.say(*lines)
+            done = self.run_program(*self.arguments("model.onnx"))
+            self.assertEqual(done.returncode, DONE, done.stderr)
+            return done.stderr
+
+        for name in ("onnx::Gemm_9", "onnx::Conv_12", "onnx::Clip_22"):
+            self.assertIn(f"the exporter has made the parameters {name} itself", said_of(name))
+            self.assertEqual(said_of(name, f'separate = ["{name}"]'), "")
+        for name in ("A", "onnx::MatMul_9"):  # which may have been transposed alone
+            self.assertEqual(said_of(name), "")
+
     def test_a_copy_that_folding_made_of_a_tied_tensor(self):
         # logits = A^T tanh(A x + a), as it is and with the second use of A folded to a transposed copy.
         first = [node("Gemm", ["x", "A", "a"], ["sum"], transB=1), node("Tanh", ["sum"], ["hidden"])]

@@ -230,7 +230,7 @@ Model build(const ChosenGraph& graph, const ModelSources& sources, const TensorS
   for (std::string remark : {remark_on_constants(file, weights, settings),
                              remark_on_single_numbers(file, weights, settings),
                              remark_on_statistics(file, weights, settings),
-                             remark_on_fused_weights(file, weights),
+                             remark_on_folded_weights(file, weights, settings),
                              remark_on_class_axis(loss, shape, target, sources.data),
                              ends_in}) {
     if (!remark.empty()) model.remarks.push_back(std::move(remark));

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cmath>
 #include <map>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -61,6 +63,14 @@ bool is_settled(const Settings& settings, const Tensor& copy, const Tensor& orig
     if (tie.name == copy.name || tie.name == original.name) return true;
   }
   return is_among("separate") || is_among("frozen");
+}
+
+// What PyTorch's exporter calls a weight that it has only transposed, or reordered, before this
+// operator: others that it names by an operator it has computed.
+bool is_only_moved(std::string_view name) {
+  constexpr std::array<std::string_view, 4> kMoved = {
+      "onnx::MatMul_", "onnx::LSTM_", "onnx::GRU_", "onnx::RNN_"};
+  return std::ranges::any_of(kMoved, [&](auto prefix) { return name.starts_with(prefix); });
 }
 
 }  // namespace
@@ -172,19 +182,22 @@ std::string remark_on_statistics(const OnnxFile& file,
       "does; where they are constants, 'frozen' says so");
 }
 
-std::string remark_on_fused_weights(const OnnxFile& file, const OnnxWeights& weights) {
+std::string remark_on_folded_weights(const OnnxFile& file,
+                                     const OnnxWeights& weights,
+                                     const Settings& settings) {
   std::vector<std::string> names;
   for (const Tensor* tensor : weights.parameters) {
-    // What PyTorch's exporter calls weights that it has made itself.
-    if (!weights.are_named_by_model && tensor->name.starts_with("onnx::Conv_")) {
-      names.push_back(tensor->name);
-    }
+    if (weights.are_named_by_model || !tensor->name.starts_with("onnx::")) continue;
+    const bool is_known = is_only_moved(tensor->name) || is_settled(settings, *tensor, *tensor);
+    if (!is_known) names.push_back(tensor->name);
   }
   if (names.empty()) return {};
   return fmt::format(
-      "{}: the exporter has made the parameters {}, of convolutions and the batch normalisation "
-      "behind them, it seems: their Hessian is not that of the weights that were trained. Export "
-      "with training=torch.onnx.TrainingMode.PRESERVE, do_constant_folding=False",
+      "{}: the exporter has made the parameters {} itself, of convolutions and the batch "
+      "normalisation behind them, or of weights that the model computes with (norms, masks, "
+      "scales), it seems: their Hessian is not that of the weights that were trained. Export with "
+      "training=torch.onnx.TrainingMode.PRESERVE, do_constant_folding=False; where they are the "
+      "model's own, 'separate' says so, where constants, 'frozen'",
       file.path.string(),
       list_of(names));
 }

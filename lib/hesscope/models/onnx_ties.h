@@ -48,13 +48,18 @@ std::string remark_on_single_numbers(const onnx::OnnxFile& file,
                                      const OnnxWeights& weights,
                                      const Settings& settings);
 
-/// That statistics of batch normalisation are those of the file for all checkpoints; that
-/// parameters are products of such statistics and of the weights of a convolution. Empty if there
+/// That statistics of batch normalisation are those of the file for all checkpoints. Empty if there
 /// are none.
 std::string remark_on_statistics(const onnx::OnnxFile& file,
                                  const OnnxWeights& weights,
                                  const Settings& settings);
-std::string remark_on_fused_weights(const onnx::OnnxFile& file, const OnnxWeights& weights);
+
+/// That parameters are what the exporter computed of the model's, as its names for them tell: that
+/// of batch normalisation and the weights of a convolution, that of weights that are normalised,
+/// masked or scaled. Empty if there are none.
+std::string remark_on_folded_weights(const onnx::OnnxFile& file,
+                                     const OnnxWeights& weights,
+                                     const Settings& settings);
 
 /// The variable of `original`, seen as the tensor `copy` of the graph is.
 /// @throws InputError naming both where their shapes cannot be those of one tensor.
