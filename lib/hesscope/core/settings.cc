@@ -79,7 +79,9 @@ void require_in_range(const SettingKey& key, const SettingValue& value, const st
   if (const auto* integer = std::get_if<std::int64_t>(&value)) {
     if (*integer >= key.minimum && *integer <= key.maximum) return;
     refuse(key.maximum == INT64_MAX ? fmt::format("at least {}", key.minimum)
-                                    : fmt::format("between {} and {}", key.minimum, key.maximum),
+           : key.maximum == key.minimum
+               ? fmt::format("{}", key.minimum)
+               : fmt::format("between {} and {}", key.minimum, key.maximum),
            *integer);
   }
   if (!key.range) return;

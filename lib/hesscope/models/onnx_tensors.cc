@@ -346,9 +346,9 @@ void require_onnx_names(const OnnxFile& file,
   if (unknown.empty()) return;
   const std::size_t shown = std::min<std::size_t>(unknown.size(), 5);
   throw InputError(fmt::format(
-      "{}: tensor{} {}{} not in the graph of {}: exporting has renamed, merged or folded {}. {}; "
-      "for weights that are one tensor by design say tied = [\"NAME = OTHER\"]; what the forward "
-      "pass does not use a map can ignore",
+      "{}: tensor{} {}{} not in the graph of {}: exporting has renamed, merged or folded {}, or "
+      "the forward pass does not use {}. {}; for weights that are one tensor by design say "
+      "tied = [\"NAME = OTHER\"]; what is not used a map can ignore",
       checkpoint.source,
       unknown.size() > 1 ? "s" : "",
       fmt::join(unknown.begin(), unknown.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
@@ -356,6 +356,7 @@ void require_onnx_names(const OnnxFile& file,
       : unknown.size() > 1   ? " are"
                              : " is",
       file.path.string(),
+      unknown.size() > 1 ? "them" : "it",
       unknown.size() > 1 ? "them" : "it",
       kOnnxRecipe));
 }

@@ -90,8 +90,9 @@ Value scattered(const OperatorCall& call,
       if (is_taken && !is_same) {
         call.refuse(
             "puts several numbers in one place, which ONNX leaves open: PyTorch writes sums so "
-            "(scatter_add and index_add before opset 16, index_put with accumulate), and all but "
-            "one of their terms would be lost. Export scatter_add with opset_version=16");
+            "(scatter_add before opset 16; index_add, and index_put with accumulate), and all but "
+            "one of their terms would be lost. Export scatter_add with opset_version=16, and "
+            "write the others as scatter_add");
       }
       entry = end + static_cast<std::int32_t>(e);
     }
