@@ -62,6 +62,36 @@ TEST(EigenpairsAnalyzer, SaysHowFarTheyTurn) {
   EXPECT_TRUE(std::isnan(analysis["even"].number("eigenpairs", "overlap_largest")));
 }
 
+// H = diag(5, 3, 3, 3, -2): of two eigenvectors of 3 among three nothing is said, of three what they
+// have together is.
+TEST(EigenpairsAnalyzer, OfPartOfACoincidingSetAreMissing) {
+  Eigen::VectorXd diagonal(5);
+  diagonal << 5, 3, 3, 3, -2;
+  const test::QuadraticObjective objective({Eigen::MatrixXd(diagonal.asDiagonal())},
+                                           Eigen::VectorXd::Ones(5));
+  const auto analysis_of = [&](std::int64_t count) {
+    return analyze(
+        objective,
+        {{"first", Eigen::VectorXd::Zero(5), 0}, {"second", Eigen::VectorXd::Zero(5), 1}},
+        {},
+        {.options = {{"eigenpairs", count}}});
+  };
+  const auto at = [](const Analysis& analysis, const char* name, Eigen::Index k) {
+    return analysis["second"].values("eigenpairs", name)[k];
+  };
+  const Analysis cut = analysis_of(2);
+  EXPECT_NEAR(at(cut, "eigenvalues_largest", 1), 3, 1e-12);
+  for (const char* name : {"participation_largest", "gradient_fraction_largest"}) {
+    EXPECT_NEAR(at(cut, name, 0), name[0] == 'p' ? 1 : 0.2, 1e-12) << name;
+    EXPECT_TRUE(std::isnan(at(cut, name, 1))) << name;
+  }
+  EXPECT_TRUE(std::isnan(at(cut, "overlap_largest", 0)));
+  EXPECT_EQ(cut["second"].status("eigenpairs", "overlap_largest"), Status::kNotComputed);
+  const Analysis whole = analysis_of(4);
+  EXPECT_NEAR(at(whole, "gradient_fraction_largest", 3), 0.8, 1e-12);
+  EXPECT_NEAR(at(whole, "overlap_largest", 3), 1, 1e-12);
+}
+
 TEST(EigenpairsAnalyzer, OfAMinimumHaveNoFractionOfTheGradient) {
   const Analysis analysis = analyze(
       test::rosenbrock(), {{"here", Eigen::Vector2d(1, 1)}}, {}, {.options = {{"eigenpairs", 2}}});

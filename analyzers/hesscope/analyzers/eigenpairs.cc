@@ -6,12 +6,17 @@
 #include <vector>
 
 #include <hesscope/analyzers/eigenpairs.h>
+#include <hesscope/analyzers/internal/eigenvalue_clusters.h>
 #include <hesscope/analyzers/internal/outermost_pairs.h>
 #include <hesscope/analyzers/internal/papers.h>
 #include <hesscope/objective/gradient_blocks.h>
 
 namespace hesscope {
 namespace {
+
+// Eigenvalues this close, in units of the largest magnitude, have eigenvectors that are any basis of
+// one space.
+constexpr double kClusterGap = 1e-6;
 
 // Eigenvectors are known up to their sign: the entry of largest magnitude becomes positive.
 void fix_signs(Eigen::MatrixXd& vectors) {
@@ -31,7 +36,7 @@ class EigenpairsAnalyzer final : public Analyzer {
   }
 
   Cost cost(const Objective& objective) const override {
-    Cost all = detail::cost_of_pairs(count_, objective);
+    Cost all = detail::cost_of_pairs(count_ + 1, objective);
     all.numbers =
         std::max(all.numbers,
                  static_cast<double>(gradient_block_size(objective) * objective.num_parameters()));
@@ -42,9 +47,8 @@ class EigenpairsAnalyzer final : public Analyzer {
 
   Group analyze(PointAnalysis& point) const override {
     Group answer = declared();
-    const Extremes& extremes = point.extremes(count_);
-    describe(point, largest_, extremes.largest, answer);
-    describe(point, smallest_, extremes.smallest, answer);
+    describe(point, largest_, answer);
+    describe(point, smallest_, answer);
     return answer;
   }
 
@@ -81,10 +85,15 @@ class EigenpairsAnalyzer final : public Analyzer {
                  .dimensions = {"pair"},
                  .long_name = "residuals of the eigenpairs",
                  .definition = "Euclidean norm of H v - lambda v for its unit eigenvector v"}),
-        .eigenvectors = add({.name = "eigenvectors",
-                             .dimensions = {"pair", "parameter"},
-                             .long_name = "unit eigenvectors",
-                             .definition = "their entry of largest magnitude is positive"}),
+        .eigenvectors =
+            add({.name = "eigenvectors",
+                 .dimensions = {"pair", "parameter"},
+                 .long_name = "unit eigenvectors",
+                 .definition = "their entry of largest magnitude is positive; where eigenvalues "
+                               "are within 1e-6 ||H|| of each other, any basis of their space. "
+                               "Where one beyond those asked for is that close to the last, what "
+                               "is said of its eigenvectors, and of all overlaps with them, is not "
+                               "computed"}),
         .participation =
             add({.name = "participation",
                  .dimensions = {"pair"},
@@ -120,10 +129,33 @@ class EigenpairsAnalyzer final : public Analyzer {
     };
   }
 
-  void describe(PointAnalysis& point,
-                const End& end,
-                const EndOfSpectrum& found,
-                Group& answer) const {
+  detail::ClusteredEnd pairs_of(PointAnalysis& point, const End& end) const {
+    return detail::clustered_values(point, end.member, count_, kClusterGap);
+  }
+
+  // How many eigenvectors, from the outermost on, span a space that eigenvalues beyond those asked
+  // for have no part in.
+  static Eigen::Index num_determined(const detail::ClusteredEnd& pairs) {
+    const detail::EigenvalueCluster& last = pairs.clusters.back();
+    return last.is_whole ? pairs.values.size() : last.first;
+  }
+
+  // A row of numbers for each pair; those of pairs that are not determined are missing.
+  static void set_determined(const Eigen::MatrixXd& rows, Eigen::Index determined, Variable& to) {
+    std::vector<double> numbers;
+    std::vector<Status> statuses;
+    for (Eigen::Index k = 0; k < rows.rows(); ++k) {
+      const bool is_determined = k < determined;
+      for (const double x : rows.row(k)) {
+        numbers.push_back(is_determined ? x : kNaN);
+        statuses.push_back(is_determined ? Status::kOk : Status::kNotComputed);
+      }
+    }
+    to.set_numbers(std::move(numbers), std::move(statuses));
+  }
+
+  void describe(PointAnalysis& point, const End& end, Group& answer) const {
+    const detail::ClusteredEnd found = pairs_of(point, end);
     answer[end.proof].set_flag(static_cast<std::int8_t>(found.proof));
     answer[end.error_bound].set(found.error_bound, found.status);
     if (found.status != Status::kOk) {
@@ -138,37 +170,44 @@ class EigenpairsAnalyzer final : public Analyzer {
       }
       return;
     }
+    const Eigen::Index determined = num_determined(found);
     Eigen::MatrixXd vectors = found.vectors;
     fix_signs(vectors);
     answer[end.eigenvalues].set(found.values);
     answer[end.residuals].set(found.residuals);
     if (found.proof == Proof::kConverged) answer[end.eigenvalues].is_proved = false;
     answer[end.eigenvectors].set_rows(vectors.transpose());
-    answer[end.participation].set(
-        vectors.array().square().square().colwise().sum().transpose().matrix());
+    set_determined(vectors.array().square().square().colwise().sum().transpose().matrix(),
+                   determined,
+                   answer[end.participation]);
     const auto blocks = point.objective().parameter_blocks();
     Eigen::MatrixXd weights(vectors.cols(), static_cast<Eigen::Index>(blocks.size()));
     for (Eigen::Index b = 0; b < weights.cols(); ++b) {
       const ParameterBlock& block = blocks[static_cast<std::size_t>(b)];
       weights.col(b) = vectors.middleRows(block.offset, block.size).colwise().squaredNorm();
     }
-    answer[end.block_weight].set_rows(weights);
-    set_overlap(point, end, vectors, answer[end.overlap]);
-    set_gradient_fraction(point, vectors, answer[end.gradient_fraction]);
+    set_determined(weights, determined, answer[end.block_weight]);
+    set_overlap(point, end, vectors, determined, answer[end.overlap]);
+    set_gradient_fraction(point, vectors, determined, answer[end.gradient_fraction]);
   }
 
   void set_overlap(PointAnalysis& point,
                    const End& end,
                    const Eigen::MatrixXd& vectors,
+                   Eigen::Index determined,
                    Variable& overlap) const {
     if (point.previous() == nullptr) return overlap.set_missing(point.no_neighbour_status());
-    const EndOfSpectrum& before = point.previous()->extremes(count_).*end.member;
+    const detail::ClusteredEnd before = pairs_of(*point.previous(), end);
     if (before.status != Status::kOk) return overlap.set_missing(before.status);
-    overlap.set((before.vectors.transpose() * vectors).colwise().squaredNorm().transpose());
+    if (num_determined(before) < before.values.size()) determined = 0;
+    set_determined((before.vectors.transpose() * vectors).colwise().squaredNorm().transpose(),
+                   determined,
+                   overlap);
   }
 
   static void set_gradient_fraction(PointAnalysis& point,
                                     const Eigen::MatrixXd& vectors,
+                                    Eigen::Index determined,
                                     Variable& gradient_fraction) {
     if (point.is_gradient_zero()) {
       return gradient_fraction.set_missing(Status::kUndefinedZeroDenominator);
@@ -177,7 +216,7 @@ class EigenpairsAnalyzer final : public Analyzer {
     const Eigen::VectorXd direction = point.gradient().stableNormalized();
     Eigen::VectorXd fraction = (vectors.transpose() * direction).array().square();
     for (Eigen::Index k = 1; k < fraction.size(); ++k) fraction[k] += fraction[k - 1];
-    gradient_fraction.set(fraction);
+    set_determined(fraction, determined, gradient_fraction);
   }
 
   Eigen::Index count_;
@@ -196,7 +235,10 @@ AnalyzerKind eigenpairs_analyzer() {
               "eigenvectors at both ends of the spectrum: where they live, how they turn between "
               "checkpoints",
           .by_default = false,
-          .on_missing = "an overlap is with the checkpoint before",
+          .on_missing =
+              "an overlap is with the checkpoint before; where eigenvalues coincide with "
+              "one that is not asked for, their eigenvectors are any of a larger space: "
+              "ask for more by `eigenpairs`",
           .options = {{.name = "eigenpairs",
                        .type = SettingKey::Type::kInteger,
                        .meaning = "how many eigenvectors to find at each end",

@@ -61,6 +61,7 @@ ClusteredEnd clustered_values(PointAnalysis& point,
   if (end.status != Status::kOk) return end;
   count = std::min(count, found.values.size());
   end.values = found.values.head(count);
+  end.residuals = found.residuals.head(count);
   end.vectors = found.vectors.leftCols(count);
   const double scale =
       std::max(std::abs(extremes.largest.values[0]), std::abs(extremes.smallest.values[0]));

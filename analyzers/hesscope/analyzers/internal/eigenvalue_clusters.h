@@ -46,9 +46,10 @@ struct EigenvalueCluster {
 struct ClusteredEnd {
   Status status = Status::kNotComputed;
   Proof proof = Proof::kNone;
-  double error_bound = kNaN;    ///< EndOfSpectrum::error_bound
-  double rounding_band = kNaN;  ///< Spectrum::rounding_band, by the ends of the spectrum
-  Eigen::VectorXd values = {};  ///< the outermost first; nothing here and below without kOk
+  double error_bound = kNaN;       ///< EndOfSpectrum::error_bound
+  double rounding_band = kNaN;     ///< Spectrum::rounding_band, by the ends of the spectrum
+  Eigen::VectorXd values = {};     ///< the outermost first; nothing here and below without kOk
+  Eigen::VectorXd residuals = {};  ///< EndOfSpectrum::residuals
   Eigen::MatrixXd vectors = {};
   std::vector<EigenvalueCluster> clusters = {};
 
