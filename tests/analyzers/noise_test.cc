@@ -124,7 +124,14 @@ TEST_F(NoiseAnalyzerTest, OfCopiesOfASampleIsZeroWithinRounding) {
                            "noise_exponent"}) {
     EXPECT_EQ(analysis[0].status("noise", name), Status::kUndefinedZeroDenominator) << name;
   }
-  EXPECT_EQ(analysis[0].number("noise", "noise_exponent_count"), 0);
+  for (const char* name : {"noise_exponent_count",
+                           "covariance_trace",
+                           "noise_scale_simple",
+                           "noise_scale_simple_standard_error",
+                           "noise_scale_hessian",
+                           "noise_scale_hessian_bias"}) {
+    EXPECT_EQ(analysis[0].number("noise", name), 0) << name;
+  }
 }
 
 // Of samples that are fitted gradients are rounding of the parameters.

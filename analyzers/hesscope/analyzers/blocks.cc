@@ -250,7 +250,8 @@ class BlocksAnalyzer final : public Analyzer {
        .long_name = "Jensen-Shannon distance of the spectra of two diagonal blocks",
        .definition = "square root of the Jensen-Shannon divergence (natural logarithm) of their "
                      "densities, smoothed by a Gaussian of the width js-sigma or, by default, 1 "
-                     "% of the spectral width of the two; a block whose eigenvalues are all zero "
+                     "% of the spectral width of the two, or of a thousandth of their largest "
+                     "magnitude where that is more; a block whose eigenvalues are all zero "
                      "within rounding, as for js_distance_decades, has zeros only",
        .references = {papers::kEndres, papers::kZhangY}});
   VariableId mean_js_distance_ =

@@ -170,10 +170,12 @@ class DensityAnalyzer final : public Analyzer {
                .definition = "equally spaced, 8 sigma beyond the outermost of the "
                              "eigenvalues, where all of them are known, else of the "
                              "nodes"});
-  VariableId sigma_ =
-      declare({.name = "sigma",
-               .long_name = "width of the smoothing",
-               .definition = "standard deviation of the Gaussian, 1 % of the spectral width"});
+  VariableId sigma_ = declare(
+      {.name = "sigma",
+       .long_name = "width of the smoothing",
+       .definition =
+           "standard deviation of the Gaussian, 1 % of the spectral width, or of a thousandth of "
+           "the largest magnitude where that is more; 0.01 of zeros only"});
   VariableId density_ = declare(
       {.name = "density",
        .dimensions = {"point"},

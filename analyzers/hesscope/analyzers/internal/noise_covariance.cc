@@ -24,7 +24,8 @@ NoiseCovariance::NoiseCovariance(Group& declaring)
            .long_name = "total variance of per-sample gradients",
            .definition =
                "tr S, S the covariance of the gradients of single samples, with the number "
-               "of samples minus 1 in the denominator",
+               "of samples minus 1 in the denominator; 0 where S is zero within rounding, as for "
+               "alignment_cosine",
            .references = {papers::kMcCandlish},
            .undefined = kUndefinedOfOne})),
       simple_(declare_scale(declaring,
@@ -111,7 +112,11 @@ double NoiseCovariance::set(Group& answer, PointAnalysis& point) const {
                                                       point.theta(),
                                                       {.with_matrix = h != nullptr},
                                                       part_of(point.progress(), 0.0, 0.2));
-  const double trace = std::ldexp(covariance.trace, 2 * covariance.exponent);
+  const double by_parameters = norm(point.gradient_by_rounded_parameters());
+  const double deviation = std::ldexp(std::sqrt(covariance.trace), covariance.exponent);
+  const bool is_zero =
+      covariance.status == Status::kOk && (is_noise_zero(covariance) || deviation <= by_parameters);
+  const double trace = is_zero ? 0 : std::ldexp(covariance.trace, 2 * covariance.exponent);
   answer[covariance_trace_].set(covariance.status == Status::kOk
                                     ? finite_statistic(trace)
                                     : missing_statistic(covariance.status));
@@ -122,8 +127,10 @@ double NoiseCovariance::set(Group& answer, PointAnalysis& point) const {
   if (covariance.status == Status::kOk && point.is_gradient_zero(covariance)) {
     const Statistic none = missing_statistic(Status::kUndefinedZeroDenominator);
     scales = {{none, none, none}, {none, none, none}};
+  } else if (is_zero) {
+    const Statistic zero = {0, Status::kOk};
+    scales = {{zero, zero, zero}, {zero, zero, zero}};
   }
-  const double by_parameters = norm(point.gradient_by_rounded_parameters());
   const double rounding = std::max(rounding_of_gradients(covariance), by_parameters);
   set_scale(answer, simple_, scales.simple);
   if (h == nullptr) {
@@ -133,8 +140,7 @@ double NoiseCovariance::set(Group& answer, PointAnalysis& point) const {
   set_scale(answer, hessian_, scales.hessian);
   // Of a covariance that is rounding there is no direction.
   if (covariance.status == Status::kOk) {
-    const double deviation = std::ldexp(std::sqrt(covariance.trace), covariance.exponent);
-    if (is_noise_zero(covariance) || deviation <= by_parameters) covariance.matrix.setZero();
+    if (is_zero) covariance.matrix.setZero();
     const NoiseAlignment alignment = noise_alignment(*h, covariance.matrix);
     answer[alignment_cosine_].set(alignment.cosine);
     answer[commutator_].set(alignment.commutator);
