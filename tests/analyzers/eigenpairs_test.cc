@@ -62,8 +62,8 @@ TEST(EigenpairsAnalyzer, SaysHowFarTheyTurn) {
   EXPECT_TRUE(std::isnan(analysis["even"].number("eigenpairs", "overlap_largest")));
 }
 
-// H = diag(5, 3, 3, 3, -2): of two eigenvectors of 3 among three nothing is said, of three what they
-// have together is.
+// H = diag(5, 3, 3, 3, -2): of one eigenvector of 3 among three nothing is said, of all three what
+// they have together is.
 TEST(EigenpairsAnalyzer, OfPartOfACoincidingSetAreMissing) {
   Eigen::VectorXd diagonal(5);
   diagonal << 5, 3, 3, 3, -2;

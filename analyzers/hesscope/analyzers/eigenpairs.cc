@@ -14,8 +14,8 @@
 namespace hesscope {
 namespace {
 
-// Eigenvalues this close, in units of the largest magnitude, have eigenvectors that are any basis of
-// one space.
+// Eigenvalues this close, in units of the largest magnitude, have eigenvectors that are any basis
+// of one space.
 constexpr double kClusterGap = 1e-6;
 
 // Eigenvectors are known up to their sign: the entry of largest magnitude becomes positive.

@@ -25,9 +25,9 @@ const std::string kBuffersInWords =
 const std::string kRulesInWords =
     "u: updates without learning rate of rules that each follow the gradients over all samples at "
     "the checkpoints so far, but for those that are not finite: gradient descent; momentum 0.9; "
-    "Adam (0.9, 0.999); Lion (0.9, 0.99); "
-    "sign descent; of those without a memory undefined where the gradient is zero within rounding, "
-    "of those with one not computed by a monitor of a training, which sees no checkpoint before";
+    "Adam (0.9, 0.999); Lion (0.9, 0.99); sign descent; of those without a memory undefined where "
+    "the gradient is zero within rounding, of those with one not computed by a monitor of a "
+    "training, which sees no checkpoint before";
 
 class SmoothnessAnalyzer final : public Analyzer {
  public:
