@@ -18,12 +18,39 @@ namespace {
 using test::expect_computes;
 using test::OperatorFixture;
 
-// sqrt(theta' theta) has an infinite slope at 0, as a row has that ReLU has switched off.
+// A row of parameters, and one of zeros that ReLU has switched off: sqrt(x' x) has an infinite slope
+// there.
+Var row_beside_zeros(Graph& graph) {
+  const Var on = graph.parameter(0, 3, 1);
+  const Var off = relu(-square(on));
+  return gather(on, off, std::vector<std::int32_t>{0, 1, 2, 3, 4, 5}, 2, 3);
+}
+
+// Norms as PyTorch 1.13 writes them, and deviations: sqrt(mean(x^2)) n / (n - 1), of centred x.
+TEST(Sqrt, OfASumOfSquaresThatIsZeroHasNoSlope) {
+  using Square = Var (*)(Var);
+  for (const Square squared : {Square([](Var x) { return square(x); }),
+                               Square([](Var x) { return hadamard(x, x); }),
+                               Square([](Var x) { return power(x, 2); })}) {
+    OperatorFixture op("Sqrt");
+    const Var sums = sum_rows(squared(row_beside_zeros(op.graph())));
+    const Var three = op.graph().constant(Eigen::MatrixXd::Constant(1, 1, 3));
+    const Var two = op.graph().constant(Eigen::MatrixXd::Constant(1, 1, 2));
+    const Var variances = hadamard(1.0 / 3.0 * sums, three) / two;
+    op.value({.axes = onnx::plain_axes({2}), .var = reshape(variances, 1, 2)});
+    expect_computes(op, op.result(), [](const auto& theta, const double*) {
+      using T = typename std::decay_t<decltype(theta)>::Scalar;
+      using std::sqrt;
+      T squares(0.0);
+      for (int e = 0; e < 3; ++e) squares += theta(e) * theta(e);
+      return std::vector<T>{T(sqrt(squares / 2.0)), T(0.0)};
+    });
+  }
+}
+
 TEST(ReduceL2, OfARowOfZerosHasNoSlope) {
   OperatorFixture op("ReduceL2");
-  const Var on = op.graph().parameter(0, 3, 1);
-  const Var off = relu(-square(on));
-  const Var rows = gather(on, off, std::vector<std::int32_t>{0, 1, 2, 3, 4, 5}, 2, 3);
+  const Var rows = row_beside_zeros(op.graph());
   op.value({.axes = onnx::plain_axes({2, 3}), .var = rows}).with("axes", {1}).with("keepdims", 0);
   expect_computes(op, op.result(), [](const auto& theta, const double*) {
     using T = typename std::decay_t<decltype(theta)>::Scalar;

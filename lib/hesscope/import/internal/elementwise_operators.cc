@@ -23,6 +23,11 @@ Values lower_function(const OperatorCall& call) {
   return {call.result(elementary(kFunction, *x.var), x.axes)};
 }
 
+Values lower_root(const OperatorCall& call) {
+  const Value x = call.real(0);
+  return {call.result(is_sum_of_squares(*x.var) ? root_of_squares(*x.var) : sqrt(*x.var), x.axes)};
+}
+
 // f(x) for a composition of graph operations.
 template <Var (*kFunction)(const OperatorCall&, Var)>
 Values lower_composed(const OperatorCall& call) {
@@ -360,7 +365,7 @@ std::span<const Operator> elementwise_operators() {
       {"Sinh", lower_function<Elementary::kSinh>, kAllSlopes, 9},
       {"Softplus", lower_function<Elementary::kSoftplus>, kAllSlopes, 1},
       {"Softsign", lower_function<Elementary::kSoftsign>, kAllSlopes, 1},
-      {"Sqrt", lower_function<Elementary::kSqrt>},
+      {"Sqrt", lower_root},
       {"Sub", of_same_kind<lower_binary<subtract, IntegerFunction::kSubtract>>},
       {"Sum", of_same_kind<lower_fold<add>>},
       {"Tan", lower_function<Elementary::kTan>, kAllSlopes, 7},

@@ -62,13 +62,7 @@ using OfRows = Var (*)(Var);
 
 Var sum_of_magnitudes(Var a) { return sum_rows(abs(a)); }
 
-// Of a row of zeros 0, and so are its derivatives: PyTorch's slope, where the root's is infinite.
-Var length_of(Var a) {
-  const auto number = [&](double x) { return a.graph().constant(std::span(&x, 1), 1, 1); };
-  const Var squares = sum_rows(square(a));
-  const Var is_zero = equal(squares, number(0));
-  return hadamard(sqrt(squares + is_zero), number(1) - is_zero);
-}
+Var length_of(Var a) { return root_of_squares(sum_rows(square(a))); }
 
 Var sum_of_squares(Var a) { return sum_rows(square(a)); }
 
