@@ -14,10 +14,6 @@
 namespace hesscope {
 namespace {
 
-// Eigenvalues this close, in units of the largest magnitude, have eigenvectors that are any basis
-// of one space.
-constexpr double kClusterGap = 1e-6;
-
 // Eigenvectors are known up to their sign: the entry of largest magnitude becomes positive.
 void fix_signs(Eigen::MatrixXd& vectors) {
   for (auto v : vectors.colwise()) {
@@ -130,7 +126,7 @@ class EigenpairsAnalyzer final : public Analyzer {
   }
 
   detail::ClusteredEnd pairs_of(PointAnalysis& point, const End& end) const {
-    return detail::clustered_values(point, end.member, count_, kClusterGap);
+    return detail::clustered_values(point, end.member, count_, detail::kClusterGap);
   }
 
   // How many eigenvectors, from the outermost on, span a space that eigenvalues beyond those asked

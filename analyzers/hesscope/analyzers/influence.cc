@@ -38,7 +38,6 @@ using Eigen::VectorXd;
 
 // Eigenvalues at the upper end that are asked for: a cluster of more has no slopes.
 constexpr Index kPairs = 3;
-constexpr double kClusterGap = 1e-6;
 
 // Calls use(range, gradients) for all samples, some at a time.
 template <typename Use>
@@ -102,7 +101,7 @@ class InfluenceAnalyzer final : public Analyzer {
     const double size = is_zero ? 0 : point.gradient().stableNorm() / share;
     answer[gradient_in_samples_].set(size);
     const detail::ClusteredEnd top = detail::clustered_end(
-        point, &Extremes::largest, std::min(kPairs, point.theta().size()), kClusterGap);
+        point, &Extremes::largest, std::min(kPairs, point.theta().size()), detail::kClusterGap);
     set_explicit_slopes(point, top, answer);
     if (!(size <= limit_)) {
       answer.set_rest_missing(Status::kUndefinedNotStationary);
