@@ -250,6 +250,10 @@ Var class_loss(ModelBuilder& builder,
   return -sum(hadamard(select(targets, z.rows, zeros), targets));
 }
 
+}  // namespace hesscope::detail
+
+namespace hesscope {
+
 std::string remark_on_class_axis(const LossOptions& options,
                                  const std::vector<std::int64_t>& shape,
                                  const std::string& target,
@@ -257,14 +261,15 @@ std::string remark_on_class_axis(const LossOptions& options,
   const bool has_classes =
       options.kind == LossKind::kCrossEntropy || options.kind == LossKind::kNegativeLogLikelihood;
   if (!has_classes || options.class_axis || shape.size() < 2) return {};
-  const bool is_any = are_probabilities(options, shape, target, data) ||
-                      possible_class_axes(shape, target_shape(data, target)).size() > 1;
+  const bool is_any =
+      detail::are_probabilities(options, shape, target, data) ||
+      detail::possible_class_axes(shape, detail::target_shape(data, target)).size() > 1;
   if (!is_any) return {};
   return fmt::format(
       "array '{}' fits outputs {} with the classes on any axis; they are taken to be on the last: "
       "class_axis = -1 in [model] says so, class_axis = 1 that they are where PyTorch has them",
       target,
-      with_samples(shape));
+      detail::with_samples(shape));
 }
 
-}  // namespace hesscope::detail
+}  // namespace hesscope
