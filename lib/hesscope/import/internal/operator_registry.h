@@ -61,6 +61,7 @@ std::span<const Operator> index_operators();
 std::span<const Operator> filling_operators();
 std::span<const Operator> reduction_operators();
 std::span<const Operator> product_operators();
+std::span<const Operator> attention_operators();
 std::span<const Operator> convolution_operators();
 std::span<const Operator> pad_operators();
 std::span<const Operator> pool_operators();
