@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Conv and ConvTranspose as matrix products.
+// Conv and ConvTranspose as matrix products, and Col2Im.
 //
 //   Conv           patches of x as columns, (B, C k1 ... kd, P); a group's weights
 //                  (O/g, C/g k1 ... kd) times its patches give (O/g, P): y is (B, O, P) as it is.
 //   ConvTranspose  a group's weights, transposed, (O/g k1 ... kd, C/g) times x, (C/g, S): what each
 //                  entry of x sends along each entry of the kernel. An entry of y is the sum of
 //                  those that arrive at it.
+//   Col2Im         sums them, of what is sent, (B, C k1 ... kd, P).
 #include <algorithm>
 #include <array>
 #include <span>
@@ -231,10 +232,67 @@ Values lower_conv_transpose(const OperatorCall& call) {
   return {with_bias(call, collected(call, call.result(parts, std::move(sent)), axes, result))};
 }
 
+// --- Col2Im: SlidingAxis is that of the windows, over the image that they are brought back to
+
+std::vector<std::int64_t> lengths_at(const OperatorCall& call,
+                                     std::size_t i,
+                                     const std::string& what) {
+  std::vector<std::int64_t> lengths = call.known(i);
+  for (const std::int64_t length : lengths) {
+    if (length < 1 || length > kLargestLength) {
+      call.refuse("{} {} is not from 1 to {}", what, length, kLargestLength);
+    }
+  }
+  return lengths;
+}
+
+// The windows of a block over an image (N, C, D1, ...), at as many places as x has.
+std::vector<SlidingAxis> windows_over(const OperatorCall& call,
+                                      const Value& x,
+                                      const Axes& image,
+                                      std::span<const std::int64_t> block) {
+  std::vector<SlidingAxis> axes = sliding_axes(call, {.axes = image}, block);
+  place_windows(call, false, axes);
+  Axes places;
+  for (const SlidingAxis& axis : axes) places.push_back({.size = axis.places});
+  if (size_of(places) != x.axes[2].size) {
+    call.refuse("blocks stand at {} places of its image, and a tensor {} is of {}",
+                size_of(places),
+                text(x.axes),
+                x.axes[2].size);
+  }
+  return axes;
+}
+
+Values lower_column_to_image(const OperatorCall& call) {
+  const Value x = call.real(0);
+  if (x.rank() != 3) call.refuse("takes a tensor (N, C * block, places), got {}", text(x.axes));
+  for (const int axis : {1, 2}) call.require_no_batch(x, axis, "adds up windows along");
+  const std::vector<std::int64_t> lengths = lengths_at(call, 1, "a length of the image");
+  const std::vector<std::int64_t> block = lengths_at(call, 2, "a length of the block");
+  if (lengths.empty() || lengths.size() != block.size()) {
+    call.refuse("has an image of {} axes and a block of {}", lengths.size(), block.size());
+  }
+  const std::int64_t entries = call.checked_size(plain_axes(block));
+  if (x.axes[1].size % entries != 0) {
+    call.refuse(
+        "axis 1 of {} is of no whole number of blocks of {} entries", text(x.axes), entries);
+  }
+  Axes image = {x.axes[0], {.size = x.axes[1].size / entries}};
+  Axes sent = image;
+  for (const std::int64_t length : lengths) image.push_back({.size = length});
+  call.checked_size(image);
+  const std::vector<SlidingAxis> axes = windows_over(call, x, image, block);
+  for (const SlidingAxis& axis : axes) sent.push_back({.size = axis.kernel});
+  for (const SlidingAxis& axis : axes) sent.push_back({.size = axis.places});
+  return {collected(call, with_axes(call, x, std::move(sent)), axes, image)};
+}
+
 }  // namespace
 
 std::span<const Operator> convolution_operators() {
   static constexpr auto kOperators = std::to_array<Operator>({
+      {"Col2Im", lower_column_to_image, kSlopeOfFirst, 18},
       {"Conv", lower_conv},
       {"ConvTranspose", lower_conv_transpose},
   });
