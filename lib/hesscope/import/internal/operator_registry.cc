@@ -11,13 +11,14 @@ const std::map<std::string_view, Operator>& registry() {
   static const std::map<std::string_view, Operator> operators = [] {
     std::map<std::string_view, Operator> all;
     for (const auto family : {
-             elementwise_operators(),   power_operators(),    logic_operators(),
-             shape_operators(),         gather_operators(),   scatter_operators(),
-             grid_operators(),          index_operators(),    filling_operators(),
-             reduction_operators(),     product_operators(),  attention_operators(),
-             convolution_operators(),   pad_operators(),      pool_operators(),
-             normalization_operators(), resize_operators(),   recurrent_operators(),
-             loop_operators(),          sequence_operators(), loss_operators(),
+             elementwise_operators(), power_operators(),         logic_operators(),
+             shape_operators(),       gather_operators(),        scatter_operators(),
+             grid_operators(),        index_operators(),         filling_operators(),
+             reduction_operators(),   product_operators(),       attention_operators(),
+             convolution_operators(), fourier_operators(),       pad_operators(),
+             pool_operators(),        normalization_operators(), resize_operators(),
+             recurrent_operators(),   loop_operators(),          sequence_operators(),
+             loss_operators(),
          }) {
       for (const Operator& one : family) all.emplace(one.name, one);
     }

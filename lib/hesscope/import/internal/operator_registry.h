@@ -63,6 +63,7 @@ std::span<const Operator> reduction_operators();
 std::span<const Operator> product_operators();
 std::span<const Operator> attention_operators();
 std::span<const Operator> convolution_operators();
+std::span<const Operator> fourier_operators();
 std::span<const Operator> pad_operators();
 std::span<const Operator> pool_operators();
 std::span<const Operator> normalization_operators();
