@@ -100,6 +100,14 @@ TEST(FlatDirections, AreNotToldWhereThePointIsSpecial) {
   EXPECT_FALSE(flat_directions(objective, theta).has_value());
 }
 
+// Where Newton's method has led W to 0 it is no exact 0, and a tenth of its own size would be none.
+TEST(FlatDirections, AreNotToldNextToASpecialPoint) {
+  const GraphObjective objective = on_random_numbers(centred_layer());
+  Eigen::VectorXd theta = test::Numbers(5).vector(19);
+  theta.head(12) *= 1e-17;
+  EXPECT_FALSE(flat_directions(objective, theta).has_value());
+}
+
 TEST(FlatDirections, AreNotToldOfManyParametersOrUnderAWeightDecay) {
   Model model = centred_layer();
   const Eigen::VectorXd theta = test::Numbers(5).vector(19);

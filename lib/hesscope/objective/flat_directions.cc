@@ -9,6 +9,7 @@
 #include <hesscope/core/internal/random_numbers.h>
 #include <hesscope/linalg/internal/lapack.h>
 #include <hesscope/objective/flat_directions.h>
+#include <hesscope/objective/internal/nearby_point.h>
 
 namespace hesscope {
 namespace {
@@ -18,6 +19,7 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 constexpr Index kSpareSamples = 32;
+constexpr double kStepNearby = 0.1;
 
 // Each of them once, ascending.
 std::vector<double> numbers_in(const Eigen::Ref<const SampleTable>& values) {
@@ -122,19 +124,6 @@ std::optional<MatrixXd> null_space(const MatrixXd& rows) {
   return detail::apply_q(basis, nullity, MatrixXd::Identity(n, nullity));
 }
 
-// A point nearby without what may be special about theta: each parameter off by about a tenth, of
-// its own size or of its tensor's.
-VectorXd near(const GraphObjective& objective, const VectorXd& theta, std::mt19937_64& engine) {
-  constexpr double kStep = 0.1;
-  VectorXd point = theta;
-  for (const ParameterBlock& block : objective.parameter_blocks()) {
-    auto values = point.segment(block.offset, block.size);
-    const double size = values.norm() / std::sqrt(static_cast<double>(block.size));
-    for (double& x : values) x += kStep * (size > 0 ? size : 1.0) * detail::normal_number(engine);
-  }
-  return point;
-}
-
 }  // namespace
 
 std::optional<MatrixXd> flat_directions(const GraphObjective& objective,
@@ -147,8 +136,8 @@ std::optional<MatrixXd> flat_directions(const GraphObjective& objective,
   const GraphObjective random = on_random_samples(objective, n + kSpareSamples, engine);
   std::optional<MatrixXd> here = null_space(gradient_rows(random, theta));
   if (!here) return std::nullopt;
-  const std::optional<MatrixXd> there =
-      null_space(gradient_rows(random, near(objective, theta, engine)));
+  const std::optional<MatrixXd> there = null_space(
+      gradient_rows(random, detail::nearby_point(objective, theta, kStepNearby, engine)));
   if (!there || there->cols() != here->cols()) return std::nullopt;
   return here;
 }
