@@ -90,6 +90,21 @@ TEST(ZeroModes, AParameterThatTheLossIsLinearInIsNotDead) {
       "sample_slopes must have 3 entries");
 }
 
+// A row that is zero at this point alone is of a loss that rises or falls by higher terms.
+TEST(ZeroModes, AParameterWhoseRowIsZeroHereAloneIsNotDead) {
+  const Point point = valley(Eigen::Vector3d(2, 0, 0));
+  const Eigen::VectorXd rows = Eigen::Vector3d(1, 0, 1e-3);
+  const ZeroModes modes = point.explained({.rows_nearby = &rows, .want_basis = true});
+  EXPECT_EQ(modes.num_dead, 1);
+  EXPECT_EQ(modes.dead, Eigen::VectorXd(Eigen::Vector3d(0, 1, 0)));
+  EXPECT_EQ(modes.num_explained, 1);
+  EXPECT_EQ(modes.num_unexplained, 1);
+  EXPECT_EQ(modes.basis, Eigen::MatrixXd(Eigen::Vector3d(0, 1, 0)));
+  const Eigen::VectorXd short_rows = Eigen::Vector2d(1, 0);
+  test::expect_refusal<PreconditionError>([&] { point.explained({.rows_nearby = &short_rows}); },
+                                          "rows_nearby must have 3 entries");
+}
+
 // A shift along a linear parameter leaves no loss as it is, whatever its row of H says; a shift of
 // two that keeps the loss does, and is found although both rows are zero.
 TEST(ZeroModes, AShiftOfTwoLinearParametersIsExplainedOnce) {

@@ -60,13 +60,16 @@ void require_inputs(const Eigen::Ref<const VectorXd>& theta,
                     n,
                     options.flat_directions->rows()));
   }
-  if (options.sample_slopes != nullptr && options.sample_slopes->size() != n) {
+  const auto require_entries = [n](const char* name, const VectorXd* values) {
+    if (values == nullptr || values->size() == n) return;
     throw PreconditionError(
-        fmt::format("explain_zero_modes: sample_slopes must have {} entries as the hessian has "
-                    "rows, got {}",
+        fmt::format("explain_zero_modes: {} must have {} entries as the hessian has rows, got {}",
+                    name,
                     n,
-                    options.sample_slopes->size()));
-  }
+                    values->size()));
+  };
+  require_entries("sample_slopes", options.sample_slopes);
+  require_entries("rows_nearby", options.rows_nearby);
   if (theta.size() != n || gradient.size() != n || (listed != 0 && listed != n)) {
     throw PreconditionError(
         fmt::format("explain_zero_modes: theta, gradient and eigenvalues must have {} entries as "
@@ -107,10 +110,14 @@ void set_medians(ZeroModes& modes, const VectorXd& eigenvalues) {
   modes.median_magnitude_without_explained = lower_median(by_magnitude.tail(left).cwiseAbs());
 }
 
+bool is_zero_at(const VectorXd* values, Index j) {
+  return values == nullptr || (*values)[j] == 0.0;
+}
+
 ScaledPoint scaled_point(const Eigen::Ref<const VectorXd>& theta,
                          const Eigen::Ref<const VectorXd>& gradient,
                          const Eigen::Ref<const MatrixXd>& hessian,
-                         const VectorXd* sample_slopes,
+                         const ZeroModesOptions& options,
                          int exponent) {
   ScaledPoint point{.theta = theta,
                     .gradient = detail::scaled_back(gradient, -exponent),
@@ -118,8 +125,10 @@ ScaledPoint scaled_point(const Eigen::Ref<const VectorXd>& theta,
                     .exponent = exponent,
                     .is_dead = {}};
   for (Index j = 0; j < hessian.cols(); ++j) {
-    const bool has_slope = sample_slopes != nullptr && (*sample_slopes)[j] != 0.0;
-    point.is_dead.push_back(!has_slope && (hessian.col(j).array() == 0.0).all());
+    const bool is_dead = is_zero_at(options.sample_slopes, j) &&
+                         is_zero_at(options.rows_nearby, j) &&
+                         (hessian.col(j).array() == 0.0).all();
+    point.is_dead.push_back(is_dead);
   }
   return point;
 }
@@ -279,7 +288,7 @@ ZeroModes explain_zero_modes(const Eigen::Ref<const VectorXd>& theta,
   const double steepest = gradient.cwiseAbs().maxCoeff();
   const int exponent = std::max(detail::survey(hessian).exponent(),
                                 steepest > 0.0 ? std::ilogb(steepest) - 900 : -2000);
-  ScaledPoint point = scaled_point(theta, gradient, hessian, options.sample_slopes, exponent);
+  ScaledPoint point = scaled_point(theta, gradient, hessian, options, exponent);
   constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
   point.band = std::ldexp(spectrum.rounding_band, -exponent);
   point.norm = std::ldexp(
@@ -288,6 +297,7 @@ ZeroModes explain_zero_modes(const Eigen::Ref<const VectorXd>& theta,
                                   kEpsilon * point.gradient.stableNorm());
 
   ZeroModes unknown = without_counts(invariances, Status::kNotComputed);
+  unknown.dead = VectorXd::NullaryExpr(n, [&](Index j) { return point.dead(j) ? 1.0 : 0.0; });
   unknown.num_dead = std::count(point.is_dead.begin(), point.is_dead.end(), true);
   if (!can_list(invariances, options.memory_limit_bytes)) return unknown;
   const std::vector<GeneratorSet> sets = detail::generator_sets(invariances, n);

@@ -11,9 +11,11 @@
 //
 // which is zero at a stationary point of phi only. What is explained is
 //
-//   { sum_k c_k u_k : sum_k c_k B_k^T g = 0 } + span { e_j : row j of H is zero }.
+//   { sum_k c_k u_k : sum_k c_k B_k^T g = 0 } + span { e_j : row j of H is zero },
 //
-// Constant generators (B = 0) always count. The prediction needs theta and g only; H confirms it.
+// where a row must be zero not for this theta alone, if that is known: along one that is, as all of
+// x y z are at 0, the loss may rise and fall by terms of third or higher order. Constant generators
+// (B = 0) always count. The prediction needs theta and g only; H confirms it.
 #pragma once
 
 #include <cstdint>
@@ -40,6 +42,9 @@ struct ZeroModesOptions {
   /// no curvature, a row of zeros, is not dead: the loss is linear in it, and what samples say of
   /// it may cancel. nullptr: every row of zeros is taken for dead.
   const Eigen::VectorXd* sample_slopes = nullptr;
+  /// n entries, 0 where the parameter's row of H is zero at a point nearby, too. One whose row is
+  /// zero here alone is not dead. nullptr: every row of zeros is taken for one.
+  const Eigen::VectorXd* rows_nearby = nullptr;
   /// Whether to return a basis: n x num_explained.
   bool want_basis = false;
   /// More than this for the largest set of generators that touch common parameters, or more
@@ -66,8 +71,10 @@ struct ZeroModes {
   /// refutes a predicted mode (num_unconfirmed > 0; all numbers are there) or a decomposition did
   /// not converge; otherwise the spectrum's status.
   Status status = Status::kNotComputed;
-  /// Rows of H that are identically zero, without those of ZeroModesOptions::sample_slopes.
+  /// Rows of H that are identically zero, without those of ZeroModesOptions::sample_slopes and
+  /// ::rows_nearby.
   std::int64_t num_dead = -1;
+  Eigen::VectorXd dead;  ///< n entries, 1 for these rows, 0 elsewhere; empty where num_dead is -1
   std::int64_t num_explained = -1;  ///< dead parameters included
   /// Predicted, but not null vectors of H: not explained. Either an invariance is none, or, where
   /// smallest_refutation is a few tolerances, H is less exact than its rounding band: so measured
@@ -131,7 +138,8 @@ struct ZeroModes {
 /// here, where an affine generator would have told without it.
 ///
 /// Zeros that remain unexplained are of the data (fewer samples than parameters, a relu unit that
-/// fires on every sample and so is linear), of a degenerate point, or of maps that are not affine
+/// fires on every sample and so is linear), of a degenerate point (rows that are zero for this
+/// theta alone among them), or of maps that are not affine
 /// and that no flat_directions are known of.
 ///
 /// @param theta, gradient  of n entries.
