@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
+#include <initializer_list>
 #include <string>
+#include <type_traits>
 
 #include <Eigen/Core>
 #include <gtest/gtest.h>
@@ -94,6 +96,77 @@ TEST(FindCriticalPoint, ThatIsDegenerateConverges) {
   EXPECT_EQ(found.outcome, Outcome::kConverged);
   EXPECT_NEAR(found.theta[0], 0, 1e-4);
   EXPECT_NEAR(found.theta[1], 1, 1e-12);
+}
+
+// (x - 1)^K, expanded, so that its gradient has rounding of its own and lets no one come closer to
+// 1 than eps^(1 / (K - 1)); and a direction that is determined.
+template <int K>
+struct ExpandedPower {
+  double weight;
+
+  template <typename T>
+  T operator()(const Eigen::Matrix<T, Eigen::Dynamic, 1>& x, Eigen::Index /*sample*/) const {
+    T sum(0.0);
+    T power(1.0);
+    double coefficient = K % 2 == 0 ? 1 : -1;
+    for (int k = 0; k <= K; ++k) {
+      sum += coefficient * power;
+      power = power * x(0);
+      coefficient *= -static_cast<double>(K - k) / (k + 1);
+    }
+    return sum + weight * (x(1) - 0.2) * (x(1) - 0.2);
+  }
+};
+
+template <int K>
+void expect_degenerate_point(double resolution) {
+  for (const double weight : {0.0, 0.5}) {
+    const auto objective = make_objective(ExpandedPower<K>{weight}, 2, 1);
+    for (const double start : {1.5, 1.1, 1.01, 0.97, 0.3}) {
+      SCOPED_TRACE(start);
+      const CriticalPoint found = find_critical_point(objective, Vector2d(start, 0.3));
+      EXPECT_EQ(found.outcome, Outcome::kConverged);
+      EXPECT_NEAR(found.theta[0], 1, resolution);
+      ASSERT_EQ(found.rest.size(), 2);
+      const double rest = 1 - found.theta[0];
+      EXPECT_NEAR(found.rest[0], rest, 0.7 * std::abs(rest));
+      EXPECT_NEAR(found.rest[1], 0, resolution);
+    }
+  }
+}
+
+TEST(FindCriticalPoint, ThatIsDegenerateConvergesAsFarAsRoundingAllows) {
+  expect_degenerate_point<4>(3e-5);
+  expect_degenerate_point<5>(5e-4);
+  expect_degenerate_point<6>(3e-3);
+}
+
+// Steps towards infinity do not shrink, or less and less.
+template <typename Loss>
+void expect_vanishing(const Loss& loss, std::initializer_list<double> starts) {
+  const auto objective = make_objective(
+      [&](const auto& x, Eigen::Index /*sample*/) {
+        using T = std::decay_t<decltype(x(0))>;
+        return T(loss(x(0)) + (x(1) - 3.0) * (x(1) - 3.0));
+      },
+      2,
+      1);
+  for (const double start : starts) {
+    SCOPED_TRACE(start);
+    const CriticalPoint found = find_critical_point(objective, Vector2d(start, 0.5));
+    EXPECT_EQ(found.outcome, Outcome::kVanishing);
+    EXPECT_EQ(found.rest.size(), 0);
+    EXPECT_GT(found.theta[0], start);
+  }
+}
+
+TEST(FindCriticalPoint, TowardsInfinityHowsoeverVanishes) {
+  using std::exp, std::tanh;
+  expect_vanishing([](const auto& x) { return exp(-x); }, {1, 3, 5, 20, 29});
+  expect_vanishing([](const auto& x) { return exp(-x * x); }, {1, 3, 5});
+  expect_vanishing([](const auto& x) { return exp(-exp(x)); }, {1, 3});
+  expect_vanishing([](const auto& x) { return 1.0 - tanh(x); }, {1, 3, 5});
+  expect_vanishing([](const auto& x) { return exp(-100.0 * x); }, {0.01, 0.05, 0.2});
 }
 
 TEST(FindCriticalPoint, AtZeroIsOne) {

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <iterator>
 #include <limits>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -14,6 +17,7 @@
 namespace hesscope {
 namespace {
 
+using Eigen::Index;
 using Eigen::VectorXd;
 
 // Damping is relative to the square of the largest |lambda|.
@@ -21,9 +25,13 @@ constexpr double kFirstDamping = 1e-6;
 constexpr double kLeastDamping = 1e-20;  // that is raised
 constexpr double kRounding = std::numeric_limits<double>::epsilon();
 constexpr double kLargestDamping = 1e12;
-constexpr double kNear = 1e-6;       // a Newton step, relative to theta
-constexpr double kFast = 0.1;        // of |g| left by a step that ends at a critical point
-constexpr double kLeastGain = 1e-4;  // of the predicted decrease, for a step to be taken
+constexpr double kNear = 1e-6;  // a Newton step, relative to theta
+constexpr double kFast = 0.1;   // of |g| left by a step that ends at a critical point
+// Of a step's length left by each, towards a degenerate point.
+constexpr double kLeastShrinking = 0.4;
+constexpr double kMostShrinking = 0.9;
+constexpr double kNearDegenerate = 1e-2;  // all further ones of these, relative to theta
+constexpr double kLeastGain = 1e-4;       // of the predicted decrease, for a step to be taken
 constexpr double kPoorGain = 0.25;
 constexpr double kGoodGain = 0.75;
 // Less predicted decrease of |g|^2 than this part of it is none.
@@ -88,6 +96,55 @@ Place place_at(const Objective& objective, VectorXd theta) {
   return place;
 }
 
+// The last steps. Towards a root of multiplicity m > 1 of the gradient Newton's steps shrink by
+// r = 1 - 1 / m each, on a run to infinity they do not shrink, or less and less.
+class Approach {
+ public:
+  // A step much shorter than the one before that makes |g| small at once, a fast one, is of another
+  // kind than those before.
+  void add(VectorXd step, bool is_fast) {
+    const bool is_short =
+        !steps_.empty() && step.stableNorm() <= kLeastShrinking * steps_.back().stableNorm();
+    if (is_fast && is_short) steps_.clear();
+    if (std::ssize(steps_) > kMostRatios) steps_.erase(steps_.begin());
+    steps_.push_back(std::move(step));
+  }
+
+  // What is left of the way; empty where steps do not shrink so. As each step p tells it, that is
+  // r / (1 - r) p less the steps after it. Where gradients are rounding, steps may be off: one of
+  // four may shrink less, r is the median of their ratios, and the rest is that of median length.
+  VectorXd rest() const {
+    const std::vector<double> ratios = sorted_ratios();
+    if (std::ssize(ratios) < kLeastRatios) return {};
+    const double r = ratios[ratios.size() / 2];
+    const double slow = ratios[ratios.size() - 1 - ratios.size() / 4];
+    if (!(r > kLeastShrinking && slow < kMostShrinking)) return {};
+    std::vector<VectorXd> rests;
+    VectorXd after = VectorXd::Zero(steps_.back().size());
+    for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
+      rests.emplace_back(r / (1 - r) * *step - after);
+      after += *step;
+    }
+    std::ranges::sort(rests, {}, [](const VectorXd& rest) { return rest.stableNorm(); });
+    return rests[rests.size() / 2];
+  }
+
+ private:
+  static constexpr Index kLeastRatios = 2;
+  static constexpr Index kMostRatios = 8;
+
+  std::vector<double> sorted_ratios() const {
+    std::vector<double> ratios;
+    for (std::size_t k = 1; k < steps_.size(); ++k) {
+      ratios.push_back(steps_[k].stableNorm() / steps_[k - 1].stableNorm());
+    }
+    std::ranges::sort(ratios);
+    return ratios;
+  }
+
+  std::vector<VectorXd> steps_;
+};
+
 }  // namespace
 
 CriticalPoint find_critical_point(const Objective& given,
@@ -115,6 +172,7 @@ CriticalPoint find_critical_point(const Objective& given,
   const auto is_done = [&] { return here.norm <= options.gradient_tolerance; };
   double slow_step = 0;     // the last once done, if it or one before made |g| little smaller
   double curvature = kNaN;  // ||H||_2 where it was asked for last
+  Approach approach;        // of the steps taken
   if (!theta.allFinite() || !here.is_finite()) return end(CriticalPointOutcome::kNonFinite);
   double damping = kFirstDamping;
   for (; found.num_iterations < options.max_iterations && here.norm > 0; ++found.num_iterations) {
@@ -130,13 +188,14 @@ CriticalPoint find_critical_point(const Objective& given,
     const DampedStep of(system, here.gradient);
     if (is_done()) {
       const auto is_better = [&](double least_damping) {
-        const VectorXd step = of.step(least_damping);
+        VectorXd step = of.step(least_damping);
         Place there = place_at(objective, here.theta + step);
         if (!(there.is_finite() && there.norm <= here.norm / 2)) return false;
         // After slow ones any step has to be short: where gradients are rounding one may be fast by
         // chance.
         const bool is_slow = there.norm > kFast * here.norm;
         slow_step = is_slow || slow_step > 0 ? step.stableNorm() : 0;
+        approach.add(std::move(step), slow_step == 0);
         here = std::move(there);
         return true;
       };
@@ -148,7 +207,8 @@ CriticalPoint find_critical_point(const Objective& given,
       if (!(predicted > kLeastDecrease) || damping > kLargestDamping) {
         return end(CriticalPointOutcome::kStalled);
       }
-      Place there = place_at(objective, here.theta + of.step(damping));
+      VectorXd step = of.step(damping);
+      Place there = place_at(objective, here.theta + step);
       const double ratio = there.norm / here.norm;
       const double gain = (1 - ratio * ratio) / predicted;
       const bool is_taken = there.is_finite() && gain > kLeastGain;
@@ -158,6 +218,7 @@ CriticalPoint find_critical_point(const Objective& given,
       }
       if (gain > kGoodGain) damping *= std::min(0.1, ratio);
       if (gain < kPoorGain) damping = std::max(4 * damping, kLeastDamping);
+      approach.add(std::move(step), ratio <= kFast);
       here = std::move(there);
       break;
     }
@@ -169,7 +230,12 @@ CriticalPoint find_critical_point(const Objective& given,
   const double size = std::max(here.theta.stableNorm(), theta.stableNorm());
   const double near = std::max(kNear * size, kRounding);
   const bool is_far = here.norm > near * curvature || slow_step > near;
-  return end(is_far ? CriticalPointOutcome::kVanishing : CriticalPointOutcome::kConverged);
+  const VectorXd rest = approach.rest();
+  const double near_degenerate = std::max(kNearDegenerate * size, kRounding);
+  const bool is_approached = rest.size() > 0 && rest.stableNorm() <= near_degenerate;
+  if (is_approached) found.rest = rest;
+  return end(is_far && !is_approached ? CriticalPointOutcome::kVanishing
+                                      : CriticalPointOutcome::kConverged);
 }
 
 }  // namespace hesscope
