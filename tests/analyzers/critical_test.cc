@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
+#include <type_traits>
 
 #include <Eigen/Core>
 #include <gtest/gtest.h>
@@ -118,6 +119,60 @@ TEST(CriticalAnalyzer, AParameterThatSamplesAreLinearInIsAnUnexplainedZero) {
   EXPECT_EQ(number(dead, "num_explained"), 1);
   EXPECT_EQ(number(dead, "num_zero"), 0);
   EXPECT_NEAR(number(dead, "lambda_min"), 1, 1e-14);
+}
+
+// x y z at 0, a saddle of third order, and x^4 / 24 at its minimum: rows of H that are zero there
+// alone explain nothing.
+TEST(CriticalAnalyzer, APointThatIsDegenerateHasUnexplainedZeros) {
+  const auto saddle = make_objective(
+      [](const auto& x, Eigen::Index /*sample*/) {
+        using T = std::decay_t<decltype(x(0))>;
+        return T(x(0) * x(1) * x(2));
+      },
+      3,
+      2);
+  const Analysis of_saddle = analyze(saddle, {{"here", Eigen::Vector3d::Zero()}}, {"critical"});
+  EXPECT_EQ(number(of_saddle, "outcome"), 0);
+  EXPECT_EQ(number(of_saddle, "num_explained"), 0);
+  EXPECT_EQ(number(of_saddle, "num_zero"), 3);
+  const auto quartic = make_objective(
+      [](const auto& x, Eigen::Index /*sample*/) {
+        using T = std::decay_t<decltype(x(0))>;
+        return T(x(0) * x(0) * x(0) * x(0) / 24.0 + 0.5 * x(1) * x(1));
+      },
+      2,
+      2);
+  for (const double start : {0.0, 0.1}) {
+    const Analysis at = analyze(quartic, {{"here", Vector2d(start, start)}}, {"critical"});
+    EXPECT_EQ(number(at, "index"), 0);
+    EXPECT_EQ(number(at, "num_explained"), 0);
+    EXPECT_EQ(number(at, "num_zero"), 1);
+  }
+}
+
+// (x - 1)^4 / 4 + y^2 / 2, expanded: rounding of the gradient ends the search 1e-5 away from 1,
+// where the curvature along x is not 0.
+TEST(CriticalAnalyzer, ADegenerateMinimumIsOneAsFarAwayAsItIsFound) {
+  for (const double stiffness : {0.0, 1.0}) {
+    const auto objective = make_objective(
+        [&](const auto& x, Eigen::Index /*sample*/) {
+          using T = std::decay_t<decltype(x(0))>;
+          const T u = x(0);
+          return T(0.25 * u * u * u * u - u * u * u + 1.5 * u * u - u +
+                   0.5 * stiffness * x(1) * x(1));
+        },
+        2,
+        2);
+    for (const double start : {1.5, 1.01}) {
+      SCOPED_TRACE(start);
+      const Analysis at = analyze(objective, {{"here", Vector2d(start, 0.2)}}, {"critical"});
+      EXPECT_EQ(number(at, "outcome"), 0);
+      EXPECT_NEAR(number(at, "distance"), std::hypot(start - 1, 0.2 * stiffness), 1e-4);
+      EXPECT_EQ(number(at, "index"), 0);
+      EXPECT_EQ(number(at, "num_zero"), 1);
+      EXPECT_EQ(number(at, "num_explained"), stiffness > 0 ? 0 : 1);
+    }
+  }
 }
 
 TEST(CriticalAnalyzer, WhatDoesNotConvergeHasNoNumbers) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include <Eigen/Core>
 #include <gtest/gtest.h>
@@ -326,6 +327,21 @@ TEST(InfluenceAnalyzer, AlongALinearParameterThereIsNoInverse) {
   EXPECT_EQ(dead[0].number("influence", "num_zero"), 0);
   const VectorXd expected = (3 - samples.col(0).array()).square() / 4;
   EXPECT_TRUE((dead[0].values("influence", "self_influence") - expected).norm() <= 1e-14);
+}
+
+// x y z at 0: what is zero there alone is no part of the explained null space.
+TEST(InfluenceAnalyzer, AtASaddleOfThirdOrderThereIsNoInverse) {
+  const auto objective = make_objective(
+      [](const auto& x, Index /*sample*/) {
+        using T = std::decay_t<decltype(x(0))>;
+        return T(x(0) * x(1) * x(2));
+      },
+      3,
+      2);
+  const Analysis analysis = influence(objective, VectorXd::Zero(3));
+  EXPECT_EQ(analysis[0].number("influence", "num_explained"), 0);
+  EXPECT_EQ(analysis[0].number("influence", "num_zero"), 3);
+  EXPECT_EQ(analysis[0].status("influence", "mean_self_influence"), Status::kUndefinedSingular);
 }
 
 // Without its only convex sample a saddle has another index, and no Newton step leads to one like

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
+#include <type_traits>
 
 #include <Eigen/Core>
 #include <gmock/gmock.h>
@@ -7,8 +8,10 @@
 
 #include <hesscope/analysis/analyze.h>
 #include <hesscope/core/constants.h>
+#include <hesscope/models/mlp.h>
 
 #include "support/closed_form_objectives.h"
+#include "support/numbers.h"
 
 namespace hesscope {
 namespace {
@@ -54,6 +57,95 @@ TEST(StructureAnalyzer, CountsDeadParameters) {
   EXPECT_EQ(analysis[0].number("structure", "num_unexplained"), 0);
   EXPECT_EQ(analysis[0].number("structure", "num_generators"), 0);  // of no family
   EXPECT_EQ(analysis[0].number("structure", "median_without_explained"), 2);
+}
+
+double structure(const Objective& objective, const Eigen::VectorXd& theta, const char* name) {
+  return analyze(objective, {{"here", theta}}, {"structure"})[0].number("structure", name);
+}
+
+// x y z + u^2 / 2 at 0: the rows of x, y and z are zero there alone, in y z the loss falls as soon
+// as x is not 0, and w has no part in it.
+TEST(StructureAnalyzer, DoesNotExplainRowsThatAreZeroHereAlone) {
+  const auto objective = make_objective(
+      [](const auto& x, Eigen::Index /*sample*/) {
+        using T = std::decay_t<decltype(x(0))>;
+        return T(x(0) * x(1) * x(2) + 0.5 * x(3) * x(3));
+      },
+      5,
+      1);
+  for (const double w : {0.0, 3.0}) {
+    const Eigen::VectorXd theta = w * Eigen::VectorXd::Unit(5, 4);
+    const Analysis analysis = analyze(objective, {{"here", theta}}, {"spectrum", "structure"});
+    EXPECT_EQ(analysis[0].number("spectrum", "num_dead"), 4);
+    EXPECT_EQ(analysis[0].values("structure", "dead"), Eigen::VectorXd::Unit(5, 4));
+    EXPECT_EQ(analysis[0].number("structure", "num_dead"), 1);
+    EXPECT_EQ(analysis[0].number("structure", "num_explained"), 1);
+    EXPECT_EQ(analysis[0].number("structure", "num_unexplained"), 3);
+  }
+}
+
+TEST(StructureAnalyzer, DoesNotExplainAQuartic) {
+  const auto objective = make_objective(
+      [](const auto& x, Eigen::Index /*sample*/) {
+        using T = std::decay_t<decltype(x(0))>;
+        return T(x(0) * x(0) * x(0) * x(0) / 24.0 + 0.5 * x(1) * x(1));
+      },
+      2,
+      1);
+  const Eigen::Vector2d origin(0, 0);
+  EXPECT_EQ(structure(objective, origin, "num_explained"), 0);
+  EXPECT_EQ(structure(objective, origin, "num_unexplained"), 1);
+}
+
+// Two weights, the bias and the weight behind it of a relu unit that no sample reaches are dead,
+// also where it falls short by a hundredth of its weights only.
+TEST(StructureAnalyzer, ExplainsADeadReluUnit) {
+  const Model model = mlp(
+      {.widths = {2, 3, 1}, .activation = Activation::kRelu, .loss = MlpLoss::kMeanSquaredError});
+  const SampleTable samples = test::Numbers(1).table(20, model.record_size());
+  const GraphObjective objective(model, samples);
+  Eigen::VectorXd theta = test::Numbers(2).vector(model.num_parameters());
+  theta.segment(7, 2).setConstant(5);  // the others' biases, after three rows of weights
+  const auto with_dead_unit = [&](double margin) {
+    const Eigen::VectorXd inputs = samples.leftCols(2) * theta.head(2);
+    theta[6] = -inputs.maxCoeff() - margin;
+    return theta;
+  };
+  for (const double margin : {10.0, 0.02}) {
+    EXPECT_EQ(structure(objective, with_dead_unit(margin), "num_dead"), 4);
+  }
+}
+
+// The third of three rows of a table is that of a word that no sample has.
+TEST(StructureAnalyzer, ExplainsAnUnusedRow) {
+  ModelBuilder builder("table");
+  const Var table = builder.parameter("table", {3, 2});
+  const Var out = builder.parameter("out", {2});
+  const Var word = builder.array("word", {1, 3});
+  const Var target = builder.array("target", {});
+  const Model model = builder.finish(0.5 * square(matmul(tanh(matmul(word, table)), out) - target));
+  SampleTable samples(4, 4);
+  samples << 1, 0, 0, 0.3, 0, 1, 0, -0.2, 1, 0, 0, 0.1, 0, 1, 0, 0.5;
+  const GraphObjective objective(model, samples);
+  Eigen::VectorXd theta = test::Numbers(3).vector(8);
+  for (const bool is_zero : {false, true}) {
+    if (is_zero) theta.segment(4, 2).setZero();
+    EXPECT_EQ(structure(objective, theta, "num_dead"), 2);
+  }
+}
+
+// Where y is not within 1e-6 of 0 the loss is not finite: nothing tells that x is dead.
+TEST(StructureAnalyzer, DoesNotExplainWhatIsNotFiniteNearby) {
+  const auto objective = make_objective(
+      [](const auto& x, Eigen::Index /*sample*/) {
+        using T = std::decay_t<decltype(x(0))>;
+        using std::sqrt;
+        return T(sqrt(1e-12 - x(1) * x(1)));
+      },
+      2,
+      1);
+  EXPECT_EQ(structure(objective, Eigen::Vector2d(1, 0), "num_dead"), 0);
+  EXPECT_EQ(structure(objective, Eigen::Vector2d(1, 0), "num_unexplained"), 1);
 }
 
 // Where the loss is linear each zero is explained, and no eigenvalue is left to take a median of.

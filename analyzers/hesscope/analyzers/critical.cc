@@ -41,13 +41,13 @@ class CriticalAnalyzer final : public Analyzer {
 
   Cost cost(const Objective& /*objective*/) const override {
     const double most = max_iterations_ + 1;
-    // Each iteration has some gradients; two Hessians, spectra and counts more at the end.
+    // Each iteration has some gradients; five Hessians, two spectra and counts more at the end.
     return {.asks_hessian = true,
             .matrices = 9,
-            .hessians = most + 1,
+            .hessians = most + 4,
             .decompositions = most + 3,
-            .gradients = 3 * most,
-            .sample_gradients = 3};
+            .gradients = 3 * most + 3,
+            .sample_gradients = 4};
   }
 
   Group analyze(PointAnalysis& point) const override {
@@ -99,7 +99,7 @@ class CriticalAnalyzer final : public Analyzer {
       return;
     }
     answer[num_explained_].set_count(hessian.num_explained());
-    const UnexplainedInverse inverse(refined, hessian);
+    const UnexplainedInverse inverse(refined, hessian, {}, found.rest);
     if (inverse.status() != Status::kOk) {
       answer.set_rest_missing(inverse.status());
       return;
@@ -154,15 +154,17 @@ class CriticalAnalyzer final : public Analyzer {
        .type = VariableType::kInt64,
        .long_name = "number of zero eigenvalues that nothing explains",
        .definition = "eigenvalues of magnitude at most ten rounding bands more than the largest "
-                     "|lambda| that is not told from zero as /influence/num_zero says, without the "
-                     "explained ones: where there are any, the critical point is degenerate and "
-                     "its index counts the others"});
+                     "|lambda| that is not told from zero as /influence/num_zero says, or by v^T "
+                     "(H(theta + p) - H) v with p the rest of the way to a degenerate point, or "
+                     "half of it (see outcome), without the explained ones: where there are any, "
+                     "the critical point is degenerate and its index counts the others"});
   VariableId num_explained_ = declare(
       {.name = "num_explained",
        .type = VariableType::kInt64,
        .long_name = "number of explained zero eigenvalues at the critical point",
        .definition = "as /structure/num_explained, at `parameters`, without parameters that "
-                     "the loss of some sample is linear in"});
+                     "the loss of some sample has a slope along, there or at the point nearby of "
+                     "/structure/dead"});
   VariableId outcome_ = declare(
       {.name = "outcome",
        .type = VariableType::kInt8,
@@ -171,8 +173,11 @@ class CriticalAnalyzer final : public Analyzer {
            "stalled: where no step makes |g| smaller, near a minimum of |g|^2 that is not "
            "zero or where H is singular to rounding; vanishing: |g| is small, but so is H, "
            "as towards infinity, and |g| / ||H|| is above 1e-6 |theta|, or the last Newton step is "
-           "and it or one before left more than a tenth of |g|: no critical point is near; of all "
-           "but converged nothing else is said; not_searched: without the matrix",
+           "and it or one before left more than a tenth of |g|: no critical point is near. But "
+           "converged where steps shrink by a ratio r of 0.4 to 0.9, the median of the last eight, "
+           "as towards a degenerate point, and what is left of the way, the last step times "
+           "r / (1 - r), is at most 1e-2 |theta|. Of all but converged nothing else is said; "
+           "not_searched: without the matrix",
        .flag_meanings = outcomes(),
        .headline = 1});
   VariableId num_iterations_ = declare({.name = "num_iterations",

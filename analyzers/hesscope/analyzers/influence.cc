@@ -81,8 +81,8 @@ class InfluenceAnalyzer final : public Analyzer {
                    described * (2 * n + samples);
     all.hessians += 1 + 2 * described / samples;
     all.decompositions += 1;
-    all.sample_gradients += 4 + kProductInGradients;
-    all.gradients += kPairs * kGradientsOfAPair;
+    all.sample_gradients += 5 + kProductInGradients;
+    all.gradients += kPairs * kGradientsOfAPair + 3;
     all.matrix_operations +=
         4 * n * n * n + 4 * samples * n * n + described * (n * n * n / 3 + 8 * n * n);
     return all;
@@ -311,8 +311,8 @@ class InfluenceAnalyzer final : public Analyzer {
        .type = VariableType::kInt64,
        .long_name = "number of explained zero eigenvalues",
        .definition = "as /structure/num_explained, without parameters that the loss of some sample "
-                     "is linear in: H^+ is the inverse of H on what is orthogonal to their "
-                     "eigenvectors"}));
+                     "has a slope along, here or at the point nearby of /structure/dead: H^+ is "
+                     "the inverse of H on what is orthogonal to their eigenvectors"}));
   VariableId num_negative_ = declare(of_critical_point(
       {.name = "num_negative",
        .type = VariableType::kInt64,

@@ -60,6 +60,7 @@ class StructureAnalyzer final : public Analyzer {
         .asks_hessian = true,
         .asks_spectrum = true,
         .numbers = static_cast<double>(gradient_block_size(objective) * objective.num_parameters()),
+        .gradients = 3,  // a product with a Hessian
         .sample_gradients = 1};
   }
 
@@ -88,8 +89,7 @@ class StructureAnalyzer final : public Analyzer {
         {.gradient_error = detail::gradient_error(
              detail::mean_sample_gradient(point.objective(), point.theta()))});
     if (modes.num_dead >= 0) answer[num_dead_].set_count(modes.num_dead);
-    answer[dead_].set(
-        (h.cwiseAbs().colwise().maxCoeff().array() == 0).cast<double>().transpose().matrix());
+    if (modes.num_dead >= 0) answer[dead_].set(modes.dead);
     if (modes.num_unconfirmed >= 0) answer[num_unconfirmed_].set_count(modes.num_unconfirmed);
     if (modes.status == Status::kOk) {
       answer[num_explained_].set_count(modes.num_explained);
@@ -138,11 +138,13 @@ class StructureAnalyzer final : public Analyzer {
     answer[robust_absolute_].set(robust_ratio(largest_magnitude, magnitude, band));
   }
 
-  VariableId num_dead_ = declare({.name = "num_dead",
-                                  .type = VariableType::kInt64,
-                                  .long_name = "number of dead parameters",
-                                  .definition = "rows of the Hessian that are identically zero",
-                                  .headline = 1});
+  VariableId num_dead_ = declare(
+      {.name = "num_dead",
+       .type = VariableType::kInt64,
+       .long_name = "number of dead parameters",
+       .definition = "rows of the Hessian that are identically zero, here and, to rounding, "
+                     "at the point nearby of `dead`",
+       .headline = 1});
   VariableId num_explained_ = declare(
       {.name = "num_explained",
        .type = VariableType::kInt64,
@@ -168,7 +170,14 @@ class StructureAnalyzer final : public Analyzer {
       declare({.name = "dead",
                .dimensions = {"parameter"},
                .long_name = "dead parameters",
-               .definition = "1 where the row of the Hessian is identically zero, 0 elsewhere"});
+               .definition =
+                   "1 where the row of H(theta) is identically zero and that of H(theta + p) to "
+                   "rounding: |(H(theta + p) x)_i| is at most 16 eps |H(theta + p) x|, x standard "
+                   "normal; 0 elsewhere, so also where the loss rises or falls by terms of third "
+                   "or higher order alone, or H(theta + p) x is not finite. p_i is normal with the "
+                   "deviation 1e-3 s_i, s_i the root mean square of the parameter's tensor, that "
+                   "of all parameters where the tensor's is at most 1e-8 of it, and 1 where that "
+                   "of all is at most 1e-8"});
   VariableId num_generators_ =
       declare({.name = "num_generators",
                .dimensions = {"invariance"},

@@ -36,12 +36,14 @@ PathPlan plan_path(const PathRequest& request) {
   plan.seconds = static_cast<double>(request.max_steps) * images * seconds / count;
   plan.peak_memory_bytes = objective.workspace_bytes() + 8 * images * n * sizeof(double);
   if (plan.num_parameters <= kLargestAssembled) {
-    // The pass, by some ten steps, and the images.
+    // The pass, by some ten steps with what is asked there, and the images. At the pass nine
+    // matrices are held, as by the analyzer of critical points.
     constexpr double kSteps = 10;
+    constexpr double kMatrices = 9;
     const HessianCost cost = estimate_hessian_cost(objective, inputs.first());
     const double decomposition = estimate_decomposition_seconds(plan.num_parameters);
     plan.seconds += ((request.has_spectrum ? images : 0) + kSteps) * (cost.seconds + decomposition);
-    plan.peak_memory_bytes += cost.memory_bytes + 5 * n * n * sizeof(double);
+    plan.peak_memory_bytes += cost.memory_bytes + kMatrices * n * n * sizeof(double);
   }
   return plan;
 }

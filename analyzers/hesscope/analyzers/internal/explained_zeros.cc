@@ -3,12 +3,15 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <random>
 #include <utility>
 
 #include <hesscope/analyzers/internal/explained_zeros.h>
 #include <hesscope/core/internal/norms.h>
+#include <hesscope/core/internal/random_numbers.h>
 #include <hesscope/objective/flat_directions.h>
 #include <hesscope/objective/gradient_blocks.h>
+#include <hesscope/objective/internal/nearby_point.h>
 
 namespace hesscope::detail {
 namespace {
@@ -18,9 +21,17 @@ const GraphObjective* searched(const Objective& objective) {
   return graph != nullptr && graph->model().searches_invariances ? graph : nullptr;
 }
 
+constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
+
+bool has_zero_row(const Eigen::MatrixXd& hessian) {
+  return (hessian.cwiseAbs().colwise().maxCoeff().array() == 0).any();
+}
+
 // The largest |derivative| of a sample's loss along each parameter, 0 where it is rounding of that
-// sample's gradient.
-Eigen::VectorXd sample_slopes(const Objective& objective, const Eigen::VectorXd& theta) {
+// sample's gradient g_i: at most rounding |g_i|.
+Eigen::VectorXd sample_slopes(const Objective& objective,
+                              const Eigen::VectorXd& theta,
+                              double rounding) {
   Eigen::VectorXd slopes = Eigen::VectorXd::Zero(theta.size());
   for_gradient_blocks(
       objective,
@@ -28,13 +39,45 @@ Eigen::VectorXd sample_slopes(const Objective& objective, const Eigen::VectorXd&
       objective.all_samples(),
       [&](const Eigen::MatrixXd& gradients, SampleRange /*samples*/) {
         for (const auto gradient : gradients.colwise()) {
-          const double error = gradient_error(norm(gradient));
+          const double error = rounding * norm(gradient);
           const Eigen::ArrayXd sizes = gradient.array().abs();
           slopes = slopes.array().max((sizes > error).select(sizes, 0.0)).matrix().eval();
         }
       });
   return slopes;
 }
+
+// What is zero at theta only because theta is special is not zero at theta + p. The step p is long
+// enough for terms up to the fifth order to rise above rounding, and short enough for relu units to
+// stay dead that are so by more than a thousandth of their weights.
+class Nearby {
+ public:
+  Nearby(const Objective& objective, const Eigen::VectorXd& theta)
+      : objective_(&objective),
+        point_(nearby_point(objective, theta, kStep, engine_)),
+        direction_(standard_normal(theta.size(), 1, engine_)) {}
+
+  // H(theta + p) x for a random x, whose entry i is zero where row i of H is: to rounding, since
+  // what vanishes by a symmetry does so exactly at special points alone.
+  Eigen::VectorXd rows() const {
+    Eigen::VectorXd product = objective_->hessian_times(point_, direction_);
+    // Of numbers that are not finite nothing says that they are zero.
+    if (!product.allFinite()) return Eigen::VectorXd::Ones(product.size());
+    const double error = kRounding * norm(product);
+    return (product.array().abs() <= error).select(0.0, product);
+  }
+
+  Eigen::VectorXd slopes() const { return sample_slopes(*objective_, point_, kRounding); }
+
+ private:
+  static constexpr double kStep = 1e-3;
+  static constexpr double kRounding = 16 * kEpsilon;
+
+  const Objective* objective_;
+  std::mt19937_64 engine_{1};
+  Eigen::VectorXd point_;
+  Eigen::VectorXd direction_;
+};
 
 }  // namespace
 
@@ -49,9 +92,7 @@ double mean_sample_gradient(const Objective& objective, const Eigen::VectorXd& t
   return sum / static_cast<double>(objective.num_samples());
 }
 
-double gradient_error(double sample_gradient) {
-  return std::numeric_limits<double>::epsilon() * sample_gradient;
-}
+double gradient_error(double sample_gradient) { return kEpsilon * sample_gradient; }
 
 bool searches_flat_directions(const Objective& objective) { return searched(objective) != nullptr; }
 
@@ -60,6 +101,9 @@ ZeroModes explained_zeros(PointAnalysis& point,
                           const Spectrum& spectrum,
                           ZeroModesOptions options) {
   const Objective& objective = point.objective();
+  std::optional<Eigen::VectorXd> rows;
+  if (has_zero_row(hessian)) rows = Nearby(objective, point.theta()).rows();
+  if (rows) options.rows_nearby = &*rows;
   const auto explain = [&] {
     return explain_zero_modes(
         point.theta(), point.gradient(), objective.invariances(), hessian, spectrum, options);
@@ -104,7 +148,12 @@ UnexplainedHessian unexplained_hessian(PointAnalysis& point, double gradient_err
   const Spectrum& spectrum = point.spectrum();
   found.status = spectrum.status;
   if (found.status != Status::kOk) return found;
-  const Eigen::VectorXd slopes = sample_slopes(point.objective(), point.theta());
+  const Objective& objective = point.objective();
+  Eigen::VectorXd slopes = Eigen::VectorXd::Zero(h->rows());
+  if (has_zero_row(*h)) {
+    slopes = sample_slopes(objective, point.theta(), kEpsilon)
+                 .cwiseMax(Nearby(objective, point.theta()).slopes());
+  }
   ZeroModes modes = explained_zeros(
       point,
       *h,
@@ -117,7 +166,8 @@ UnexplainedHessian unexplained_hessian(PointAnalysis& point, double gradient_err
   found.norm = std::max(std::abs(spectrum.smallest.value), std::abs(spectrum.largest.value));
   if (found.norm == 0) found.norm = 1;
   found.matrix = found.project_both(*h);
-  found.matrix.noalias() += found.norm * (found.basis * found.basis.transpose());
+  constexpr double kApart = 1 + 0x1p-10;
+  found.matrix.noalias() += kApart * found.norm * (found.basis * found.basis.transpose());
   found.matrix = (0.5 * (found.matrix + found.matrix.transpose())).eval();
   return found;
 }

@@ -24,12 +24,14 @@ double gradient_error(double sample_gradient);
 /// invariances of.
 bool searches_flat_directions(const Objective& objective);
 
-/// Dead parameters and the objective's invariances explain zero eigenvalues, and where flat
-/// directions are looked for, so do they: then they are the last family, kFlatDirectionsName.
+/// Dead parameters, whose rows of H are zero here and, to rounding, at a point nearby, and the
+/// objective's invariances explain zero eigenvalues, and where flat directions are looked for, so
+/// do they: then they are the last family, kFlatDirectionsName.
 /// @param spectrum  of the matrix `hessian` at the point.
 /// @param options  .gradient_error: how far the gradient may be from that of the point that is
-///                 meant: at least
-/// gradient_error(); its own norm, too, for a point that stands for a critical point nearby.
+///                 meant: at least gradient_error(); its own norm, too, for a point that stands for
+///                 a critical point nearby. .rows_nearby is found here.
+/// @cost as explain_zero_modes(); where a row of H is zero, a product with a Hessian.
 ZeroModes explained_zeros(PointAnalysis& point,
                           const Eigen::MatrixXd& hessian,
                           const Spectrum& spectrum,
@@ -37,11 +39,12 @@ ZeroModes explained_zeros(PointAnalysis& point,
 
 /// The Hessian H without its explained null space. With an orthonormal basis Q of that space and
 /// the projection P = I - Q Q^T,
-///   A = P H P + c Q Q^T,   c = largest |lambda| of H, 1 if that is 0,
-/// has the eigenvalues of H on the range of P, and c as often as there are explained zeros:
-/// negative and zero eigenvalues of A are those of H that nothing explains. A parameter that some
-/// sample's loss is linear in has a row of zeros, and is not explained: the loss may fall along it
-/// without end, though the samples' slopes cancel here.
+///   A = P H P + (1 + 2^-10) c Q Q^T,   c = largest |lambda| of H, 1 if that is 0,
+/// has the eigenvalues of H on the range of P, and one above them all as often as there are
+/// explained zeros: negative and zero eigenvalues of A are those of H that nothing explains. A
+/// parameter that some sample's loss is linear in has a row of zeros, and is not explained: the
+/// loss may fall along it without end, though the samples' slopes cancel here. Nor is one that some
+/// sample's loss has a slope along at a point nearby.
 struct UnexplainedHessian {
   Status status = Status::kNotComputed;  ///< without kOk there is nothing below
   Eigen::MatrixXd matrix = {};           ///< A, n x n
@@ -59,7 +62,7 @@ struct UnexplainedHessian {
 
 /// Status as of the Hessian, the spectrum or ZeroModes where one of these is not kOk.
 /// @param gradient_error  as of explained_zeros().
-/// @cost a pass of per-sample gradients, and as explain_zero_modes().
+/// @cost as explained_zeros(); where a row of H is zero, two passes of per-sample gradients.
 UnexplainedHessian unexplained_hessian(PointAnalysis& point, double gradient_error);
 
 }  // namespace hesscope::detail

@@ -24,7 +24,8 @@ bool is_undetermined(double curvature, double change) {
 
 UnexplainedInverse::UnexplainedInverse(PointAnalysis& point,
                                        const UnexplainedHessian& hessian,
-                                       const ProgressCallback& progress)
+                                       const ProgressCallback& progress,
+                                       const VectorXd& rest)
     : hessian_(&hessian),
       system_(dense_eigensystem(hessian.matrix, {}, part_of(progress, 0, 0.7))),
       status_(system_.status) {
@@ -62,11 +63,19 @@ UnexplainedInverse::UnexplainedInverse(PointAnalysis& point,
     const VectorXd q = hessian.project(v * is_in_q.select(far, 0.0).matrix());
     hidden_changes = is_small.select(along_eigenvectors(changed(q, 0.85, 1)), 0.0);
   }
+  VectorXd changes_by_rest = VectorXd::Zero(n);
+  if (rest.size() > 0) {
+    for (const double part : {0.5, 1.0}) {
+      const VectorXd by_part = along_eigenvectors(changed(hessian.project(part * rest), 1, 1));
+      changes_by_rest = changes_by_rest.cwiseMax(by_part.cwiseAbs());
+    }
+  }
   if (status_ != Status::kOk) return;
   num_zero_ = num_negative_ = 0;
   for (Index k = 0; k < n; ++k) {
     if (sizes[k] <= system_.rounding_band || is_undetermined(lambda[k], changes[k]) ||
-        is_undetermined(lambda[k], hidden_changes[k])) {
+        is_undetermined(lambda[k], hidden_changes[k]) ||
+        is_undetermined(lambda[k], changes_by_rest[k])) {
       ++num_zero_;
       largest_zero_ = std::max(largest_zero_, sizes[k]);
     } else if (lambda[k] < 0) {

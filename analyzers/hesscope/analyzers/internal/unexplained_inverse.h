@@ -26,17 +26,21 @@ namespace hesscope::detail {
 /// Where the critical point has an eigenvalue of zero, that of A with the unit eigenvector v is
 /// -v^T D v to first order in p, D = P (H(theta + p) - H(theta)) P: one of magnitude at most
 /// 2 |v^T D v|, which the step changes by half of it or more, is not told from zero; neither is one
-/// of the smaller ones that q changes as much.
+/// of the smaller ones that q changes as much, nor one that the rest of the way to a degenerate
+/// point does, or half of that: an estimate which is twice as long leads to its other side.
 class UnexplainedInverse {
  public:
   /// @param point    that of `hessian`; it stands for a critical point nearby.
   /// @param hessian  with status kOk; must outlive this.
-  /// @cost all eigenpairs of A, up to two Hessians, 4 n^3 multiply-adds; four n x n matrices.
+  /// @param rest     as CriticalPoint::rest, n or 0 entries.
+  /// @cost all eigenpairs of A, up to two Hessians and two with a rest, 4 n^3 multiply-adds; four
+  ///       n x n matrices.
   UnexplainedInverse(PointAnalysis& point,
                      const UnexplainedHessian& hessian,
-                     const ProgressCallback& progress = {});
+                     const ProgressCallback& progress = {},
+                     const Eigen::VectorXd& rest = {});
 
-  /// That of the eigensystem, kNonFinite where theta + p or theta + q has no Hessian; without kOk
+  /// That of the eigensystem, kNonFinite where H is not finite at one of these points; without kOk
   /// nothing below may be used.
   Status status() const { return status_; }
 

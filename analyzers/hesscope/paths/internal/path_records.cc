@@ -9,6 +9,7 @@
 #include <hesscope/analysis/internal/checkpoint_records.h>
 #include <hesscope/analyzers/internal/counted_index.h>
 #include <hesscope/analyzers/internal/explained_zeros.h>
+#include <hesscope/analyzers/internal/unexplained_inverse.h>
 #include <hesscope/analyzers/point_analysis.h>
 #include <hesscope/core/internal/norms.h>
 #include <hesscope/paths/alignment.h>
@@ -147,7 +148,12 @@ void describe_pass(const Objective& objective,
     return;
   }
   record["saddle_num_explained"].set_count(hessian.num_explained());
-  const CountedIndex index = counted_index(hessian, progress);
+  const UnexplainedInverse inverse(at, hessian, {}, found.rest);
+  if (inverse.status() != Status::kOk) {
+    record.set_rest_missing(inverse.status());
+    return;
+  }
+  const CountedIndex index = counted_index(hessian, progress, inverse.largest_zero());
   if (index.status == Status::kOk) {
     record["saddle_index"].set_count(index.num_negative);
     record["saddle_num_zero"].set_count(index.num_zero);
