@@ -154,6 +154,15 @@ TEST(LogSpectralDensity, MovesWithTheUnit) {
   EXPECT_LE((moved.negative - density.negative).cwiseAbs().maxCoeff(), 1e-10);
 }
 
+// Enough of them that registers of the machine are full.
+TEST(LogSpectralDensity, OfSubnormalNumbersIsAtTheirDecade) {
+  const SpectralMeasure measure = exact_measure(VectorXd::Constant(8, 3e-310));
+  const LogSpectralDensity density = log_spectral_density(measure, 0.0);
+  Index highest = 0;
+  density.positive.maxCoeff(&highest);
+  EXPECT_NEAR(density.log10_magnitude[highest], std::log10(3e-310), 1e-3);
+}
+
 TEST(LogSpectralDensity, OfZerosIsAllInTheMassAtZero) {
   const LogSpectralDensity density = log_spectral_density(exact_measure(VectorXd::Zero(5)), 0.0);
   EXPECT_EQ(density.zero_mass, 1.0);
