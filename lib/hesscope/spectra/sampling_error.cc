@@ -83,6 +83,12 @@ bool is_zero(std::size_t figure, const FigureRow& row) {
   }
 }
 
+// Logarithms of magnitudes down to the smallest subnormal one, which Eigen's own, on registers,
+// take for the smallest normal one.
+VectorXd log_magnitudes(const VectorXd& numbers) {
+  return numbers.unaryExpr([](double x) { return std::log(std::abs(x)); });
+}
+
 // Which scale, and where the bias is taken off, was decided by measured coverage.
 void set_interval(std::size_t figure,
                   const VectorXd& leave_one_out,
@@ -91,7 +97,7 @@ void set_interval(std::size_t figure,
                   bool is_noise,
                   SamplingError& error) {
   if (!is_noise && has_log_interval(figure, error.value, leave_one_out)) {
-    const VectorXd logs = leave_one_out.array().abs().log();
+    const VectorXd logs = log_magnitudes(leave_one_out);
     const double log_value = std::log(std::abs(error.value));
     const double factor = std::exp(t * detail::jackknife(log_value, logs, blocks).standard_error);
     error.lower = error.value / factor;
