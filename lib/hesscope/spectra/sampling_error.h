@@ -123,7 +123,8 @@ struct SamplingErrorEstimates {
 ///   lambda_min    value - bias -+ t s; in first order value -+ t s
 ///   the others    value exp(-+ t s'), s' that of log |figure|; value -+ t s if lambda_max, or the
 ///                 median that the figure is, changes its sign with a block or is zero within
-///                 rounding, of all samples or without a block.
+///                 rounding, of all samples or without a block. robust_absolute and
+///                 robust_diagonal are never below 1, and their intervals are cut off there.
 /// Rounding without block b is (n + 10) eps ((1 + w) ||H||_2 + w ||H_b||_F), w = N_b / (N - N_b),
 /// as H_(-b) = (1 + w) H - w H_b may be far smaller than these; in first order the largest |v^T H_b
 /// v| stands for ||H_b||.
