@@ -27,6 +27,7 @@
 #include <hesscope/spectra/sampling_error.h>
 #include <hesscope/spectra/spectrum.h>
 
+#include "support/gaussian_samples.h"
 #include "support/matrices.h"
 #include "support/quadratic_objective.h"
 
@@ -189,13 +190,7 @@ OfExtremes of_covariance(const VectorXd& eigenvalues) {
   const Index n = eigenvalues.size();
   OfExtremes found;
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
-    std::mt19937_64 engine(seed);
-    std::vector<MatrixXd> blocks;
-    for (int b = 0; b < 32; ++b) {
-      const MatrixXd x =
-          eigenvalues.cwiseSqrt().asDiagonal() * detail::standard_normal(n, kBlockSize, engine);
-      blocks.emplace_back(x * x.transpose() / kBlockSize);
-    }
+    const std::vector<MatrixXd> blocks = test::blocks_of_covariance(eigenvalues, kBlockSize, seed);
     const SamplingErrors errors = sampling_errors_of_blocks(blocks, 0.95).errors;
     for (const bool is_max : {false, true}) {
       const SamplingError& error = errors[is_max ? kLambdaMax : kLambdaMin];

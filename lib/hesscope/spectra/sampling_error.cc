@@ -12,7 +12,9 @@
 #include <hesscope/core/internal/norms.h>
 #include <hesscope/linalg/internal/lapack.h>
 #include <hesscope/spectra/counts.h>
+#include <hesscope/spectra/internal/figure_row.h>
 #include <hesscope/spectra/internal/first_order_figures.h>
+#include <hesscope/spectra/internal/interval_use.h>
 #include <hesscope/spectra/internal/jackknife.h>
 #include <hesscope/spectra/internal/scaled_matrix.h>
 #include <hesscope/spectra/sampling_error.h>
@@ -66,21 +68,6 @@ bool has_log_interval(std::size_t figure, double value, const VectorXd& leave_on
 // may be far smaller than what it is the difference of.
 double band_without(double weight, Index n, double norm, double norm_of_block) {
   return detail::rounding_band(n, (1.0 + weight) * norm + weight * norm_of_block);
-}
-
-// An eigenvalue, or the numerator of a ratio, that is zero within rounding: what is left of it is
-// noise, and the logarithm of noise says nothing.
-bool is_zero(std::size_t figure, const FigureRow& row) {
-  switch (static_cast<SpectralFigure>(figure)) {
-    case SpectralFigure::kLambdaMax:
-    case SpectralFigure::kLambdaMedian:
-    case SpectralFigure::kMedianMagnitude:
-      return std::abs(row[figure].value) <= row.rounding_band;
-    case SpectralFigure::kRobustEigenvalue:
-      return is_zero(index_of(SpectralFigure::kLambdaMax), row);
-    default:
-      return false;
-  }
 }
 
 // Logarithms of magnitudes down to the smallest subnormal one, which Eigen's own, on registers,
@@ -143,11 +130,17 @@ SamplingErrors summarize(const FigureRow& value,
     const detail::Jackknife found = detail::jackknife(error.value, column, blocks);
     error.standard_error = found.standard_error;
     if (order == Order::kFull) error.bias = found.bias;
-    const auto is_noise = [f](const FigureRow& row) { return is_zero(f, row); };
+    const auto figure = static_cast<SpectralFigure>(f);
+    const auto is_noise = [figure](const FigureRow& row) {
+      return detail::is_rounding_noise(figure, row);
+    };
     const bool is_any_noise = is_noise(value) || std::ranges::any_of(leave_one_out, is_noise);
     set_interval(f, column, blocks, t, is_any_noise, error);
     if (!std::isfinite(error.standard_error) || !std::isfinite(error.upper - error.lower)) {
       error = {.status = Status::kNonFinite, .value = error.value};
+    }
+    if (order == Order::kFull) {
+      error.interval = detail::interval_use(figure, value, leave_one_out, blocks, error);
     }
   }
   return result;

@@ -54,6 +54,33 @@ inline constexpr std::array<std::string_view, 7> kSpectralFigureNames = {
 
 constexpr std::size_t index_of(SpectralFigure figure) { return static_cast<std::size_t>(figure); }
 
+/// Whether a confidence interval can be used. That of crowded numbers misses the population's far
+/// more often than its level says, and nothing in the interval tells.
+///   kCrowded        the extreme that the figure is, or is a ratio of, may be another one with other
+///                   samples: its |bias| is above half its standard error (of lambda_min, whose
+///                   interval is corrected by the bias, above all of it), or the next one is nearer
+///                   than 3 standard errors of their distance. Of medians and ratios also where
+///                   their own |bias| is above half their standard error.
+///   kCrowdedMedian  the extreme stands apart, if there is one, but the median that the figure is,
+///                   or that it is divided by, does not, on one side or the other: the interval may
+///                   be too wide or too narrow.
+///   kUsable         neither.
+///   kUnknown        there is no interval, or it is of the first order, or the eigenvalue is zero
+///                   within rounding, of all samples and without any block.
+/// Biases count beyond what rounding makes of them. Numbers that equal one another within rounding
+/// are one; of robust_absolute the extreme is the largest |lambda|, of robust_diagonal the largest
+/// |H_ii|.
+enum class IntervalUse : std::int8_t {
+  kUnknown = 0,
+  kUsable = 1,
+  kCrowded = 2,
+  kCrowdedMedian = 3,
+};
+
+/// In the order of the enumerator values.
+inline constexpr std::array<std::string_view, 4> kIntervalUseMeanings = {
+    "unknown", "usable", "crowded", "crowded_median"};
+
 /// One figure with its sampling error, all in the figure's unit; NaN where there is none.
 struct SamplingError {
   /// Of the error, not of the value: kUndefinedZeroMedian if the denominator of a ratio is zero
@@ -69,6 +96,7 @@ struct SamplingError {
   double standard_error = kNaN;
   double lower = kNaN;  ///< of the confidence interval
   double upper = kNaN;
+  IntervalUse interval = IntervalUse::kUnknown;
 };
 
 struct SamplingErrors {
@@ -140,6 +168,7 @@ struct SamplingErrorEstimates {
 ///  - With heavy-tailed samples, a few of which carry most of H, intervals of robust_absolute and
 ///    robust_diagonal are too narrow: 76 to 88 % with 1,000 Gaussian prompts, 82 to 92 % with
 ///    4,000. What the samples have not seen, no part of them can tell.
+///  - Where extremes or medians are crowded, hardly any interval may hold: SamplingError::interval.
 ///  - The first order did as well as the full one, but for lambda_min, which it cannot correct.
 /// @param  hessian  that of `objective` at `theta` over all samples, n x n,
 ///                  symmetric.

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include <hesscope/core/constants.h>
+#include <hesscope/spectra/condition_numbers.h>
 #include <hesscope/spectra/internal/first_order_figures.h>
 #include <hesscope/spectra/internal/scaled_matrix.h>
 
@@ -26,28 +27,6 @@ constexpr Eigen::Index kNumEigenpairs = kLargestDiagonal;
 double along(double reference, double x) { return reference < 0.0 ? -x : x; }
 
 }  // namespace
-
-FigureRow no_figures(Status status) {
-  FigureRow row;
-  row.fill(missing_statistic(status));
-  return row;
-}
-
-FigureRow spectral_figures(const Eigen::Ref<const Eigen::VectorXd>& diagonal,
-                           const Spectrum& spectrum) {
-  if (spectrum.status != Status::kOk) return no_figures(spectrum.status);
-  const ConditionNumbers numbers = condition_numbers(diagonal, spectrum);
-  FigureRow row;
-  row[index_of(SpectralFigure::kLambdaMax)] = {spectrum.largest.value, Status::kOk};
-  row[index_of(SpectralFigure::kLambdaMin)] = {spectrum.smallest.value, Status::kOk};
-  row[index_of(SpectralFigure::kLambdaMedian)] = {spectrum.median.value, Status::kOk};
-  row[index_of(SpectralFigure::kMedianMagnitude)] = {spectrum.median_magnitude, Status::kOk};
-  row[index_of(SpectralFigure::kRobustEigenvalue)] = numbers.robust_eigenvalue;
-  row[index_of(SpectralFigure::kRobustAbsolute)] = numbers.robust_absolute;
-  row[index_of(SpectralFigure::kRobustDiagonal)] = numbers.robust_diagonal;
-  row.rounding_band = spectrum.rounding_band;
-  return row;
-}
 
 FirstOrderFigures::FirstOrderFigures(const SpectralEigenpairs& eigenpairs,
                                      Eigen::Index num_parameters)

@@ -8,24 +8,11 @@
 
 #include <Eigen/Core>
 
-#include <hesscope/core/constants.h>
-#include <hesscope/spectra/condition_numbers.h>
+#include <hesscope/spectra/internal/figure_row.h>
 #include <hesscope/spectra/sampling_error.h>
-#include <hesscope/spectra/spectrum.h>
+#include <hesscope/statistics/statistic.h>
 
 namespace hesscope::detail {
-
-/// In the order of SpectralFigure; NaN without kOk.
-struct FigureRow : std::array<Statistic, kSpectralFigureNames.size()> {
-  double rounding_band = kNaN;  ///< of the matrix: eigenvalues up to it are zero
-};
-
-/// The same status for all.
-FigureRow no_figures(Status status);
-
-/// From the diagonal and the spectrum of one matrix.
-FigureRow spectral_figures(const Eigen::Ref<const Eigen::VectorXd>& diagonal,
-                           const Spectrum& spectrum);
 
 class FirstOrderFigures {
  public:
