@@ -128,8 +128,10 @@ void Variable::set_count(std::int64_t value) {
   statuses = {Status::kOk};
 }
 
-void Variable::set_flag(std::int8_t value) {
-  values = std::vector<std::int8_t>{value};
+void Variable::set_flag(std::int8_t value) { set_flags({value}); }
+
+void Variable::set_flags(std::vector<std::int8_t> all) {
+  values = std::move(all);
   statuses = {Status::kOk};
 }
 

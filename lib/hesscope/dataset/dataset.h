@@ -140,6 +140,7 @@ struct Variable {
 
   void set_count(std::int64_t value);
   void set_flag(std::int8_t value);
+  void set_flags(std::vector<std::int8_t> values);
 
   /// There is nothing, for this reason.
   void set_missing(Status status);
