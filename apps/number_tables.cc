@@ -53,10 +53,19 @@ constexpr StatusText kStatusTexts[] = {
 constexpr const char* kZero = "~0";
 
 // Of the word of a flag, what a line below a table says.
-constexpr const char* kCrowded = "crowded";
-constexpr const char* kCrowdedMeaning =
-    "eigenvalues lie so close at this end that the interval misses the population's far more often "
-    "than its level says";
+struct WordText {
+  std::string_view word;
+  std::string_view meaning;
+};
+
+constexpr WordText kWordTexts[] = {
+    {"crowded",
+     "others lie so close to this number that its interval misses the population's far more often "
+     "than its level says"},
+    {"crowded_median",
+     "others lie so close to this median, or the one in the ratio, that the interval may be too "
+     "wide or too narrow"},
+};
 
 std::string_view short_text(Status status) {
   const auto* const text = std::ranges::find(kStatusTexts, status, &StatusText::status);
@@ -128,8 +137,11 @@ std::string legend_text(std::span<const HeadlineNumber> numbers, const std::stri
   if (is_any([](const HeadlineNumber& number) { return number.is_zero; })) {
     text += fmt::format("{}: zero within rounding\n", kZero);
   }
-  if (is_any([](const HeadlineNumber& number) { return number.word == kCrowded; })) {
-    text += fmt::format("{}: {}\n", kCrowded, kCrowdedMeaning);
+  for (const auto& [word, meaning] : kWordTexts) {
+    const auto is_word = [word = word](const HeadlineNumber& number) {
+      return number.word == word;
+    };
+    if (is_any(is_word)) text += fmt::format("{}: {}\n", word, meaning);
   }
   return text;
 }

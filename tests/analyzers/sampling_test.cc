@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <Eigen/Core>
@@ -11,8 +12,10 @@
 #include <hesscope/analysis/analyze.h>
 #include <hesscope/analyzers/sampling.h>
 #include <hesscope/core/constants.h>
+#include <hesscope/spectra/sampling_error.h>
 
 #include "support/closed_form_objectives.h"
+#include "support/gaussian_samples.h"
 
 namespace hesscope {
 namespace {
@@ -54,14 +57,20 @@ TEST_F(SamplingAnalyzerTest, IsTheStandardErrorOfAMean) {
   EXPECT_EQ(number("robust_diagonal_standard_error"), 0);
 }
 
-// Without the first or the last sample the median magnitude is above zero, over all it is zero. Of
-// 2 x 2 Hessians diag(c, 1 - c) with c = 0 and 1 in turns the mean is crowded, 1/2 twice: without
+constexpr int kIsUnknown = 0;
+constexpr int kIsUsable = 1;
+constexpr int kIsCrowded = 2;
+constexpr int kIsCrowdedMedian = 3;
+
+// Of 2 x 2 Hessians diag(c, 1 - c) with c = 0 and 1 in turns the mean is crowded, 1/2 twice: without
 // any sample the largest eigenvalue grows, so that its bias is above its standard error. Of one
 // parameter there is no crowd.
 TEST_F(SamplingAnalyzerTest, ACrowdedEndIsFlagged) {
   const Analysis alone = sampling(curvatures({1, 2, 3, 6}));
-  EXPECT_EQ(alone[0].number("sampling", "lambda_max_interval"), 1);
-  EXPECT_EQ(alone[0].number("sampling", "lambda_min_interval"), 1);
+  for (const std::string_view figure : kSpectralFigureNames) {
+    const std::string flag = std::string(figure) + "_interval";
+    EXPECT_EQ(alone[0].number("sampling", flag), kIsUsable) << flag;
+  }
   std::vector<Eigen::MatrixXd> matrices;
   for (int i = 0; i < 8; ++i) matrices.emplace_back(Eigen::Vector2d(i % 2, 1 - i % 2).asDiagonal());
   const Analysis crowd =
@@ -70,8 +79,35 @@ TEST_F(SamplingAnalyzerTest, ACrowdedEndIsFlagged) {
   // Without a sample the mean is diag(3, 4) / 7 or the reverse.
   EXPECT_NEAR(number("lambda_max_bias"), 7 * (4.0 / 7 - 0.5), 1e-14);
   EXPECT_NEAR(number("lambda_max_standard_error"), 0, 1e-14);
-  EXPECT_EQ(number("lambda_max_interval"), 2);
-  EXPECT_EQ(number("lambda_min_interval"), 2);
+  for (const char* flag : {"lambda_max_interval",
+                           "lambda_min_interval",
+                           "robust_eigenvalue_interval",
+                           "robust_absolute_interval",
+                           "robust_diagonal_interval"}) {
+    EXPECT_EQ(number(flag), kIsCrowded) << flag;
+  }
+}
+
+// Gaussian samples of variances 30, 1, 1, 1, 1: the largest stands apart, the median is one of four.
+TEST_F(SamplingAnalyzerTest, ACrowdedMedianIsFlaggedInWhatIsDividedByIt) {
+  const Eigen::VectorXd variances = (Eigen::VectorXd(5) << 1, 1, 1, 1, 30).finished();
+  const test::QuadraticObjective objective(test::blocks_of_covariance(variances, 20, 1));
+  const Analysis analysis = analyze(objective, {{"here", Eigen::VectorXd::Ones(5)}}, {"sampling"});
+  const auto number = [&](const char* name) { return analysis[0].number("sampling", name); };
+  EXPECT_EQ(number("lambda_max_interval"), kIsUsable);
+  EXPECT_EQ(number("lambda_min_interval"), kIsCrowded);
+  for (const char* flag : {"lambda_median_interval",
+                           "median_magnitude_interval",
+                           "robust_eigenvalue_interval",
+                           "robust_absolute_interval",
+                           "robust_diagonal_interval"}) {
+    EXPECT_EQ(number(flag), kIsCrowdedMedian) << flag;
+  }
+  const Group& group = analysis[0].group("sampling");
+  EXPECT_THAT(group["robust_absolute_interval"].flag_meanings,
+              testing::ElementsAre("unknown", "usable", "crowded", "crowded_median"));
+  EXPECT_THAT(group["robust_absolute_upper"].definition,
+              testing::HasSubstr("where robust_absolute_interval is not usable it may miss"));
 }
 
 TEST_F(SamplingAnalyzerTest, OfARatioByZeroIsUndefined) {
@@ -108,7 +144,9 @@ TEST_F(SamplingAnalyzerTest, OfWeightsThatAreNaNIsMissing) {
   const Analysis analysis = sampling(curvatures({1, 2}), kNaN);
   EXPECT_EQ(analysis[0].status("sampling", "lambda_max"), Status::kNonFinite);
   EXPECT_EQ(analysis[0].status("sampling", "lambda_max_lower"), Status::kNonFinite);
-  EXPECT_EQ(analysis[0].number("sampling", "lambda_max_interval"), 0);  // unknown
+  for (const std::string_view figure : kSpectralFigureNames) {
+    EXPECT_EQ(analysis[0].number("sampling", std::string(figure) + "_interval"), kIsUnknown);
+  }
 }
 
 }  // namespace

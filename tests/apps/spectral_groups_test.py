@@ -237,6 +237,11 @@ class AllGroups(program.Case):
         np.savez(self.folder / "eval.npz", **data)
         self.analyze(checkpoint(500), "--sampling", "--jackknife-blocks", blocks, "--only", "sampling")
         found = h5py.File(self.folder / "out.h5")["sampling"]
+        for name in ("lambda_max", "lambda_min", "lambda_median", "median_magnitude", "robust_eigenvalue",
+                     "robust_absolute", "robust_diagonal"):
+            flag = found[name + "_interval"]
+            self.assertEqual(program.text(flag.attrs["flag_meanings"]), "unknown usable crowded crowded_median")
+            self.assertIn(flag[0], range(4))
         left_out = {"lambda_max": [], "lambda_min": [], "robust_diagonal": []}
         for b in range(blocks):
             keep = np.r_[0:b * samples // blocks, (b + 1) * samples // blocks:samples]

@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include <hesscope/analyzers/internal/interval_flag.h>
 #include <hesscope/analyzers/internal/papers.h>
 #include <hesscope/analyzers/option_error.h>
 #include <hesscope/analyzers/sampling.h>
@@ -39,10 +41,19 @@ bool is_in_summary(SpectralFigure figure) {
          figure == SpectralFigure::kRobustDiagonal;
 }
 
-// Where the jackknife fails: crowded ends are not smooth in H.
-constexpr const char* kLimitOfExtremes =
-    "; where eigenvalues are crowded at this end, as |bias| above standard_error tells, the "
-    "interval misses the population's far more often than the level says";
+// Where the jackknife fails: crowded numbers are not smooth in H.
+std::string limit_of(std::string_view name) {
+  return fmt::format(
+      "; where {}_interval is not usable it may miss the population's far more often than the "
+      "level says",
+      name);
+}
+
+// The ratio of the largest magnitude to a median one.
+bool is_at_least_one(std::size_t figure) {
+  return figure == index_of(SpectralFigure::kRobustAbsolute) ||
+         figure == index_of(SpectralFigure::kRobustDiagonal);
+}
 
 // Where its logarithm says nothing.
 std::string linear_interval_of(std::size_t figure, char sign) {
@@ -71,16 +82,17 @@ std::string interval_of(std::size_t figure, const Part& part, bool is_first_orde
                        is_first_order ? "" : " - bias",
                        sign,
                        kT,
-                       kLimitOfExtremes);
+                       limit_of(name));
   }
   return fmt::format(
-      "the {} of {} exp(-+ t s), s the standard error of log |{}|, {}{}; bias is not taken off{}",
+      "the {} of {} exp(-+ t s), s the standard error of log |{}|, {}{}; bias is not taken off{}{}",
       is_lower ? "smaller" : "larger",
       name,
       name,
       kT,
       linear_interval_of(figure, sign),
-      figure == index_of(SpectralFigure::kLambdaMax) ? kLimitOfExtremes : "");
+      is_lower && is_at_least_one(figure) ? "; 1 where that is less" : "",
+      limit_of(name));
 }
 
 // Why a figure may be undefined: there is one sample; of a ratio, its denominator.
@@ -91,9 +103,6 @@ std::vector<Status> reasons_of(std::size_t figure) {
   }
   return reasons;
 }
-
-// What is known of the interval of an extreme eigenvalue, as codes.
-enum class EndInterval : std::int8_t { kUnknown, kUsable, kCrowded };
 
 class SamplingAnalyzer final : public Analyzer {
  public:
@@ -111,11 +120,9 @@ class SamplingAnalyzer final : public Analyzer {
         declare_full(i, part, is_shown && part.is_end ? ++place : 0);
         declare_first_order(i, part);
       }
-      if (static_cast<SpectralFigure>(i) == SpectralFigure::kLambdaMax) {
-        max_interval_ = declare_interval("lambda_max", ++place);
-      } else if (static_cast<SpectralFigure>(i) == SpectralFigure::kLambdaMin) {
-        min_interval_ = declare_interval("lambda_min", 0);
-      }
+      Variable interval = detail::interval_flag(static_cast<SpectralFigure>(i));
+      interval.headline = is_shown ? ++place : 0;
+      intervals_[i] = declare(std::move(interval));
     }
   }
 
@@ -130,7 +137,7 @@ class SamplingAnalyzer final : public Analyzer {
 
   Group analyze(PointAnalysis& point) const override {
     Group answer = declared();
-    for (const VariableId id : {max_interval_, min_interval_}) set_interval(answer[id], {});
+    set_intervals(answer, {});
     const Eigen::Index num_samples = point.objective().num_samples();
     const Eigen::MatrixXd* h = point.hessian();
     if (h == nullptr && point.hessian_status() != Status::kNotComputed) {
@@ -146,8 +153,7 @@ class SamplingAnalyzer final : public Analyzer {
         set_values(answer, found.full);
         set_errors(answer, full_, found.full);
         set_errors(answer, first_order_, found.first_order);
-        set_interval(answer[max_interval_], found.full[SpectralFigure::kLambdaMax]);
-        set_interval(answer[min_interval_], found.full[SpectralFigure::kLambdaMin]);
+        set_intervals(answer, found.full);
       } else {
         set_first_order(point, options, answer);
       }
@@ -169,27 +175,10 @@ class SamplingAnalyzer final : public Analyzer {
     double SamplingError::*member;
   };
 
-  VariableId declare_interval(const std::string& name, int headline) {
-    return declare(
-        {.name = name + "_interval",
-         .type = VariableType::kInt8,
-         .long_name = "whether the confidence interval of " + name + " can be used",
-         .definition = fmt::format(
-             "crowded where |{}_bias| > {}_standard_error: eigenvalues are then so crowded at "
-             "this end that the interval misses the population's far more often than the level "
-             "says; unknown where these are not there",
-             name,
-             name),
-         .references = {papers::kBusing},
-         .flag_meanings = {"unknown", "usable", "crowded"},
-         .headline = headline});
-  }
-
-  static void set_interval(Variable& interval, const SamplingError& error) {
-    const EndInterval found = error.status != Status::kOk                   ? EndInterval::kUnknown
-                              : std::abs(error.bias) > error.standard_error ? EndInterval::kCrowded
-                                                                            : EndInterval::kUsable;
-    interval.set_flag(static_cast<std::int8_t>(found));
+  void set_intervals(Group& answer, const SamplingErrors& errors) const {
+    for (std::size_t i = 0; i < intervals_.size(); ++i) {
+      answer[intervals_[i]].set_flag(static_cast<std::int8_t>(errors.figures[i].interval));
+    }
   }
 
   void declare_full(std::size_t figure, const Part& part, int headline) {
@@ -280,8 +269,7 @@ class SamplingAnalyzer final : public Analyzer {
   std::array<VariableId, kSpectralFigureNames.size()> values_ = {};
   std::vector<Place> full_;
   std::vector<Place> first_order_;
-  VariableId max_interval_ = {};
-  VariableId min_interval_ = {};
+  std::array<VariableId, kSpectralFigureNames.size()> intervals_ = {};
 };
 
 }  // namespace
