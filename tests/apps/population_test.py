@@ -7,6 +7,7 @@ import program
 from program import DATA, DONE, INCONCLUSIVE, USAGE, checkpoint
 
 D, N = 2, 3  # dimension and context
+UNKNOWN, CROWDED = 0, 2  # of flags of intervals
 ONE_LAYER = f"""
 [model]
 kind = "linear-attention"
@@ -41,6 +42,10 @@ class Population(program.Case):
         self.assertLess(error[-1], 0.02 * exact)
         self.assertLess(error[-1], error[0] / 4)
         self.assertTrue((found["lambda_max_lower"][0] < found["lambda_max"][0]).all())
+        # So the interval may miss them, and says so at each number of samples; the median is zero.
+        np.testing.assert_array_equal(found["lambda_max_interval"][0], CROWDED)
+        np.testing.assert_array_equal(found["lambda_median_interval"][0], UNKNOWN)
+        self.assertTrue((found["lambda_max_bias"][0] > 0).all())
         np.testing.assert_array_equal(found["num_zero"][0], D * D)
         np.testing.assert_array_equal(found["num_negative"][0], 0)
         self.assertGreaterEqual(found["tail_parameter"][0], D * D)
@@ -100,7 +105,9 @@ class Population(program.Case):
         self.assertEqual(len(seen), 1)
         done = self.run_program("plot", "out.h5", "--figure", "population", "-o", "population.svg")
         self.assertEqual(done.returncode, DONE, done.stderr)
-        self.assertIn("largest eigenvalue", (self.folder / "population.svg").read_text())
+        drawn = (self.folder / "population.svg").read_text()
+        self.assertIn("largest eigenvalue", drawn)
+        self.assertIn("rings: crowded", drawn)  # four equal eigenvalues are the largest
 
     def test_refuses_data_of_a_file(self):
         self.refuses(USAGE, ["analyze", checkpoint(500), "--problem", self.write_problem(), "-o", "no.h5",

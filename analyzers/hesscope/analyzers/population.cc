@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <hesscope/analyzers/internal/interval_flag.h>
 #include <hesscope/analyzers/internal/papers.h>
 #include <hesscope/analyzers/population.h>
 #include <hesscope/spectra/sample_ladder.h>
@@ -40,13 +41,20 @@ constexpr PopulationPart kPopulationParts[] = {
      "delete-one-block jackknife over 32 equal blocks of the samples, of the number itself, not of "
      "its logarithm",
      &SamplingError::standard_error},
+    {"_bias",
+     "bias of {}",
+     "expected {} less the population's, by the delete-one-block jackknife over 32 equal blocks of "
+     "the samples; of {} itself, not of its logarithm",
+     &SamplingError::bias},
     {"_lower",
      "lower end of the confidence interval of {}",
-     "as sampling/{}_lower over 32 equal blocks; level 0.95",
+     "as sampling/{}_lower over 32 equal blocks; level 0.95; where {}_interval is not usable it "
+     "may miss the population's far more often than the level says",
      &SamplingError::lower},
     {"_upper",
      "upper end of the confidence interval of {}",
-     "as sampling/{}_upper over 32 equal blocks; level 0.95",
+     "as sampling/{}_upper over 32 equal blocks; level 0.95; where {}_interval is not usable it "
+     "may miss the population's far more often than the level says",
      &SamplingError::upper},
 };
 
@@ -61,7 +69,7 @@ class PopulationAnalyzer final : public Analyzer {
             {declare({.name = name + part.suffix,
                       .dimensions = {"population_samples"},
                       .long_name = fmt::format(fmt::runtime(part.long_name), name),
-                      .definition = fmt::format(fmt::runtime(part.definition), name),
+                      .definition = fmt::format(fmt::runtime(part.definition), name, name),
                       .references = part.member == &SamplingError::value
                                         ? std::vector<std::string>()
                                         : std::vector<std::string>{papers::kBusing},
@@ -70,6 +78,9 @@ class PopulationAnalyzer final : public Analyzer {
              f,
              part.member});
       }
+      Variable interval = detail::interval_flag(static_cast<SpectralFigure>(f));
+      interval.dimensions = {"population_samples"};
+      intervals_[f] = declare(std::move(interval));
     }
   }
 
@@ -92,6 +103,7 @@ class PopulationAnalyzer final : public Analyzer {
 
   Group analyze(PointAnalysis& point) const override {
     Group answer = declared();
+    set_intervals(std::vector<LadderRung>(sizes_.size()), answer);
     if (point.status() != Status::kOk) {
       answer.set_rest_missing(point.status());
     } else if (point.fresh_samples() == nullptr || !point.is_assembled()) {
@@ -130,6 +142,7 @@ class PopulationAnalyzer final : public Analyzer {
     const std::vector<LadderRung> rungs = climb_sample_ladder(
         sizes_, hessian, kPopulationLevel, detail::part_of(point.progress(), 0, 0.95));
     set_figures(rungs, answer);
+    set_intervals(rungs, answer);
     if (!diagonal.allFinite()) return;
     Index parameter = 0;
     diagonal.maxCoeff(&parameter);
@@ -169,8 +182,19 @@ class PopulationAnalyzer final : public Analyzer {
     }
   }
 
+  void set_intervals(const std::vector<LadderRung>& rungs, Group& answer) const {
+    for (std::size_t f = 0; f < intervals_.size(); ++f) {
+      std::vector<std::int8_t> codes;
+      for (const LadderRung& rung : rungs) {
+        codes.push_back(static_cast<std::int8_t>(rung.errors.figures[f].interval));
+      }
+      answer[intervals_[f]].set_flags(std::move(codes));
+    }
+  }
+
   std::vector<std::int64_t> sizes_;
   std::vector<Place> figures_;
+  std::array<VariableId, kSpectralFigureNames.size()> intervals_ = {};
   VariableId num_negative_ =
       declare({.name = "num_negative",
                .type = VariableType::kInt64,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -21,6 +23,21 @@ struct PopulationCurve {
 constexpr PopulationCurve kPopulationCurves[] = {{"lambda_max", "largest eigenvalue"},
                                                  {"robust_diagonal", "robust condition number"}};
 
+// At which numbers of samples the interval is not usable, as its flag says; nowhere in a result
+// without one.
+std::vector<bool> unusable(const Source& source, const std::string& curve, std::size_t checkpoint) {
+  const std::string name = curve + "_interval";
+  const Variable* const listed = source.result->find(kPopulation, name);
+  if (listed == nullptr) return {};
+  const auto usable = std::ranges::find(listed->flag_meanings, "usable");
+  const auto code = static_cast<double>(usable - listed->flag_meanings.begin());
+  std::vector<bool> found;
+  for (const double flag : read_row(*source.result, kPopulation, name, 2, checkpoint)) {
+    found.push_back(flag > code);
+  }
+  return found;
+}
+
 plot::Figure draw_population(std::span<const Source> sources, const FigureRequest& request) {
   const Source source = named(sources)[0];
   const Checkpoints checkpoints = read_checkpoints(source);
@@ -29,7 +46,8 @@ plot::Figure draw_population(std::span<const Source> sources, const FigureReques
   plot::Figure figure{.title = {},
                       .description =
                           "Largest eigenvalue and condition number over more and more "
-                          "samples drawn anew, with 95 % intervals"};
+                          "samples drawn anew, with 95 % intervals; rings where they may miss "
+                          "the population's far more often"};
   for (const PopulationCurve& curve : kPopulationCurves) {
     const auto row = [&](const std::string& part) {
       return read_row(*source.result, kPopulation, curve.name + part, 2, checkpoint);
@@ -39,7 +57,12 @@ plot::Figure draw_population(std::span<const Source> sources, const FigureReques
     panel.x = {.label = "samples", .scale = plot::ScaleKind::kLog};
     panel.y = {.label = curve.label};
     panel.series.push_back(plot::Band{.x = sizes, .low = row("_lower"), .high = row("_upper")});
-    panel.series.push_back(plot::Line{.x = sizes, .y = row(""), .label = {}, .markers = true});
+    plot::Line line{.x = sizes, .y = row(""), .label = {}, .markers = true};
+    line.uncertain = unusable(source, curve.name, checkpoint);
+    if (std::ranges::find(line.uncertain, true) != line.uncertain.end()) {
+      panel.note = "rings: crowded, the interval may miss";
+    }
+    panel.series.push_back(std::move(line));
     figure.panels.push_back(std::move(panel));
   }
   return figure;
