@@ -62,8 +62,8 @@ constexpr int kIsUsable = 1;
 constexpr int kIsCrowded = 2;
 constexpr int kIsCrowdedMedian = 3;
 
-// Of 2 x 2 Hessians diag(c, 1 - c) with c = 0 and 1 in turns the mean is crowded, 1/2 twice: without
-// any sample the largest eigenvalue grows, so that its bias is above its standard error. Of one
+// Of 2 x 2 Hessians diag(c, 1 - c) with c = 0 and 1 in turns the mean is crowded, 1/2 twice:
+// without any sample the largest eigenvalue grows, so that its bias is above its standard error. Of one
 // parameter there is no crowd.
 TEST_F(SamplingAnalyzerTest, ACrowdedEndIsFlagged) {
   const Analysis alone = sampling(curvatures({1, 2, 3, 6}));
@@ -88,7 +88,7 @@ TEST_F(SamplingAnalyzerTest, ACrowdedEndIsFlagged) {
   }
 }
 
-// Gaussian samples of variances 30, 1, 1, 1, 1: the largest stands apart, the median is one of four.
+// Gaussian samples of variances 30, 1, 1, 1, 1: the largest stands apart, the median is of four.
 TEST_F(SamplingAnalyzerTest, ACrowdedMedianIsFlaggedInWhatIsDividedByIt) {
   const Eigen::VectorXd variances = (Eigen::VectorXd(5) << 1, 1, 1, 1, 30).finished();
   const test::QuadraticObjective objective(test::blocks_of_covariance(variances, 20, 1));

@@ -18,8 +18,8 @@ namespace {
 using test::expect_computes;
 using test::OperatorFixture;
 
-// A row of parameters, and one of zeros that ReLU has switched off: sqrt(x' x) has an infinite slope
-// there.
+// A row of parameters, and one of zeros that ReLU has switched off: sqrt(x' x) has an infinite
+// slope there.
 Var row_beside_zeros(Graph& graph) {
   const Var on = graph.parameter(0, 3, 1);
   const Var off = relu(-square(on));

@@ -68,8 +68,8 @@ TEST(IntervalUse, OfACrowdIsCrowdedRatiosIncluded) {
   }
 }
 
-// Biases of two equal eigenvalues are often below half the standard error: the gap tells, but in one
-// or two draws of a hundred.
+// Biases of two equal eigenvalues are often below half the standard error: the gap tells, but in
+// one or two draws of a hundred.
 TEST(IntervalUse, OfTwoEqualEigenvaluesIsCrowdedWhateverTheBias) {
   VectorXd variances = VectorXd::Constant(8, 0.3);
   variances.tail(2).setOnes();

@@ -128,18 +128,18 @@ class CriticalAnalyzer final : public Analyzer {
   VariableId loss_ = declare({.name = "loss",
                               .long_name = "loss at the critical point",
                               .definition = "mean loss over the data at `parameters`",
-                              .headline = 3});
+                              .headline = 4});
   VariableId escape_rate_ = declare(
       {.name = "escape_rate",
        .long_name = "rate at which gradient flow leaves the critical point",
        .definition = "-lambda_min where the index is above 0, else 0: d theta / dt = -g takes a "
                      "displacement along its eigenvector from x to x exp(escape_rate t)",
        .references = {papers::kDauphin},
-       .headline = 4});
+       .headline = 5});
   VariableId distance_ = declare({.name = "distance",
                                   .long_name = "distance of the checkpoint from the critical point",
                                   .definition = "|theta - parameters|",
-                                  .headline = 5});
+                                  .headline = 6});
   VariableId loss_difference_ =
       declare({.name = "loss_difference",
                .long_name = "loss at the checkpoint above that at the critical point",
@@ -157,7 +157,8 @@ class CriticalAnalyzer final : public Analyzer {
                      "|lambda| that is not told from zero as /influence/num_zero says, or by v^T "
                      "(H(theta + p) - H) v with p the rest of the way to a degenerate point, or "
                      "half of it (see outcome), without the explained ones: where there are any, "
-                     "the critical point is degenerate and its index counts the others"});
+                     "the critical point is degenerate and its index counts the others",
+       .headline = 3});
   VariableId num_explained_ = declare(
       {.name = "num_explained",
        .type = VariableType::kInt64,

@@ -27,8 +27,8 @@
 
 namespace hesscope::detail {
 
-/// Eigenvalues this close, in units of the largest magnitude, are of a cluster unless another gap is
-/// asked for: their eigenvectors are any basis of one space.
+/// Eigenvalues this close, in units of the largest magnitude, are of a cluster unless another gap
+/// is asked for: their eigenvectors are any basis of one space.
 inline constexpr double kClusterGap = 1e-6;
 
 /// Eigenvalues that are closer to their neighbours than a gap.

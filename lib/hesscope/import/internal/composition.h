@@ -33,12 +33,12 @@ Var mean_rows(Var a);
 /// infinite. Refuses p < 1.
 Var norm_rows(const OperatorCall& call, Var a, double p);
 
-/// The root of sums of squares. Of 0 it is 0, and so are its derivatives: PyTorch's of a norm, where
-/// the root's slope is infinite.
+/// The root of sums of squares. Of 0 it is 0, and so are its derivatives: PyTorch's of a norm,
+/// where the root's slope is infinite.
 Var root_of_squares(Var sums);
 
-/// Whether `a` is sums of squares, or such times positive constants: as exporters write a norm, or a
-/// standard deviation.
+/// Whether `a` is sums of squares, or such times positive constants: as exporters write a norm, or
+/// a standard deviation.
 bool is_sum_of_squares(Var a);
 
 /// A matrix times each of the tensor's columns along an axis: that axis has as many entries as the
