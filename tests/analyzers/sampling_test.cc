@@ -63,8 +63,8 @@ constexpr int kIsCrowded = 2;
 constexpr int kIsCrowdedMedian = 3;
 
 // Of 2 x 2 Hessians diag(c, 1 - c) with c = 0 and 1 in turns the mean is crowded, 1/2 twice:
-// without any sample the largest eigenvalue grows, so that its bias is above its standard error. Of one
-// parameter there is no crowd.
+// without any sample the largest eigenvalue grows, so that its bias is above its standard error. Of
+// one parameter there is no crowd.
 TEST_F(SamplingAnalyzerTest, ACrowdedEndIsFlagged) {
   const Analysis alone = sampling(curvatures({1, 2, 3, 6}));
   for (const std::string_view figure : kSpectralFigureNames) {

@@ -57,10 +57,10 @@ constexpr std::size_t index_of(SpectralFigure figure) { return static_cast<std::
 /// Whether a confidence interval can be used. That of crowded numbers misses the population's far
 /// more often than its level says, and nothing in the interval tells.
 ///   kCrowded        the extreme that the figure is, or is a ratio of, may be another one with
-///                   other samples: its |bias| is above half its standard error (of lambda_min, whose
-///                   interval is corrected by the bias, above all), or the next one is nearer
-///                   than 3 standard errors of their distance. Of medians and ratios also where
-///                   their own |bias| is above half their standard error.
+///                   other samples: its |bias| is above half its standard error (of lambda_min,
+///                   whose interval is corrected by the bias, above all of it), or the next one is
+///                   nearer than 3 standard errors of their distance. Of medians and ratios also
+///                   where their own |bias| is above half their standard error.
 ///   kCrowdedMedian  the extreme stands apart, if there is one, but the median that the figure is,
 ///                   or that it is divided by, does not, on one side or the other: the interval may
 ///                   be too wide or too narrow.
