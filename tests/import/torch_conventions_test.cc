@@ -48,6 +48,21 @@ TEST(Sqrt, OfASumOfSquaresThatIsZeroHasNoSlope) {
   }
 }
 
+// |x|^2 |y|^2, as below a cosine.
+TEST(Sqrt, OfAProductOfSumsOfSquaresThatIsZeroHasNoSlope) {
+  OperatorFixture op("Sqrt");
+  const Var sums = sum_rows(square(row_beside_zeros(op.graph())));
+  const Var others = sum_rows(square(op.graph().constant(Eigen::MatrixXd::Constant(2, 2, 3))));
+  op.value({.axes = onnx::plain_axes({2}), .var = hadamard(sums, others)});
+  expect_computes(op, op.result(), [](const auto& theta, const double*) {
+    using T = typename std::decay_t<decltype(theta)>::Scalar;
+    using std::sqrt;
+    T squares(0.0);
+    for (int e = 0; e < 3; ++e) squares += theta(e) * theta(e);
+    return std::vector<T>{T(sqrt(18.0 * squares)), T(0.0)};
+  });
+}
+
 TEST(ReduceL2, OfARowOfZerosHasNoSlope) {
   OperatorFixture op("ReduceL2");
   const Var rows = row_beside_zeros(op.graph());

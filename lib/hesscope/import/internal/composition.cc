@@ -108,9 +108,14 @@ Var root_of_squares(Var sums) {
 
 bool is_sum_of_squares(Var a) {
   const NodesBelow nodes(a.graph());
-  const Graph::Node& sum = nodes[nodes.below_factors(a.node())];
-  const bool is_sum = sum.op == Graph::Op::kSumRows || sum.op == Graph::Op::kSum;
-  return is_sum && nodes.is_square(sum.a);
+  const auto is_sum = [&](std::int32_t node) {
+    const Graph::Node& sum = nodes[nodes.below_factors(node)];
+    const bool adds = sum.op == Graph::Op::kSumRows || sum.op == Graph::Op::kSum;
+    return adds && nodes.is_square(sum.a);
+  };
+  const Graph::Node& found = nodes[nodes.below_factors(a.node())];
+  const bool is_product = found.op == Graph::Op::kHadamard && is_sum(found.a) && is_sum(found.b);
+  return is_product || is_sum(a.node());
 }
 
 Var norm_rows(const OperatorCall& call, Var a, double p) {
