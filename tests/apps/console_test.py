@@ -124,7 +124,8 @@ class Summary(program.Case):
     def test_says_what_missing_numbers_take(self):
         done = self.run_program(*ANALYZE_ADAM, "--only", "spectrum,stability,eigenpairs,hessian")
         legend = [line for line in done.stdout.splitlines() if line.startswith("- in ")]
-        self.assertEqual(legend, ["- in /eigenpairs: not computed; an overlap is with the checkpoint before",
+        self.assertEqual(legend, ["- in /eigenpairs: not computed; an overlap is with the checkpoint before; of "
+                                  "eigenvalues that coincide all are taken (--eigenpairs)",
                                   "- in /stability: not computed; ratios take --learning-rate"])
         self.assertNotIn("- in ", self.run_program(*ANALYZE_ADAM, "--force").stdout)
 

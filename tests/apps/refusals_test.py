@@ -250,13 +250,16 @@ class BadCommandLines(Refusals):
                               (["--engine", "scalapack"], "--engine goes with --method distributed alone"),
                               (["--ranks", "2"], "--ranks goes with --dry-run and --method distributed alone"),
                               (["--ranks", "2", "--dry-run"], "--ranks goes with --method distributed alone"),
-                              (["--save-hessian", "--method", "matrix-free"],
-                               "--save-hessian takes the matrix, which --method matrix-free does not assemble"),
                               (["--batch-size", "8"], "--batch-size goes with --second-moments recomputed alone"),
                               (["--second-moments", "recomputed"],
                                "--second-moments goes with --preconditioner adam or stored alone"),
                               (["--noise-reference", "8"], "--noise-reference goes with --noise-sampling fresh alone")):
             self.misuses(["analyze", checkpoint(0), "--problem", PROBLEM, "-o", "out.h5", *options], said)
+
+    def test_a_matrix_of_a_method_without_one(self):
+        self.refuses_analysis(USAGE, [checkpoint(0)], "--save-hessian takes the matrix",
+                              "--method matrix-free does not assemble",
+                              options=["--save-hessian", "--method", "matrix-free"])
 
     def test_mistakes_of_the_command_line_all_point_to_the_help(self):
         for arguments in (["plot", "out.h5"], ["plot", "out.h5", "--figure", "spectrum"], ["reproduce"], ["inspect"],

@@ -232,9 +232,8 @@ AnalyzerKind eigenpairs_analyzer() {
               "checkpoints",
           .by_default = false,
           .on_missing =
-              "an overlap is with the checkpoint before; where eigenvalues coincide with "
-              "one that is not asked for, their eigenvectors are any of a larger space: "
-              "ask for more by `eigenpairs`",
+              "an overlap is with the checkpoint before; of eigenvalues that coincide all are "
+              "taken (`eigenpairs`)",
           .options = {{.name = "eigenpairs",
                        .type = SettingKey::Type::kInteger,
                        .meaning = "how many eigenvectors to find at each end",

@@ -245,7 +245,7 @@ TrainingResult run_training(const TrainingRequest& request, const TrainingProgre
   {
     const Stopwatch stopwatch(result.total_seconds);
     const TrainingSetup setup(experiment_of(request), request.num_threads, request.stop);
-    result.remarks = setup.remarks();
+    result.remarks = setup.remarks(request.run);
     const std::vector<Job> all = jobs_of(request, setup.experiment());
     const std::vector<Job> jobs = own_jobs(request, all);
     if (request.share.merge_only) require_trained(setup, jobs);
@@ -284,7 +284,7 @@ TrainingPlan plan_training(const TrainingRequest& request) {
   plan.model_kind = experiment.model_kind;
   plan.num_parameters = objective.num_parameters();
   plan.num_samples = objective.num_samples();
-  plan.warnings = setup.remarks();
+  plan.warnings = setup.remarks(request.run);
   plan.num_steps = experiment.num_steps;
   const std::int64_t every = experiment.checkpoint_every;
   plan.num_checkpoints = plan.num_steps == 0 ? 1

@@ -7,18 +7,20 @@ namespace hesscope::detail {
 namespace {
 
 // What an optimiser's decay adds to curvature is seen by none of the monitors.
-void remark_on_weight_decay(const ExperimentFile& experiment, std::vector<std::string>& remarks) {
+void remark_on_weight_decay(const ExperimentFile& experiment,
+                            const std::string& only,
+                            std::vector<std::string>& remarks) {
   constexpr char kDecay[] = "weight-decay";
   if (experiment.monitors.empty()) return;
   for (const ExperimentRun& run : experiment.runs) {
-    if (!run.settings.values().contains(kDecay)) continue;
+    const bool is_trained = only.empty() || only == run.name;
+    if (!is_trained || !run.settings.values().contains(kDecay)) continue;
     const double decay = run.settings.real(kDecay);
     if (decay == 0) continue;
     remarks.push_back(fmt::format(
         "{}: the weight-decay of run '{}' ({}) is its optimiser's and not in the loss that "
-        "monitors "
-        "look at: added to the gradient, it adds itself to every eigenvalue in training; with "
-        "weight_decay in [model] instead it is in the loss",
+        "monitors look at: added to the gradient, it adds itself to every eigenvalue in training; "
+        "with weight_decay in [model] instead it is in the loss",
         experiment.path.string(),
         run.name,
         decay));
@@ -29,6 +31,7 @@ void remark_on_weight_decay(const ExperimentFile& experiment, std::vector<std::s
 }  // namespace
 
 std::vector<std::string> training_remarks(const ExperimentFile& experiment,
+                                          const std::string& run,
                                           std::int64_t num_samples) {
   std::vector<std::string> remarks;
   if (num_samples > 0 && experiment.batch > num_samples) {
@@ -64,7 +67,7 @@ std::vector<std::string> training_remarks(const ExperimentFile& experiment,
                     steps.back(),
                     experiment.num_steps));
   }
-  remark_on_weight_decay(experiment, remarks);
+  remark_on_weight_decay(experiment, run, remarks);
   return remarks;
 }
 

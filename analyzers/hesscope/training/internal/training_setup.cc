@@ -293,8 +293,8 @@ bool TrainingSetup::is_full_batch() const {
   return experiment_.batch == 0 || (num_samples > 0 && experiment_.batch >= num_samples);
 }
 
-std::vector<std::string> TrainingSetup::remarks() const {
-  return training_remarks(experiment_, num_training_samples());
+std::vector<std::string> TrainingSetup::remarks(const std::string& run) const {
+  return training_remarks(experiment_, run, num_training_samples());
 }
 
 std::unique_ptr<GraphObjective> TrainingSetup::monitored(const TrainingSet& fixed) const {

@@ -60,8 +60,8 @@ class TrainingSetup {
   /// Whether every batch is the whole training set.
   bool is_full_batch() const;
 
-  /// training_remarks() of the experiment.
-  std::vector<std::string> remarks() const;
+  /// training_remarks() of the experiment, or of one run of it.
+  std::vector<std::string> remarks(const std::string& run) const;
 
   const std::vector<Monitor>& monitors() const { return monitors_; }
 
