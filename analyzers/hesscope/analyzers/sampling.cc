@@ -49,12 +49,6 @@ std::string limit_of(std::string_view name) {
       name);
 }
 
-// The ratio of the largest magnitude to a median one.
-bool is_at_least_one(std::size_t figure) {
-  return figure == index_of(SpectralFigure::kRobustAbsolute) ||
-         figure == index_of(SpectralFigure::kRobustDiagonal);
-}
-
 // Where its logarithm says nothing.
 std::string linear_interval_of(std::size_t figure, char sign) {
   const std::string_view name = kSpectralFigureNames[figure];
@@ -91,7 +85,8 @@ std::string interval_of(std::size_t figure, const Part& part, bool is_first_orde
       name,
       kT,
       linear_interval_of(figure, sign),
-      is_lower && is_at_least_one(figure) ? "; 1 where that is less" : "",
+      is_lower && is_at_least_one(static_cast<SpectralFigure>(figure)) ? "; 1 where that is less"
+                                                                       : "",
       limit_of(name));
 }
 

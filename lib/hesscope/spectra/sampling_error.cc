@@ -76,12 +76,6 @@ VectorXd log_magnitudes(const VectorXd& numbers) {
   return numbers.unaryExpr([](double x) { return std::log(std::abs(x)); });
 }
 
-// The ratio of the largest magnitude to a median one.
-bool is_at_least_one(std::size_t figure) {
-  return figure == index_of(SpectralFigure::kRobustAbsolute) ||
-         figure == index_of(SpectralFigure::kRobustDiagonal);
-}
-
 // Which scale, and where the bias is taken off, was decided by measured coverage.
 void set_interval(std::size_t figure,
                   const VectorXd& leave_one_out,
@@ -96,7 +90,8 @@ void set_interval(std::size_t figure,
     error.lower = error.value / factor;
     error.upper = error.value * factor;
     if (error.value < 0.0) std::swap(error.lower, error.upper);
-    if (is_at_least_one(figure)) error.lower = std::max(error.lower, 1.0);
+    if (is_at_least_one(static_cast<SpectralFigure>(figure)))
+      error.lower = std::max(error.lower, 1.0);
     return;
   }
   const bool is_corrected =

@@ -54,6 +54,11 @@ inline constexpr std::array<std::string_view, 7> kSpectralFigureNames = {
 
 constexpr std::size_t index_of(SpectralFigure figure) { return static_cast<std::size_t>(figure); }
 
+/// Whether it is the largest of some magnitudes over their median.
+constexpr bool is_at_least_one(SpectralFigure figure) {
+  return figure == SpectralFigure::kRobustAbsolute || figure == SpectralFigure::kRobustDiagonal;
+}
+
 /// Whether a confidence interval can be used. That of crowded numbers misses the population's far
 /// more often than its level says, and nothing in the interval tells.
 ///   kCrowded        the extreme that the figure is, or is a ratio of, may be another one with
