@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include <fmt/format.h>
 
 #include <hesscope/autodiff/graph.h>
 #include <hesscope/autodiff/internal/graph_errors.h>
+#include <hesscope/autodiff/internal/graph_patterns.h>
 
 namespace hesscope {
 namespace {
@@ -145,47 +145,6 @@ Var standardized(const char* name, Var a, double epsilon, bool is_centred) {
                            .factor = epsilon});
 }
 
-// The node that an operand is a reshape of, or it itself.
-std::int32_t without_reshapes(const Graph& graph, std::int32_t node) {
-  const auto nodes = graph.nodes();
-  while (nodes[static_cast<std::size_t>(node)].op == Op::kReshape) {
-    node = nodes[static_cast<std::size_t>(node)].a;
-  }
-  return node;
-}
-
-bool is_sigmoid(const Graph::Node& node) {
-  return node.op == Op::kElementary && node.function == Elementary::kSigmoid;
-}
-
-bool is_all_ones(const Graph& graph, const Graph::Node& node) {
-  if (node.op != Op::kConstant) return false;
-  const auto entries = graph.constants().subspan(static_cast<std::size_t>(node.offset),
-                                                 static_cast<std::size_t>(node.size()));
-  return std::ranges::all_of(entries, [](double x) { return x == 1; });
-}
-
-// log sigmoid(x) is -softplus(-x) and log(1 - sigmoid(x)) is -softplus(x), which keep their digits
-// where those of a sigmoid near 0 or 1 are gone; reshapes may stand in between.
-std::optional<Var> log_of_sigmoid(Var a) {
-  Graph& graph = a.graph();
-  const auto node_of = [&](std::int32_t operand) {
-    return graph.nodes()[static_cast<std::size_t>(without_reshapes(graph, operand))];
-  };
-  Graph::Node sigmoid = node_of(a.node());
-  const bool is_complement = sigmoid.op == Op::kSubtract &&
-                             is_all_ones(graph, node_of(sigmoid.a)) &&
-                             node_of(sigmoid.b).size() == sigmoid.size();
-  if (is_complement) sigmoid = node_of(sigmoid.b);
-  if (!is_sigmoid(sigmoid)) return std::nullopt;
-  const Var x = graph.record({.op = Op::kScale,
-                              .a = sigmoid.a,
-                              .rows = sigmoid.rows,
-                              .cols = sigmoid.cols,
-                              .factor = is_complement ? 1.0 : -1.0});
-  return reshape(-softplus(x), a.rows(), a.cols());
-}
-
 }  // namespace
 
 Var operator+(Var a, Var b) { return elementwise("operator+", Op::kAdd, a, b); }
@@ -233,9 +192,19 @@ Var exp(Var a) { return elementary(Elementary::kExp, a); }
 
 Var gelu(Var a) { return elementary(Elementary::kGelu, a); }
 
+// log sigmoid(x) is -softplus(-x), which keeps its digits where those of a sigmoid near 0 or 1 are
+// gone.
 Var log(Var a) {
-  if (const auto of_sigmoid = log_of_sigmoid(a)) return *of_sigmoid;
-  return elementary(Elementary::kLog, a);
+  Graph& graph = a.graph();
+  const auto sigmoid = detail::GraphPatterns(graph).sigmoid(a.node());
+  if (!sigmoid) return elementary(Elementary::kLog, a);
+  const Graph::Node of = graph.nodes()[static_cast<std::size_t>(sigmoid->argument)];
+  const Var minus_x = graph.record({.op = Op::kScale,
+                                    .a = sigmoid->argument,
+                                    .rows = of.rows,
+                                    .cols = of.cols,
+                                    .factor = -sigmoid->sign});
+  return reshape(-softplus(minus_x), a.rows(), a.cols());
 }
 
 Var power(Var a, double exponent) { return elementary(Elementary::kPower, a, exponent); }

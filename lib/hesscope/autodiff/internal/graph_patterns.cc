@@ -31,10 +31,16 @@ bool GraphPatterns::is_of_parameters(std::int32_t i) const {
   return node(i).op == Op::kParameter;
 }
 
-std::optional<double> GraphPatterns::number(std::int32_t i) const {
+// The entries of a constant, or of reshapes of one; empty for others.
+std::span<const double> GraphPatterns::constant(std::int32_t i) const {
   const Node& n = node(root(i));
-  if (n.op != Op::kConstant || n.size() != 1) return std::nullopt;
-  return constants_[static_cast<std::size_t>(n.offset)];
+  if (n.op != Op::kConstant) return {};
+  return constants_.subspan(static_cast<std::size_t>(n.offset), static_cast<std::size_t>(n.size()));
+}
+
+std::optional<double> GraphPatterns::number(std::int32_t i) const {
+  const std::span<const double> entries = constant(i);
+  return entries.size() == 1 ? std::optional(entries.front()) : std::nullopt;
 }
 
 bool GraphPatterns::has_same_shape(std::int32_t i, std::int32_t j) const {
@@ -62,6 +68,50 @@ std::int32_t GraphPatterns::root_of_square(std::int32_t i) const {
                             node(n.a).size() == n.size() && node(n.b).size() == n.size() &&
                             node(n.a).rows == node(n.b).rows;
   return is_of_itself ? root(n.a) : -1;
+}
+
+bool GraphPatterns::is_positive_constant(std::int32_t i) const {
+  const std::span<const double> entries = constant(i);
+  return !entries.empty() && std::ranges::all_of(entries, [](double x) { return x > 0; });
+}
+
+// What node i is a multiple of, by positive constants, in any shape.
+std::int32_t GraphPatterns::without_factors(std::int32_t i) const {
+  for (;;) {
+    i = root(i);
+    const Node& n = node(i);
+    const bool is_product = n.op == Op::kHadamard || n.op == Op::kDivide;
+    if ((n.op == Op::kScale && n.factor > 0) || (is_product && is_positive_constant(n.b))) {
+      i = n.a;
+    } else if (n.op == Op::kHadamard && is_positive_constant(n.a)) {
+      i = n.b;
+    } else {
+      return i;
+    }
+  }
+}
+
+bool GraphPatterns::is_sum_of_squares(std::int32_t i) const {
+  const auto is_sum = [&](std::int32_t j) {
+    const Node& sum = node(without_factors(j));
+    return (sum.op == Op::kSumRows || sum.op == Op::kSum) && root_of_square(sum.a) >= 0;
+  };
+  const Node& found = node(without_factors(i));
+  return is_sum(i) || (found.op == Op::kHadamard && is_sum(found.a) && is_sum(found.b));
+}
+
+std::optional<GraphPatterns::Sigmoid> GraphPatterns::sigmoid(std::int32_t i) const {
+  const Node* n = &node(root(i));
+  double sign = 1;
+  if (n->op == Op::kSubtract && !constant(n->a).empty() &&
+      std::ranges::all_of(constant(n->a), [](double x) { return x == 1; })) {
+    const Node& subtracted = node(root(n->b));
+    if (subtracted.size() != n->size()) return std::nullopt;
+    n = &subtracted;
+    sign = -1;
+  }
+  const bool is_sigmoid = n->op == Op::kElementary && n->function == Elementary::kSigmoid;
+  return is_sigmoid ? std::optional(Sigmoid{sign, n->a}) : std::nullopt;
 }
 
 // What node i is the root of, entry by entry, or -1; and what it is 1 over the root of.
@@ -211,12 +261,10 @@ std::optional<GraphPatterns::Masked> GraphPatterns::masked_parameters(std::int32
   const Node& n = node(i);
   if (n.op != Op::kHadamard) return std::nullopt;
   for (const bool is_second : {true, false}) {
-    const Node& factor = node(root(is_second ? n.b : n.a));
+    const std::span<const double> mask = constant(is_second ? n.b : n.a);
     const std::int32_t operand = is_second ? n.a : n.b;
-    const bool fits = factor.op == Op::kConstant && factor.size() == n.size();
+    const bool fits = std::ssize(mask) == n.size();
     if (!fits || !has_same_shape(operand, i) || !is_of_parameters(operand)) continue;
-    const auto mask = constants_.subspan(static_cast<std::size_t>(factor.offset),
-                                         static_cast<std::size_t>(factor.size()));
     if (std::ranges::all_of(mask, [](double x) { return x == 0 || x == 1; })) {
       return Masked{mask, operand};
     }

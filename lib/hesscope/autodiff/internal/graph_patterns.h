@@ -41,6 +41,19 @@ class GraphPatterns {
 
   std::optional<Masked> masked_parameters(std::int32_t i) const;
 
+  /// Of node i = sigmoid(sign * argument), in another shape where reshapes stand between: 1 -
+  /// sigmoid(x) is sigmoid(-x).
+  struct Sigmoid {
+    double sign;
+    std::int32_t argument;
+  };
+
+  std::optional<Sigmoid> sigmoid(std::int32_t i) const;
+
+  /// Whether node i is sums of squares, or two such multiplied, times positive constants: as
+  /// exporters write a norm, a standard deviation, and below a cosine the product of two norms.
+  bool is_sum_of_squares(std::int32_t i) const;
+
   /// The node that i is a reshape of, or i.
   std::int32_t root(std::int32_t i) const;
 
@@ -52,11 +65,14 @@ class GraphPatterns {
 
   const Node& node(std::int32_t i) const { return nodes_[static_cast<std::size_t>(i)]; }
 
+  std::span<const double> constant(std::int32_t i) const;
   std::optional<double> number(std::int32_t i) const;
   bool has_same_shape(std::int32_t i, std::int32_t j) const;
   bool is_column_of(std::int32_t i, std::int32_t rows) const;
   std::int32_t rows_of_mean(std::int32_t i) const;
   std::int32_t root_of_square(std::int32_t i) const;
+  bool is_positive_constant(std::int32_t i) const;
+  std::int32_t without_factors(std::int32_t i) const;
   std::int32_t under_root(std::int32_t i) const;
   std::int32_t under_inverse_root(std::int32_t i) const;
   std::optional<Node> standardized(std::int32_t rows, std::int32_t square) const;

@@ -1,71 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <algorithm>
 #include <cmath>
-#include <cstdint>
 
 #include <hesscope/import/internal/composition.h>
 #include <hesscope/import/internal/movement.h>
 
 namespace hesscope::onnx {
-namespace {
-
-// Nodes of a graph by their numbers, below what only moves entries.
-class NodesBelow {
- public:
-  explicit NodesBelow(const Graph& graph) : graph_(graph) {}
-
-  std::int32_t below_reshapes(std::int32_t node) const {
-    while ((*this)[node].op == Graph::Op::kReshape) node = (*this)[node].a;
-    return node;
-  }
-
-  const Graph::Node& operator[](std::int32_t node) const {
-    return graph_.nodes()[static_cast<std::size_t>(node)];
-  }
-
-  bool is_positive_constant(std::int32_t node) const {
-    const Graph::Node& found = (*this)[below_reshapes(node)];
-    if (found.op != Graph::Op::kConstant) return false;
-    const auto entries = graph_.constants().subspan(static_cast<std::size_t>(found.offset),
-                                                    static_cast<std::size_t>(found.size()));
-    return std::ranges::all_of(entries, [](double x) { return x > 0; });
-  }
-
-  // Without reshapes and positive constant factors.
-  std::int32_t below_factors(std::int32_t node) const {
-    for (;;) {
-      node = below_reshapes(node);
-      const Graph::Node& found = (*this)[node];
-      using Op = Graph::Op;
-      const bool is_product = found.op == Op::kHadamard || found.op == Op::kDivide;
-      if (found.op == Op::kScale && found.factor > 0) {
-        node = found.a;
-      } else if (is_product && is_positive_constant(found.b)) {
-        node = found.a;
-      } else if (found.op == Op::kHadamard && is_positive_constant(found.a)) {
-        node = found.b;
-      } else {
-        return node;
-      }
-    }
-  }
-
-  bool is_square(std::int32_t node) const {
-    const Graph::Node& found = (*this)[below_reshapes(node)];
-    if (found.op == Graph::Op::kHadamard) {
-      return below_reshapes(found.a) == below_reshapes(found.b);
-    }
-    const bool is_second_power = found.function == Elementary::kPower && found.factor == 2;
-    return found.op == Graph::Op::kElementary &&
-           (found.function == Elementary::kSquare || is_second_power);
-  }
-
- private:
-  const Graph& graph_;
-};
-
-}  // namespace
-
 Value second_operand(const OperatorCall& call) {
   Value b = call.input(1);
   if (call.opset() >= 7 || !call.has_attribute("axis")) return b;
@@ -104,18 +43,6 @@ Var root_of_squares(Var sums) {
   const auto number = [&](double x) { return sums.graph().constant(std::span(&x, 1), 1, 1); };
   const Var is_zero = equal(sums, number(0));
   return hadamard(sqrt(sums + is_zero), number(1) - is_zero);
-}
-
-bool is_sum_of_squares(Var a) {
-  const NodesBelow nodes(a.graph());
-  const auto is_sum = [&](std::int32_t node) {
-    const Graph::Node& sum = nodes[nodes.below_factors(node)];
-    const bool adds = sum.op == Graph::Op::kSumRows || sum.op == Graph::Op::kSum;
-    return adds && nodes.is_square(sum.a);
-  };
-  const Graph::Node& found = nodes[nodes.below_factors(a.node())];
-  const bool is_product = found.op == Graph::Op::kHadamard && is_sum(found.a) && is_sum(found.b);
-  return is_product || is_sum(a.node());
 }
 
 Var norm_rows(const OperatorCall& call, Var a, double p) {

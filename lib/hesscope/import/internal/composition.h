@@ -37,10 +37,6 @@ Var norm_rows(const OperatorCall& call, Var a, double p);
 /// where the root's slope is infinite.
 Var root_of_squares(Var sums);
 
-/// Whether `a` is sums of squares, or two such multiplied, times positive constants: as exporters
-/// write a norm, a standard deviation, and below a cosine the product of two norms.
-bool is_sum_of_squares(Var a);
-
 /// A matrix times each of the tensor's columns along an axis: that axis has as many entries as the
 /// matrix has rows.
 Value multiplied_along(const OperatorCall& call,

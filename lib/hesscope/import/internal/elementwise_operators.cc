@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include <hesscope/autodiff/internal/graph_patterns.h>
 #include <hesscope/core/constants.h>
 #include <hesscope/import/internal/composition.h>
 #include <hesscope/import/internal/integer_arithmetic.h>
@@ -25,7 +26,8 @@ Values lower_function(const OperatorCall& call) {
 
 Values lower_root(const OperatorCall& call) {
   const Value x = call.real(0);
-  return {call.result(is_sum_of_squares(*x.var) ? root_of_squares(*x.var) : sqrt(*x.var), x.axes)};
+  const bool is_norm = detail::GraphPatterns(call.graph()).is_sum_of_squares(x.var->node());
+  return {call.result(is_norm ? root_of_squares(*x.var) : sqrt(*x.var), x.axes)};
 }
 
 // f(x) for a composition of graph operations.

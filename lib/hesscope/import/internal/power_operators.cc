@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include <hesscope/autodiff/internal/graph_patterns.h>
 #include <hesscope/import/internal/composition.h>
 #include <hesscope/import/internal/integer_arithmetic.h>
 #include <hesscope/import/internal/movement.h>
@@ -100,11 +101,9 @@ Var sign_of_power(const OperatorCall& call, Var y) {
 
 // Whether x is cut off above 0, as in a generalised mean.
 bool is_cut_off_above_zero(Var x) {
-  const auto nodes = x.graph().nodes();
-  const Graph::Node* node = &nodes[static_cast<std::size_t>(x.node())];
-  while (node->op == Graph::Op::kReshape) node = &nodes[static_cast<std::size_t>(node->a)];
-  return node->op == Graph::Op::kElementary && node->function == Elementary::kClip &&
-         node->factor > 0;
+  const std::int32_t root = detail::GraphPatterns(x.graph()).root(x.node());
+  const Graph::Node& node = x.graph().nodes()[static_cast<std::size_t>(root)];
+  return node.op == Graph::Op::kElementary && node.function == Elementary::kClip && node.factor > 0;
 }
 
 // x^y of exponents that are no constants, or too many to part: exp(y log |x|), with the sign of
