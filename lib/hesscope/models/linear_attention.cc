@@ -197,29 +197,69 @@ Var with_features(ModelBuilder& b, const LinearAttentionOptions& options, Var z)
   return embed(features, 0, 0, d + 1, width) + embed(slice(z, d, 0, 1, width), d, 0, d + 1, width);
 }
 
-// The query's column after all layers, without activation: S and q instead of Z.
+// What a layer without activation does to each column of Z, A = I + sum_h P_h S Q_h with S the
+// mean of z z^T over the context.
+class LinearLayer {
+ public:
+  LinearLayer(const std::vector<Head>& heads, Var s) : heads_(heads), s_(s) {}
+
+  Var matrix() const {
+    const Eigen::Index e = s_.rows();
+    const Var identity = s_.graph().constant(Eigen::MatrixXd::Identity(e, e));
+    return identity + sum_over_heads(heads_, [&](const Head& head) {
+             return matmul(head.p, matmul(s_, head.q));
+           });
+  }
+
+  /// A x, by products of vectors.
+  Var operator()(Var x) const {
+    return x + sum_over_heads(heads_, [&](const Head& head) {
+             return matmul(head.p, matmul(s_, matmul(head.q, x)));
+           });
+  }
+
+  /// A^T x
+  Var transposed(Var x) const {
+    return x + sum_over_heads(heads_, [&](const Head& head) {
+             return matmul_tn(head.q, matmul(s_, matmul_tn(head.p, x)));
+           });
+  }
+
+ private:
+  const std::vector<Head>& heads_;
+  Var s_;
+};
+
+// The query's column after all layers, without activation: S and q instead of Z, S -> A S A^T and
+// q -> A q. The last S meets a vector of each head alone, S v = A (S (A^T v)): it is not formed, nor
+// is the last A but one where that takes more multiply-adds than its products with these vectors.
 Var query_by_states(ModelBuilder& b, const LinearAttentionOptions& options, Var z) {
   const Eigen::Index e = z.rows();
   const Eigen::Index n = z.cols() - 1;
-  const double inverse_n = 1.0 / static_cast<double>(n);
+  std::vector<std::vector<Head>> layers;
+  for (std::int64_t l = 0; l < options.layers; ++l) layers.push_back(declare_layer(b, options, l));
   const Var context = slice(z, 0, 0, e, n);
-  const Var identity = b.constant(Eigen::MatrixXd::Identity(e, e));
-  Var s = matmul_nt(context, context);
+  Var s = 1.0 / static_cast<double>(n) * matmul_nt(context, context);
   Var q = slice(z, 0, n, e, 1);
-  for (std::int64_t l = 0; l < options.layers; ++l) {
-    const std::vector<Head> heads = declare_layer(b, options, l);
-    const Var before = q;
-    q = q + inverse_n * sum_over_heads(heads, [&](const Head& head) {
-              return matmul(head.p, matmul(s, matmul(head.q, before)));
-            });
-    if (l + 1 < options.layers) {
-      const Var a = identity + inverse_n * sum_over_heads(heads, [&](const Head& head) {
-                                 return matmul(head.p, matmul(s, head.q));
-                               });
-      s = matmul_nt(matmul(a, s), a);
-    }
+  for (std::int64_t l = 0; l + 2 < options.layers; ++l) {
+    const Var a = LinearLayer(layers[static_cast<std::size_t>(l)], s).matrix();
+    q = matmul(a, q);
+    s = matmul_nt(matmul(a, s), a);
   }
-  return q;
+  if (options.layers == 1) return LinearLayer(layers.front(), s)(q);
+  const LinearLayer before(layers[layers.size() - 2], s);
+  const std::int64_t num_vectors = 2 * options.heads + 1;
+  std::optional<Var> a;
+  if (num_vectors * (3 * options.heads - 1) > 2 * options.heads * e) a = before.matrix();
+  const auto times_a = [&](Var x) { return a ? matmul(*a, x) : before(x); };
+  const auto times_a_transposed = [&](Var x) {
+    return a ? matmul_tn(*a, x) : before.transposed(x);
+  };
+  q = times_a(q);
+  return q + sum_over_heads(layers.back(), [&](const Head& head) {
+           const Var v = times_a_transposed(matmul(head.q, q));
+           return matmul(head.p, times_a(matmul(s, v)));
+         });
 }
 
 // The same with softmax. Row i of the weights belongs to token i as the query: its entry j is that
