@@ -355,6 +355,16 @@ TEST(Losses, SayWhatTheyWouldApplyTwice) {
   }
 }
 
+TEST(Losses, SayThatTheCrossEntropyOfOneClassIsZero) {
+  const auto remark = [](LossKind kind, Eigen::Index num_outputs) {
+    return remark_on_single_class({.kind = kind}, num_outputs);
+  };
+  EXPECT_NE(remark(LossKind::kCrossEntropy, 1).find("bce-with-logits"), std::string::npos);
+  EXPECT_EQ(remark(LossKind::kCrossEntropy, 2), "");
+  EXPECT_EQ(remark(LossKind::kBinaryCrossEntropy, 1), "");
+  EXPECT_EQ(remark(LossKind::kMeanSquaredError, 1), "");
+}
+
 TEST(Losses, RefusesAClassAxisThatDoesNotFit) {
   Data data;
   data.is_integer = true;

@@ -220,6 +220,12 @@ Var record_loss(ModelBuilder& builder,
   return detail::class_loss(builder, options, output, shape, target, data);
 }
 
+std::string remark_on_single_class(const LossOptions& options, Eigen::Index num_outputs) {
+  if (options.kind != LossKind::kCrossEntropy || num_outputs != 1) return {};
+  return "the model has one output, and loss = \"cross-entropy\" of one class is 0 whatever the "
+         "parameters: \"bce-with-logits\" takes the logit of one class against another";
+}
+
 std::string remark_on_probabilities(const LossOptions& options, Var output) {
   using Op = Graph::Op;
   const auto nodes = output.graph().nodes();

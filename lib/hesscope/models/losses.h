@@ -80,4 +80,7 @@ std::string remark_on_class_axis(const LossOptions& options,
 /// @param output  as in record_loss().
 std::string remark_on_probabilities(const LossOptions& options, Var output);
 
+/// What to say where a cross-entropy is that of one class, and 0; empty elsewhere.
+std::string remark_on_single_class(const LossOptions& options, Eigen::Index num_outputs);
+
 }  // namespace hesscope

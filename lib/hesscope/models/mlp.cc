@@ -206,6 +206,9 @@ Model sized(const ModelSources& sources, std::vector<std::int64_t> widths) {
   };
   Model model = is_plain(loss, "target", sources.data) ? mlp(options) : with_loss();
   model.weight_decay = weight_decay_from(settings);
+  if (std::string remark = remark_on_single_class(loss, options.widths.back()); !remark.empty()) {
+    model.remarks.push_back(std::move(remark));
+  }
   return model;
 }
 

@@ -232,6 +232,7 @@ Model build(const ChosenGraph& graph, const ModelSources& sources, const TensorS
                              remark_on_statistics(file, weights, settings),
                              remark_on_folded_weights(file, weights, settings),
                              remark_on_class_axis(loss, shape, target, sources.data),
+                             remark_on_single_class(loss, value.var->rows() * value.var->cols()),
                              ends_in}) {
     if (!remark.empty()) model.remarks.push_back(std::move(remark));
   }
