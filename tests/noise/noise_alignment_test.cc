@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include <Eigen/Core>
+#include <Eigen/Geometry>
 #include <gtest/gtest.h>
 
 #include <hesscope/core/constants.h>
@@ -92,6 +93,35 @@ TEST(NoiseAlignment, IsTheFormulasOfAModel) {
   }
   EXPECT_LE(spectrum.num_fitted, h.rows());
   EXPECT_GT(spectrum.num_fitted, 10);
+}
+
+// Eigenvectors of one eigenvalue are any basis of a space. Of H = diag(2, 2, 5, 0, 0, 0) and S, the
+// noise is the mean of S_kk over each space, and the line goes through two points.
+TEST(NoiseSpectrum, OfEigenvaluesThatCoincideIsTheSameInAnyBasis) {
+  VectorXd eigenvalues(6);
+  eigenvalues << 0.0, 0.0, 0.0, 2.0, 2.0, 5.0;
+  const MatrixXd s = positive_definite(6, 3);
+  Eigensystem eigensystem = dense_eigensystem(MatrixXd(eigenvalues.asDiagonal()));
+  ASSERT_EQ(eigensystem.status, Status::kOk);
+  VectorXd expected(6);
+  expected.head(3).setConstant(s.diagonal().head(3).mean());
+  expected.segment(3, 2).setConstant(s.diagonal().segment(3, 2).mean());
+  expected[5] = s(5, 5);
+  const double slope = std::log(expected[5] / expected[3]) / std::log(5.0 / 2.0);
+  const Eigen::Rotation2Dd rotation(0.7);
+  for (const bool is_turned : {false, true}) {
+    SCOPED_TRACE(is_turned);
+    if (is_turned) {
+      for (const Index first : {0, 1, 3}) {
+        eigensystem.eigenvectors.middleCols(first, 2) *= rotation.toRotationMatrix();
+      }
+    }
+    const NoiseSpectrum found = noise_spectrum(eigensystem, s);
+    ASSERT_EQ(found.status, Status::kOk);
+    EXPECT_LE((found.noise - expected).norm(), kAlignmentTolerance * s.norm());
+    EXPECT_EQ(found.num_fitted, 2);
+    EXPECT_NEAR(found.power_law.slope.value, slope, kAlignmentTolerance);
+  }
 }
 
 // Eigenvalues and noise within rounding of zero have no logarithm that means something.

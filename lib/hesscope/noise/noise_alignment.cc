@@ -37,7 +37,26 @@ NoiseAlignment both(Status status) {
   return {missing_statistic(status), missing_statistic(status)};
 }
 
+// Eigenvalues k, first <= k < end, that coincide.
+struct Coinciding {
+  Index first;
+  Index end;
+};
+
+std::vector<Coinciding> coinciding(const Eigensystem& eigensystem) {
+  const VectorXd& values = eigensystem.eigenvalues;
+  std::vector<Coinciding> found;
+  for (Index k = 0; k < values.size(); ++k) {
+    const bool is_next =
+        k == 0 || !(std::abs(values[k] - values[k - 1]) <= eigensystem.rounding_band);
+    if (is_next) found.push_back({k, k});
+    found.back().end = k + 1;
+  }
+  return found;
+}
+
 LineFit power_law(const Eigensystem& eigensystem,
+                  const std::vector<Coinciding>& sets,
                   const VectorXd& noise,
                   double noise_band,
                   Index& num_fitted) {
@@ -45,16 +64,17 @@ LineFit power_law(const Eigensystem& eigensystem,
   std::vector<double> y;
   double smallest = kInfinity;
   double largest = 0.0;
-  for (Index k = 0; k < noise.size(); ++k) {
-    const double magnitude = std::abs(eigensystem.eigenvalues[k]);
-    if (!(magnitude > eigensystem.rounding_band && noise[k] > noise_band)) continue;
+  for (const Coinciding& set : sets) {
+    const double magnitude =
+        std::abs(eigensystem.eigenvalues.segment(set.first, set.end - set.first).mean());
+    if (!(magnitude > eigensystem.rounding_band && noise[set.first] > noise_band)) continue;
     smallest = std::min(smallest, magnitude);
     largest = std::max(largest, magnitude);
     x.push_back(std::log(magnitude));
-    y.push_back(std::log(noise[k]));
+    y.push_back(std::log(noise[set.first]));
   }
   num_fitted = static_cast<Index>(x.size());
-  // Equal ones differ by rounding, and a slope over that is none.
+  // Of one magnitude, signs apart, there is no slope.
   if (x.size() < 2 || !(largest - smallest > eigensystem.rounding_band)) {
     const Statistic none = missing_statistic(Status::kUndefinedZeroDenominator);
     return {none, none, none, none};
@@ -109,12 +129,17 @@ NoiseSpectrum noise_spectrum(const Eigensystem& eigensystem,
     const detail::SingleThreadedBlas one_thread;
     product = detail::symmetric_times(s, eigensystem.eigenvectors);
   }
-  const VectorXd noise = eigensystem.eigenvectors.cwiseProduct(product).colwise().sum().transpose();
+  VectorXd noise = eigensystem.eigenvectors.cwiseProduct(product).colwise().sum().transpose();
+  const std::vector<Coinciding> sets = coinciding(eigensystem);
+  for (const Coinciding& set : sets) {
+    auto own = noise.segment(set.first, set.end - set.first);
+    own.setConstant(own.mean());
+  }
   result.noise = detail::scaled_back(noise, exponent_of_copy + 2 * exponent);
   // The exponent of a power law is the same for multiples of S.
   const double band = std::ldexp(detail::rounding_band(n, s.norm()), exponent_of_copy);
-  result.power_law =
-      power_law(eigensystem, detail::scaled_back(noise, exponent_of_copy), band, result.num_fitted);
+  result.power_law = power_law(
+      eigensystem, sets, detail::scaled_back(noise, exponent_of_copy), band, result.num_fitted);
   if (exponent != 0 && result.power_law.intercept.status == Status::kOk) {
     result.power_law.intercept.value += 2.0 * exponent * std::numbers::ln2;
   }

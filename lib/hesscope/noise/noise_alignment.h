@@ -31,14 +31,16 @@ NoiseAlignment noise_alignment(const Eigen::Ref<const Eigen::MatrixXd>& hessian,
 
 struct NoiseSpectrum {
   Status status = Status::kNotComputed;
-  /// v_k^T S v_k, n, in the order of the eigenvalues: its sum is tr S. Within a cluster of
-  /// eigenvalues only sums over the cluster mean something.
+  /// v_k^T S v_k, n, in the order of the eigenvalues: its sum is tr S. Eigenvalues that lie no
+  /// further from the next than the rounding band of H coincide: each has the mean of theirs, which
+  /// depends on no basis.
   Eigen::VectorXd noise;
   /// log noise_k = intercept + p log |lambda_k|: the slope p is the exponent of noise ~
   /// |lambda|^p, with its standard error. By least squares over the k with |lambda_k| above the
-  /// rounding band of H and noise_k above (n + 10) eps ||S||_F, those of S.
+  /// rounding band of H and noise_k above (n + 10) eps ||S||_F, those of S; those that coincide are
+  /// one point, at their mean.
   LineFit power_law;
-  /// How many these were; the line is undefined for fewer than two, and where their |lambda_k|
+  /// How many points these were; the line is undefined for fewer than two, and where their |lambda|
   /// differ by no more than the rounding band.
   Eigen::Index num_fitted = 0;
 };

@@ -64,15 +64,17 @@ NoiseCovariance::NoiseCovariance(Group& declaring)
           {.name = "eigendirection_noise",
            .dimensions = {"rank"},
            .long_name = "variance of per-sample gradients along eigenvectors of the Hessian",
-           .definition = "v^T S v for the unit eigenvector v of each eigenvalue",
+           .definition = "v^T S v for the unit eigenvector v of each eigenvalue; of eigenvalues "
+                         "that coincide, no further from the next than the rounding band, the "
+                         "mean of theirs, which depends on no basis",
            .undefined = kUndefinedOfOne})),
       noise_exponent_(declaring.add(
           {.name = "noise_exponent",
            .long_name = "exponent of noise as a power of curvature",
            .definition = "slope of the least-squares line of log eigendirection_noise on log "
-                         "|eigenvalue|, over those of which neither is zero within rounding; "
-                         "undefined where their |eigenvalue| differ by no more than the rounding "
-                         "band",
+                         "|eigenvalue|, over those of which neither is zero within rounding, "
+                         "those that coincide as one; undefined where their |eigenvalue| differ "
+                         "by no more than the rounding band",
            .undefined = kUndefinedScale,
            .headline = 7})),
       noise_exponent_standard_error_(declaring.add(
@@ -84,7 +86,8 @@ NoiseCovariance::NoiseCovariance(Group& declaring)
           {.name = "noise_exponent_count",
            .type = VariableType::kInt64,
            .long_name = "eigenvalues in the fit of noise_exponent",
-           .definition = "how many there are of which neither number is zero within rounding",
+           .definition = "how many there are of which neither number is zero within rounding, "
+                         "those that coincide as one",
            .undefined = kUndefinedOfOne})) {}
 
 NoiseCovariance::Scale NoiseCovariance::declare_scale(Group& declaring, const Variable& value) {
