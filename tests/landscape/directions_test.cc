@@ -147,6 +147,10 @@ TEST_F(DirectionsTest, EigenAreEigenvectorsOfTheRanksAskedFor) {
       EXPECT_NEAR(std::abs(v.dot(oracle.vectors.col(ranks[k]))), 1, 1e-12) << text;
       EXPECT_EQ(v.maxCoeff(), v.cwiseAbs().maxCoeff()) << text;
       EXPECT_NEAR(number(directions, "eigenvalue_" + std::to_string(k + 1)), value, 1e-12) << text;
+      Eigen::VectorXd distances = (oracle.values.array() - value).abs();
+      distances[ranks[k]] = kInfinity;
+      const double gap = distances.minCoeff() / oracle.values.cwiseAbs().maxCoeff();
+      EXPECT_NEAR(number(directions, "gap_" + std::to_string(k + 1)), gap, 1e-12) << text;
     }
   };
   expect("eigen", kSize - 1, kSize - 2);

@@ -19,10 +19,12 @@
 #include "landscape/indefinite_quadratic.h"
 #include "support/decompositions.h"
 #include "support/files.h"
+#include "support/quadratic_objective.h"
 
 namespace hesscope {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::NanSensitiveDoubleEq;
@@ -78,6 +80,24 @@ TEST(MapLandscape, OfAQuadraticAlongEigenvectorsIsItsOwnModel) {
   EXPECT_NEAR(map.group()["trajectory_alpha"].reals()[0],
               -2 * theta.dot(pairs.vectors.col(23)) * sign("direction_1", 23),
               1e-12);
+}
+
+TEST(MapLandscape, WarnsOfEigenvectorsThatAreAnyOfASpace) {
+  Eigen::VectorXd eigenvalues = Eigen::VectorXd::LinSpaced(24, -3, 4);
+  eigenvalues[1] = eigenvalues[0];
+  const test::QuadraticObjective objective(
+      {eigenvalues.asDiagonal()}, Eigen::VectorXd::Zero(24), 0.0, {{"weight", {24}, 0, 24}});
+  const auto warnings = [&](const std::string& directions) {
+    const LandscapeOptions options = options_of(directions, "3x3", "-1:1");
+    const LandscapeMap map =
+        map_landscape(objective, {{"here", Eigen::VectorXd::Ones(24)}}, options);
+    EXPECT_TRUE(map.is_conclusive());
+    return std::vector<std::string>(map.warnings().begin(), map.warnings().end());
+  };
+  EXPECT_THAT(warnings("eigen:0,1"), IsEmpty());
+  EXPECT_THAT(warnings("eigen:0,-3"), IsEmpty());
+  EXPECT_THAT(warnings("eigen:0,-2"), ElementsAre(HasSubstr("direction_2: its eigenvalue")));
+  EXPECT_THAT(warnings("eigen:-1,0"), ElementsAre(HasSubstr("direction_1: its eigenvalue")));
 }
 
 TEST(MapLandscape, OfAProblemIsWhatTheProgramFinds) {

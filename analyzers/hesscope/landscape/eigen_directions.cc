@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <string>
 #include <system_error>
 
 #include <fmt/format.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/landscape/internal/direction_kinds.h>
 #include <hesscope/landscape/internal/direction_tools.h>
@@ -61,14 +64,36 @@ std::vector<Variable> eigen_quantities() {
     quantities.push_back({.name = std::string("residual_") + index,
                           .long_name = std::string("residual of eigenvalue_") + index,
                           .definition = "Euclidean norm of H v - lambda v"});
+    quantities.push_back(
+        {.name = std::string("gap_") + index,
+         .long_name = std::string("gap beside eigenvalue_") + index,
+         .definition = std::string("distance to the eigenvalue next to it, over the largest "
+                                   "magnitude of an eigenvalue; within 1e-6 direction_") +
+                       index + " is any of a space that they have in common",
+         .undefined = {Status::kUndefinedTooFewPoints}});
   }
   return quantities;
+}
+
+// From an eigenvalue to the next, in units of the largest magnitude; no number where there is one
+// eigenvalue. `place` counts from the end, and one further than it is known where there is one.
+Statistic gap_beside(const Extremes& extremes, const EndOfSpectrum& end, Eigen::Index place) {
+  double gap = kInfinity;
+  for (const Eigen::Index next : {place - 1, place + 1}) {
+    if (next < 0 || next >= end.values.size()) continue;
+    gap = std::min(gap, std::abs(end.values[next] - end.values[place]));
+  }
+  if (std::isinf(gap)) return missing_statistic(Status::kUndefinedTooFewPoints);
+  const double largest =
+      std::max(std::abs(extremes.largest.values[0]), std::abs(extremes.smallest.values[0]));
+  return finite_statistic(gap == 0 ? 0 : gap / largest);
 }
 
 Directions make_eigen(const DirectionContext& context, const std::vector<Eigen::Index>& ranks) {
   Eigen::Index count = 1;
   for (const Eigen::Index rank : ranks) count = std::max(count, place_of(rank) + 1);
-  const Extremes& extremes = context.centre.extremes(count);
+  const Eigen::Index n = context.centre.theta().size();
+  const Extremes& extremes = context.centre.extremes(std::min(count + 1, n));
   Directions result{.facts = {.variables = eigen_quantities()}};
   for (const Eigen::Index rank : ranks) {
     if (end_of(extremes, rank).status != Status::kOk) {
@@ -76,7 +101,7 @@ Directions make_eigen(const DirectionContext& context, const std::vector<Eigen::
       return result;
     }
   }
-  result.columns.resize(context.centre.theta().size(), static_cast<Eigen::Index>(ranks.size()));
+  result.columns.resize(n, static_cast<Eigen::Index>(ranks.size()));
   for (std::size_t k = 0; k < ranks.size(); ++k) {
     const EndOfSpectrum& end = end_of(extremes, ranks[k]);
     const auto column = static_cast<Eigen::Index>(k);
@@ -85,6 +110,7 @@ Directions make_eigen(const DirectionContext& context, const std::vector<Eigen::
     const std::string name = fmt::format("eigenvalue_{}", k + 1);
     result.facts[name].set(end.values[place_of(ranks[k])]);
     result.facts[fmt::format("residual_{}", k + 1)].set(end.residuals[place_of(ranks[k])]);
+    result.facts[fmt::format("gap_{}", k + 1)].set(gap_beside(extremes, end, place_of(ranks[k])));
     if (end.proof == Proof::kConverged) result.facts[name].is_proved = false;
   }
   return result;

@@ -6,6 +6,7 @@
 
 #include <hesscope/analysis/internal/checkpoint_records.h>
 #include <hesscope/analysis/internal/result_reading.h>
+#include <hesscope/analyzers/internal/eigenvalue_clusters.h>
 #include <hesscope/core/constants.h>
 #include <hesscope/dataset/result_reader.h>
 #include <hesscope/landscape/internal/landscape_summary.h>
@@ -87,6 +88,22 @@ void summarize_scalars(const Group& scalars, LandscapeResult& result) {
   }
 }
 
+// Eigenvectors of eigenvalues that coincide are any of a space: another grid of the same plane's kind
+// would be as good, and may look otherwise.
+void summarize_gaps(const Group& directions, LandscapeResult& result) {
+  for (const char* const index : {"1", "2"}) {
+    const Variable* const gap = directions.find(std::string("gap_") + index);
+    if (gap == nullptr || gap->status() != Status::kOk || !(gap->number() <= kClusterGap)) continue;
+    result.warnings.push_back(fmt::format(
+        "{}/direction_{}: its eigenvalue and the next are one within {:g} of the "
+        "largest magnitude, so that the direction is any of a space of eigenvectors, and "
+        "the surface with it",
+        io::kLandscapeGroup,
+        index,
+        kClusterGap));
+  }
+}
+
 }  // namespace
 
 void summarize_roots(const LandscapeInputs& inputs,
@@ -103,6 +120,7 @@ void summarize_landscape(const LandscapeParts& parts, LandscapeResult& result) {
   summarize_surface(parts.surface, result.grid, result);
   summarize_trajectory(parts.trajectory, result);
   summarize_scalars(parts.directions, result);
+  summarize_gaps(parts.directions, result);
   summarize_scalars(parts.scalars, result);
 }
 
