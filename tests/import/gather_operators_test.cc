@@ -233,11 +233,6 @@ TEST(ScatterElements, TakesTheLargestAndTheLeastOfWhatHitsAnEntry) {
 }
 
 TEST(ScatterElements, RefusesWhatItCannotKnow) {
-  OperatorFixture data("ScatterElements");
-  data.with("axis", 1).data({3});
-  add_indices(data, {2}, 3);
-  data.data({2});
-  expect_refused(data, "where values are put must be known before");
   OperatorFixture strange("ScatterElements");
   expect_refused(scattered_thrice(strange, "mean"), "reduction 'mean' is not one of");
   OperatorFixture apart("ScatterElements");

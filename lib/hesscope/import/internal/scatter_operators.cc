@@ -9,26 +9,10 @@
 #include <hesscope/import/internal/indices.h>
 #include <hesscope/import/internal/movement.h>
 #include <hesscope/import/internal/operator_registry.h>
+#include <hesscope/import/internal/scattered_lines.h>
 
 namespace hesscope::onnx {
 namespace {
-
-// The product of each row, by halves.
-Var product_of_rows(Var a) {
-  while (a.cols() > 1) {
-    const Eigen::Index half = a.cols() / 2;
-    const Var front = slice(a, 0, 0, a.rows(), half);
-    const Var back = slice(a, 0, half, a.rows(), half);
-    const Var both = hadamard(front, back);
-    if (a.cols() % 2 == 0) {
-      a = both;
-      continue;
-    }
-    const Var last = slice(a, 0, a.cols() - 1, a.rows(), 1);
-    a = embed(both, 0, 0, a.rows(), half + 1) + embed(last, 0, half, a.rows(), half + 1);
-  }
-  return a;
-}
 
 // What entries that are hit become: a row for each, of the entry itself and of all updates that hit
 // it; rows are filled up with what does not matter.
@@ -57,10 +41,7 @@ Value reduced(const OperatorCall& call,
             both,
             {.axes = axes, .table = std::move(table), .fill = reduction == "mul" ? 1.0 : 0.0});
   const Var rows = matrix(joined, axes[0].size, axes[1].size);
-  const Var result = reduction == "add"   ? sum_rows(rows)
-                     : reduction == "mul" ? product_of_rows(rows)
-                     : reduction == "max" ? max_rows(rows)
-                                          : -max_rows(-rows);
+  const Var result = joined_rows(call, rows, reduction);
   return call.result(result, {axes.front()}, data.kind);
 }
 
@@ -99,9 +80,6 @@ Value scattered(const OperatorCall& call,
     const std::array both = {data, updates};
     return moved(call, both, {.axes = data.axes, .table = std::move(table)});
   }
-  if (reduction != "add" && reduction != "mul" && reduction != "max" && reduction != "min") {
-    call.refuse("reduction '{}' is not one of none, add, mul, max and min", reduction);
-  }
   std::map<std::int32_t, std::vector<std::int32_t>> hits;
   for (std::size_t e = 0; e < targets.size(); ++e) {
     hits[targets[e]].push_back(static_cast<std::int32_t>(e));
@@ -114,12 +92,31 @@ Value scattered(const OperatorCall& call,
   return moved(call, both, {.axes = data.axes, .table = std::move(table)});
 }
 
-std::vector<std::int64_t> known_places(const OperatorCall& call) {
-  const auto known = indices_at_hand(call, 1);
-  if (!known) {
-    call.refuse("its indices depend on data: where values are put must be known before");
+// The data tell the places along the axis.
+Value scattered_by_data(const OperatorCall& call,
+                        const Value& data,
+                        const Value& indices,
+                        const Value& updates,
+                        int axis) {
+  const std::array last = {axis};
+  const std::vector<int> order = order_with_last(data.rank(), last);
+  const auto lines_of = [&](const Value& value) {
+    const std::int64_t cols = value.axes[static_cast<std::size_t>(axis)].size;
+    return matrix(transposed(call, call.real(value), order), value.size() / cols, cols);
+  };
+  const Var lines = lines_of(data);
+  const Var places = lines_of(indices);
+  if (places.rows() != lines.rows()) {
+    call.refuse("indices {} that depend on data must have the lengths of data {} but along axis {}",
+                text(indices.axes),
+                text(data.axes),
+                axis);
   }
-  return *known;
+  const Var result =
+      scattered_lines(call, lines, places, lines_of(updates), call.text("reduction", "none"));
+  Axes axes;
+  for (const int i : order) axes.push_back(data.axes[static_cast<std::size_t>(i)]);
+  return transposed(call, call.result(result, std::move(axes), data.kind), inverse_order(order));
 }
 
 // Result[i0, ..., indices[i0, i1, ...], ...] = updates[i0, i1, ...], the index at `axis`.
@@ -147,14 +144,15 @@ Values lower_scatter_elements(const OperatorCall& call) {
       call.refuse("indices {} reach beyond {}", text(indices.axes), text(data.axes));
     }
   }
-  const std::vector<std::int64_t> known = known_places(call);
+  const auto known = indices_at_hand(call, 1);
+  if (!known) return {scattered_by_data(call, data, indices, updates, axis)};
   const std::int64_t stride = std::exchange(strides[along], 0);
   std::vector<std::int32_t> targets = table_of(call, indices.axes, [&](auto at) {
     return std::inner_product(at.begin(), at.end(), strides.begin(), std::int64_t{0});
   });
   for (std::size_t e = 0; e < targets.size(); ++e) {
     targets[e] += static_cast<std::int32_t>(
-        stride * counted_from_front(call, known[e], data.axes[along].size));
+        stride * counted_from_front(call, (*known)[e], data.axes[along].size));
   }
   return {scattered(call, data, updates, targets, call.text("reduction", "none"))};
 }
@@ -180,7 +178,9 @@ Values lower_scatter_nd(const OperatorCall& call) {
   // The indices' own axes: slices of the result would hold what several samples put there.
   for (int i = 0; i < indices.rank(); ++i) call.require_no_batch(indices, i, "it puts slices by");
   for (int i = 0; i < depth; ++i) call.require_no_batch(data, i, "it puts slices along");
-  const std::vector<std::int64_t> known = known_places(call);
+  const auto known = indices_at_hand(call, 1);
+  if (!known)
+    call.refuse("its indices depend on data or parameters: where it puts slices must be known");
   const std::vector<std::int64_t> strides = strides_of(data.axes);
   const std::int64_t inner = extent_of(data.axes, depth, rank);
   const std::int64_t slices = extent_of(indices.axes, 0, indices.rank() - 1);
@@ -189,7 +189,7 @@ Values lower_scatter_nd(const OperatorCall& call) {
     std::int64_t start = 0;
     for (int k = 0; k < depth; ++k) {
       const auto i = static_cast<std::size_t>(k);
-      const std::int64_t index = known[static_cast<std::size_t>(s * depth + k)];
+      const std::int64_t index = (*known)[static_cast<std::size_t>(s * depth + k)];
       start += strides[i] * counted_from_front(call, index, data.axes[i].size);
     }
     starts.push_back(start);

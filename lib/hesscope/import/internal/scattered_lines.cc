@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include <hesscope/import/internal/indices.h>
+#include <hesscope/import/internal/movement.h>
+#include <hesscope/import/internal/scattered_lines.h>
+
+namespace hesscope::onnx {
+namespace {
+
+using Eigen::Index;
+
+// The product of each row, by halves.
+Var product_of_rows(Var a) {
+  while (a.cols() > 1) {
+    const Index half = a.cols() / 2;
+    const Var front = slice(a, 0, 0, a.rows(), half);
+    const Var back = slice(a, 0, half, a.rows(), half);
+    const Var both = hadamard(front, back);
+    if (a.cols() % 2 == 0) {
+      a = both;
+      continue;
+    }
+    const Var last = slice(a, 0, a.cols() - 1, a.rows(), 1);
+    a = embed(both, 0, 0, a.rows(), half + 1) + embed(last, 0, half, a.rows(), half + 1);
+  }
+  return a;
+}
+
+// A row for each entry n of each line l, and in it a column for each update of the line.
+class ScatteredLines {
+ public:
+  ScatteredLines(const OperatorCall& call, Var lines, Var places, Var updates)
+      : call_(call),
+        size_(lines.cols()),
+        count_(updates.cols()),
+        rows_(lines.rows() * size_),
+        entries_(reshape(lines, rows_, 1)),
+        places_(from_front(places)),
+        updates_(beside_entries(updates)),
+        is_one_number_(has_one_number(updates)),
+        is_hit_(equal(beside_entries(places_), own_places())) {}
+
+  Var replaced() const {
+    if (count_ > 1 && !is_one_number_) {
+      call_.refuse(
+          "puts numbers at places that depend on data, where several may meet, and ONNX leaves "
+          "open "
+          "which one stays; it may put one in each line, the same everywhere, or join them by a "
+          "reduction (scatter_add with opset_version=16, scatter_reduce)");
+    }
+    const Var is_any_hit = less(call_.constant(0.0), sum_rows(is_hit_));
+    return select(is_any_hit, slice(updates_, 0, 0, rows_, 1), entries_) + misses();
+  }
+
+  Var joined(const std::string& reduction) const {
+    const bool is_extreme = reduction == "max" || reduction == "min";
+    const Var elsewhere =
+        is_extreme ? moved_to_rows(entries_, count_, [](Index row, Index /*e*/) { return row; })
+                   : filled(reduction == "mul" ? 1.0 : 0.0);
+    const Var hits = select(is_hit_, updates_, elsewhere);
+    std::vector<std::int32_t> table;
+    for (Index row = 0; row < rows_; ++row) {
+      table.push_back(static_cast<std::int32_t>(row));
+      for (Index e = 0; e < count_; ++e) {
+        table.push_back(static_cast<std::int32_t>(rows_ + row * count_ + e));
+      }
+    }
+    return joined_rows(call_, gather(entries_, hits, table, rows_, 1 + count_), reduction) +
+           misses();
+  }
+
+ private:
+  template <typename Source>
+  Var moved_to_rows(Var a, Index cols, Source source) const {
+    std::vector<std::int32_t> table;
+    table.reserve(static_cast<std::size_t>(rows_ * cols));
+    for (Index row = 0; row < rows_; ++row) {
+      for (Index e = 0; e < cols; ++e) table.push_back(static_cast<std::int32_t>(source(row, e)));
+    }
+    return gather(a, table, rows_, cols);
+  }
+
+  bool has_one_number(Var updates) const {
+    const auto numbers = call_.graph().constant_value(updates);
+    return !numbers.empty() &&
+           std::ranges::adjacent_find(numbers, std::not_equal_to()) == numbers.end();
+  }
+
+  Var from_front(Var places) const {
+    const Var column = reshape(places, places.rows() * count_, 1);
+    return column + static_cast<double>(size_) * less(column, call_.constant(0.0));
+  }
+
+  Var beside_entries(Var of_lines) const {
+    return moved_to_rows(
+        of_lines, count_, [&](Index row, Index e) { return row / size_ * count_ + e; });
+  }
+
+  Var own_places() const {
+    std::vector<double> own;
+    for (Index row = 0; row < rows_; ++row) own.push_back(static_cast<double>(row % size_));
+    return call_.constant(own);
+  }
+
+  Var filled(double number) const {
+    const std::vector<double> entries(static_cast<std::size_t>(rows_ * count_), number);
+    return call_.graph().constant(entries, rows_, count_);
+  }
+
+  // 0 in lines all of whose places are there, NaN in others.
+  Var misses() const {
+    const Var none = lookup(call_.constant(0.0), -is_outside(places_, size_));
+    const Var of_lines = sum_rows(reshape(none, rows_ / size_, count_));
+    return moved_to_rows(of_lines, 1, [&](Index row, Index /*e*/) { return row / size_; });
+  }
+
+  const OperatorCall& call_;
+  Index size_;
+  Index count_;
+  Index rows_;
+  Var entries_;
+  Var places_;
+  Var updates_;
+  bool is_one_number_;
+  Var is_hit_;
+};
+
+}  // namespace
+
+Var joined_rows(const OperatorCall& call, Var rows, const std::string& reduction) {
+  if (reduction == "add") return sum_rows(rows);
+  if (reduction == "mul") return product_of_rows(rows);
+  if (reduction == "max") return max_rows(rows);
+  if (reduction == "min") return -max_rows(-rows);
+  call.refuse("reduction '{}' is not one of none, add, mul, max and min", reduction);
+}
+
+Var scattered_lines(
+    const OperatorCall& call, Var lines, Var places, Var updates, const std::string& reduction) {
+  call.checked_size(plain_axes({lines.rows(), lines.cols(), updates.cols()}));
+  const ScatteredLines scattered(call, lines, places, updates);
+  const Var entries = reduction == "none" ? scattered.replaced() : scattered.joined(reduction);
+  return reshape(entries, lines.rows(), lines.cols());
+}
+
+}  // namespace hesscope::onnx

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Numbers put at places that the data tell.
+#include <cmath>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <hesscope/autodiff/sweep.h>
+
+#include "import/data_indices.h"
+#include "support/operator_fixture.h"
+
+namespace hesscope {
+namespace {
+
+using onnx::text;
+using test::add_indices;
+using test::expect_computes;
+using test::expect_refused;
+using test::index_at;
+using test::OperatorFixture;
+
+onnx::Axes axes_of_samples(const std::vector<std::int64_t>& shape) {
+  onnx::Axes axes = onnx::plain_axes(shape);
+  axes.insert(axes.begin(), onnx::kBatchAxis);
+  return axes;
+}
+
+// The next entries of theta for each sample, as what a model has computed: (N, shape).
+void add_computed(OperatorFixture& op, const std::vector<std::int64_t>& shape) {
+  const onnx::Axes axes = axes_of_samples(shape);
+  Graph& graph = op.graph();
+  op.value({.axes = axes, .var = graph.parameter(graph.num_parameters(), size_of(axes), 1)});
+}
+
+// Of each sample's entries the same numbers.
+void add_numbers(OperatorFixture& op,
+                 const std::vector<std::int64_t>& shape,
+                 const std::vector<double>& entries) {
+  const auto size = static_cast<Eigen::Index>(entries.size());
+  op.value({.axes = axes_of_samples(shape), .var = op.graph().constant(entries, size, 1)});
+}
+
+// Three entries of theta, of which five updates behind them hit those that the record names.
+template <typename Join>
+void expect_joined(const char* reduction, Join join) {
+  OperatorFixture op("ScatterElements", 18);
+  op.with("axis", 1).with("reduction", reduction);
+  add_computed(op, {3});
+  add_indices(op, {5}, 3);
+  add_computed(op, {5});
+  const onnx::Value y = op.result();
+  EXPECT_EQ(text(y.axes), "(N, 3)");
+  expect_computes(op, y, [join](const auto& theta, const double* record) {
+    using T = typename std::decay_t<decltype(theta)>::Scalar;
+    std::vector<T> entries = {theta(0), theta(1), theta(2)};
+    for (int e = 0; e < 5; ++e) {
+      T& entry = entries[static_cast<std::size_t>(index_at(record[e], 3))];
+      entry = join(entry, T(theta(3 + e)));
+    }
+    return entries;
+  });
+}
+
+TEST(ScatteredLines, AreJoinedByEachReduction) {
+  expect_joined("add", [](auto a, auto b) -> decltype(b) { return a + b; });
+  expect_joined("mul", [](auto a, auto b) -> decltype(b) { return a * b; });
+  expect_joined("max", [](auto a, auto b) { return a < b ? b : a; });
+  expect_joined("min", [](auto a, auto b) { return b < a ? b : a; });
+}
+
+// As messages are summed at the nodes of a graph: (N, nodes, features), edges in (N, edges,
+// features).
+TEST(ScatteredLines, LieAlongAnInnerAxis) {
+  OperatorFixture op("ScatterElements", 18);
+  op.with("axis", 1).with("reduction", "add");
+  add_computed(op, {3, 2});
+  add_indices(op, {4, 2}, 3);
+  add_computed(op, {4, 2});
+  const onnx::Value y = op.result();
+  EXPECT_EQ(text(y.axes), "(N, 3, 2)");
+  expect_computes(op, y, [](const auto& theta, const double* record) {
+    using T = typename std::decay_t<decltype(theta)>::Scalar;
+    std::vector<T> entries;
+    for (int i = 0; i < 6; ++i) entries.push_back(theta(i));
+    for (int e = 0; e < 4; ++e) {
+      for (int f = 0; f < 2; ++f) {
+        const auto node = static_cast<std::size_t>(index_at(record[2 * e + f], 3));
+        entries[2 * node + static_cast<std::size_t>(f)] += theta(6 + 2 * e + f);
+      }
+    }
+    return entries;
+  });
+}
+
+TEST(ScatteredLines, ReplaceOneEntry) {
+  OperatorFixture op("ScatterElements");
+  op.with("axis", -1);
+  add_computed(op, {4});
+  add_indices(op, {1}, 4);
+  add_computed(op, {1});
+  expect_computes(op, op.result(), [](const auto& theta, const double* record) {
+    using T = typename std::decay_t<decltype(theta)>::Scalar;
+    std::vector<T> entries = {theta(0), theta(1), theta(2), theta(3)};
+    entries[static_cast<std::size_t>(index_at(record[0], 4))] = theta(4);
+    return entries;
+  });
+}
+
+// As several classes become zeros and ones.
+TEST(ScatteredLines, AreGivenOneNumberHoweverOften) {
+  OperatorFixture op("ScatterElements");
+  op.with("axis", 1);
+  add_computed(op, {3});
+  add_indices(op, {4}, 3);
+  add_numbers(op, {4}, {1, 1, 1, 1});
+  expect_computes(op, op.result(), [](const auto& theta, const double* record) {
+    using T = typename std::decay_t<decltype(theta)>::Scalar;
+    std::vector<T> entries = {theta(0), theta(1), theta(2)};
+    for (int e = 0; e < 4; ++e) entries[static_cast<std::size_t>(index_at(record[e], 3))] = T(1.0);
+    return entries;
+  });
+}
+
+// Of two lines of two entries each the first has an update at place 2, which is not there.
+TEST(ScatteredLines, AreNoNumbersWhereAPlaceIsNotThere) {
+  for (const char* reduction : {"none", "add", "max"}) {
+    SCOPED_TRACE(reduction);
+    OperatorFixture op("ScatterElements", 18);
+    op.with("axis", 2).with("reduction", reduction);
+    add_numbers(op, {2, 2}, {5, 6, 7, 8});
+    op.value({.kind = onnx::ElementKind::kInteger,
+              .axes = axes_of_samples({2, 1}),
+              .var = op.graph().input(0, 2, 1)});
+    add_numbers(op, {2, 1}, {9, 9});
+    const onnx::Value y = op.result();
+    op.graph().set_prediction(*y.var);
+    op.graph().set_output(sum(*y.var));
+    const std::vector<double> record = {2, -1};
+    std::vector<double> entries(4);
+    Sweep::create(op.graph())->predictions({}, {record.data(), 1, 2}, entries);
+    EXPECT_TRUE(std::isnan(entries[0]));
+    EXPECT_TRUE(std::isnan(entries[1]));
+    EXPECT_EQ(entries[2], 7);
+    EXPECT_EQ(entries[3], std::string(reduction) == "add" ? 17 : 9);
+  }
+}
+
+TEST(ScatteredLines, RefuseWhatOnnxLeavesOpenAndWhatDoesNotFit) {
+  OperatorFixture several("ScatterElements");
+  several.with("axis", 1);
+  add_computed(several, {3});
+  add_indices(several, {2}, 3);
+  add_computed(several, {2});
+  expect_refused(several, "where several may meet, and ONNX leaves open");
+  OperatorFixture fewer("ScatterElements", 18);
+  fewer.with("axis", 1).with("reduction", "add");
+  add_computed(fewer, {3, 2});
+  add_indices(fewer, {4, 1}, 3);
+  add_computed(fewer, {4, 1});
+  expect_refused(fewer, "must have the lengths of data (N, 3, 2) but along axis 1");
+}
+
+}  // namespace
+}  // namespace hesscope
