@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <hesscope/autodiff/sweep.h>
+#include <hesscope/core/constants.h>
 
 #include "import/data_indices.h"
 #include "support/operator_fixture.h"
@@ -125,7 +126,7 @@ TEST(ScatteredLines, AreGivenOneNumberHoweverOften) {
   });
 }
 
-// Of two lines of two entries each the first has an update at place 2, which is not there.
+// Of two lines of two entries each the first has an update at a place that is not there.
 TEST(ScatteredLines, AreNoNumbersWhereAPlaceIsNotThere) {
   for (const char* reduction : {"none", "add", "max"}) {
     SCOPED_TRACE(reduction);
@@ -139,13 +140,15 @@ TEST(ScatteredLines, AreNoNumbersWhereAPlaceIsNotThere) {
     const onnx::Value y = op.result();
     op.graph().set_prediction(*y.var);
     op.graph().set_output(sum(*y.var));
-    const std::vector<double> record = {2, -1};
-    std::vector<double> entries(4);
-    Sweep::create(op.graph())->predictions({}, {record.data(), 1, 2}, entries);
-    EXPECT_TRUE(std::isnan(entries[0]));
-    EXPECT_TRUE(std::isnan(entries[1]));
-    EXPECT_EQ(entries[2], 7);
-    EXPECT_EQ(entries[3], std::string(reduction) == "add" ? 17 : 9);
+    for (const double missing : {2.0, -3.0, kNaN}) {
+      const std::vector<double> record = {missing, -1};
+      std::vector<double> entries(4);
+      Sweep::create(op.graph())->predictions({}, {record.data(), 1, 2}, entries);
+      EXPECT_TRUE(std::isnan(entries[0]));
+      EXPECT_TRUE(std::isnan(entries[1]));
+      EXPECT_EQ(entries[2], 7);
+      EXPECT_EQ(entries[3], std::string(reduction) == "add" ? 17 : 9);
+    }
   }
 }
 

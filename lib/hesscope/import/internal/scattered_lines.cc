@@ -113,7 +113,8 @@ class ScatteredLines {
 
   // 0 in lines all of whose places are there, NaN in others.
   Var misses() const {
-    const Var none = lookup(call_.constant(0.0), -is_outside(places_, size_));
+    const Var is_missed = is_outside(places_, size_) + 0.0 * places_;  // or NaN
+    const Var none = lookup(call_.constant(0.0), -is_missed);
     const Var of_lines = sum_rows(reshape(none, rows_ / size_, count_));
     return moved_to_rows(of_lines, 1, [&](Index row, Index /*e*/) { return row / size_; });
   }
