@@ -16,9 +16,9 @@ const std::map<std::string_view, Operator>& registry() {
              grid_operators(),        index_operators(),         filling_operators(),
              reduction_operators(),   product_operators(),       attention_operators(),
              convolution_operators(), fourier_operators(),       pad_operators(),
-             pool_operators(),        normalization_operators(), resize_operators(),
-             recurrent_operators(),   loop_operators(),          sequence_operators(),
-             loss_operators(),
+             pool_operators(),        normalization_operators(), order_operators(),
+             resize_operators(),      recurrent_operators(),     loop_operators(),
+             sequence_operators(),    loss_operators(),
          }) {
       for (const Operator& one : family) all.emplace(one.name, one);
     }

@@ -67,6 +67,7 @@ std::span<const Operator> fourier_operators();
 std::span<const Operator> pad_operators();
 std::span<const Operator> pool_operators();
 std::span<const Operator> normalization_operators();
+std::span<const Operator> order_operators();
 std::span<const Operator> resize_operators();
 std::span<const Operator> recurrent_operators();
 std::span<const Operator> loop_operators();

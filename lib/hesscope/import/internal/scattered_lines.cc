@@ -45,15 +45,21 @@ class ScatteredLines {
         is_hit_(equal(beside_entries(places_), own_places())) {}
 
   Var replaced() const {
-    if (count_ > 1 && !is_one_number_) {
-      call_.refuse(
-          "puts numbers at places that depend on data, where several may meet, and ONNX leaves "
-          "open "
-          "which one stays; it may put one in each line, the same everywhere, or join them by a "
-          "reduction (scatter_add with opset_version=16, scatter_reduce)");
+    const Var num_hits = sum_rows(is_hit_);
+    const Var is_any_hit = less(call_.constant(0.0), num_hits);
+    if (count_ == 1 || is_one_number_) {
+      return select(is_any_hit, slice(updates_, 0, 0, rows_, 1), entries_) + misses();
     }
-    const Var is_any_hit = less(call_.constant(0.0), sum_rows(is_hit_));
-    return select(is_any_hit, slice(updates_, 0, 0, rows_, 1), entries_) + misses();
+    constexpr std::int64_t kFirstWithSums = 16;
+    if (call_.opset() < kFirstWithSums) {
+      call_.refuse(
+          "puts numbers at places that depend on data, where several may meet: PyTorch writes "
+          "sums so (scatter_add) before opset 16, and all but one of their terms would be lost. "
+          "Export it with opset_version=16");
+    }
+    const Var meet = less(call_.constant(1.0), num_hits);
+    const Var put = sum_rows(select(is_hit_, updates_, filled(0.0))) + nan_where(meet);
+    return select(is_any_hit, put, entries_) + misses();
   }
 
   Var joined(const std::string& reduction) const {
@@ -111,11 +117,13 @@ class ScatteredLines {
     return call_.graph().constant(entries, rows_, count_);
   }
 
+  // 0 where the flag of the column is 0, NaN elsewhere: a row of a table that is not there.
+  Var nan_where(Var flags) const { return lookup(call_.constant(0.0), -flags); }
+
   // 0 in lines all of whose places are there, NaN in others.
   Var misses() const {
     const Var is_missed = is_outside(places_, size_) + 0.0 * places_;  // or NaN
-    const Var none = lookup(call_.constant(0.0), -is_missed);
-    const Var of_lines = sum_rows(reshape(none, rows_ / size_, count_));
+    const Var of_lines = sum_rows(reshape(nan_where(is_missed), rows_ / size_, count_));
     return moved_to_rows(of_lines, 1, [&](Index row, Index /*e*/) { return row / size_; });
   }
 
