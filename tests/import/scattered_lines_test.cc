@@ -151,6 +151,57 @@ TEST(ScatteredLines, AreGivenOneNumberHoweverOften) {
   });
 }
 
+// Of a graph for one sample: (3, 2) entries of theta, and two rows for places that the record names.
+TEST(ScatteredLines, AreSlicesToo) {
+  for (const char* reduction : {"add", "max"}) {
+    SCOPED_TRACE(reduction);
+    const bool is_sum = std::string(reduction) == "add";
+    OperatorFixture op("ScatterND", 18);
+    Graph& graph = op.graph();
+    const Var indices = elementary(Elementary::kFloor, 3.0 * abs(graph.input(0, 2, 1)));
+    op.with("reduction", reduction).parameter({3, 2});
+    op.value(
+        {.kind = onnx::ElementKind::kInteger, .axes = onnx::plain_axes({2, 1}), .var = indices});
+    const onnx::Value y = op.parameter({2, 2}).result();
+    EXPECT_EQ(text(y.axes), "(3, 2)");
+    expect_computes(op, y, [is_sum](const auto& theta, const double* record) {
+      using T = typename std::decay_t<decltype(theta)>::Scalar;
+      std::vector<T> entries;
+      for (int i = 0; i < 6; ++i) entries.push_back(theta(i));
+      for (int s = 0; s < 2; ++s) {
+        for (int f = 0; f < 2; ++f) {
+          T& entry = entries[static_cast<std::size_t>(2 * index_at(record[s], 3) + f)];
+          const T update = theta(6 + 2 * s + f);
+          if (is_sum) {
+            entry += update;
+          } else if (entry < update) {
+            entry = update;
+          }
+        }
+      }
+      return entries;
+    });
+  }
+}
+
+// Both numbers of a place come from data, as where a sample's own row is replaced.
+TEST(ScatteredLines, AreAtPlacesOfSeveralNumbers) {
+  OperatorFixture op("ScatterND");
+  Graph& graph = op.graph();
+  const Var indices = elementary(Elementary::kFloor, 2.0 * abs(graph.input(0, 2, 1)));
+  op.parameter({2, 2, 2});
+  op.value({.kind = onnx::ElementKind::kInteger, .axes = onnx::plain_axes({1, 2}), .var = indices});
+  const onnx::Value y = op.parameter({1, 2}).result();
+  expect_computes(op, y, [](const auto& theta, const double* record) {
+    using T = typename std::decay_t<decltype(theta)>::Scalar;
+    std::vector<T> entries;
+    for (int i = 0; i < 8; ++i) entries.push_back(theta(i));
+    const auto place = 2 * (2 * index_at(record[0], 2) + index_at(record[1], 2));
+    for (int f = 0; f < 2; ++f) entries[static_cast<std::size_t>(place + f)] = theta(8 + f);
+    return entries;
+  });
+}
+
 // Of two lines of two entries each the first has an update at a place that is not there.
 TEST(ScatteredLines, AreNoNumbersWhereAPlaceIsNotThere) {
   for (const char* reduction : {"none", "add", "max"}) {

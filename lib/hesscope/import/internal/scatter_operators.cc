@@ -98,6 +98,7 @@ Value scattered_by_data(const OperatorCall& call,
                         const Value& indices,
                         const Value& updates,
                         int axis) {
+  call.checked_size(data.axes);  // of no entries there are no places
   const std::array last = {axis};
   const std::vector<int> order = order_with_last(data.rank(), last);
   const auto lines_of = [&](const Value& value) {
@@ -157,6 +158,46 @@ Values lower_scatter_elements(const OperatorCall& call) {
   return {scattered(call, data, updates, targets, call.text("reduction", "none"))};
 }
 
+// The data tell where slices are put, places of the data's first axes.
+Value slices_by_data(const OperatorCall& call,
+                     const Value& data,
+                     const Value& indices,
+                     const Value& updates,
+                     int depth) {
+  call.checked_size(data.axes);  // of no entries there are no places
+  const std::int64_t inner = extent_of(data.axes, depth, data.rank());
+  const std::int64_t num_places = extent_of(data.axes, 0, depth);
+  const std::int64_t slices = extent_of(indices.axes, 0, indices.rank() - 1);
+  const std::vector<std::int64_t> strides = strides_of(data.axes);
+  Var places = call.constant(0.0);
+  for (int k = 0; k < depth; ++k) {
+    const auto i = static_cast<std::size_t>(k);
+    const std::int64_t size = data.axes[i].size;
+    const Value own = {.axes = plain_axes({slices}),
+                       .var = slice(matrix(indices, slices, depth), 0, k, slices, 1)};
+    const Var column = index_column(own, size);
+    places = without(places + static_cast<double>(strides[i] / inner) * column,
+                     is_outside(column, size));
+  }
+  // A line for each entry of a slice.
+  const std::vector<int> turned = {1, 0};
+  const auto lines_of = [&](const Value& value, std::int64_t rows) {
+    const Value whole = call.real(value);
+    return matrix(transposed(call, {.axes = plain_axes({rows, inner}), .var = whole.var}, turned),
+                  inner,
+                  rows);
+  };
+  const std::vector<std::int32_t> of_all =
+      table_of(call, plain_axes({inner, slices}), [](auto at) { return at[1]; });
+  const Var result = scattered_lines(call,
+                                     lines_of(data, num_places),
+                                     gather(places, of_all, inner, slices),
+                                     lines_of(updates, slices),
+                                     call.text("reduction", "none"));
+  const Value lines = call.result(result, plain_axes({inner, num_places}));
+  return call.result(*transposed(call, lines, turned).var, data.axes, data.kind);
+}
+
 // The last axis of the indices names places of the data's first axes, where whole slices are put.
 Values lower_scatter_nd(const OperatorCall& call) {
   const Value& data = call.input(0);
@@ -179,8 +220,7 @@ Values lower_scatter_nd(const OperatorCall& call) {
   for (int i = 0; i < indices.rank(); ++i) call.require_no_batch(indices, i, "it puts slices by");
   for (int i = 0; i < depth; ++i) call.require_no_batch(data, i, "it puts slices along");
   const auto known = indices_at_hand(call, 1);
-  if (!known)
-    call.refuse("its indices depend on data or parameters: where it puts slices must be known");
+  if (!known) return {slices_by_data(call, data, indices, updates, depth)};
   const std::vector<std::int64_t> strides = strides_of(data.axes);
   const std::int64_t inner = extent_of(data.axes, depth, rank);
   const std::int64_t slices = extent_of(indices.axes, 0, indices.rank() - 1);
