@@ -76,7 +76,7 @@ std::vector<Variable> eigen_quantities() {
 }
 
 // From an eigenvalue to the next, in units of the largest magnitude; no number where there is one
-// eigenvalue. `place` counts from the end, and one further than it is known where there is one.
+// eigenvalue. Both ends are known, and one further than `place`, which counts from the end.
 Statistic gap_beside(const Extremes& extremes, const EndOfSpectrum& end, Eigen::Index place) {
   double gap = kInfinity;
   for (const Eigen::Index next : {place - 1, place + 1}) {
@@ -93,7 +93,10 @@ Directions make_eigen(const DirectionContext& context, const std::vector<Eigen::
   Eigen::Index count = 1;
   for (const Eigen::Index rank : ranks) count = std::max(count, place_of(rank) + 1);
   const Eigen::Index n = context.centre.theta().size();
-  const Extremes& extremes = context.centre.extremes(std::min(count + 1, n));
+  // One more says how far the next is; it is not worth failing for.
+  const Extremes& more = context.centre.extremes(std::min(count + 1, n));
+  const bool has_next = more.largest.status == Status::kOk && more.smallest.status == Status::kOk;
+  const Extremes& extremes = has_next ? more : context.centre.extremes(count);
   Directions result{.facts = {.variables = eigen_quantities()}};
   for (const Eigen::Index rank : ranks) {
     if (end_of(extremes, rank).status != Status::kOk) {
@@ -110,7 +113,9 @@ Directions make_eigen(const DirectionContext& context, const std::vector<Eigen::
     const std::string name = fmt::format("eigenvalue_{}", k + 1);
     result.facts[name].set(end.values[place_of(ranks[k])]);
     result.facts[fmt::format("residual_{}", k + 1)].set(end.residuals[place_of(ranks[k])]);
-    result.facts[fmt::format("gap_{}", k + 1)].set(gap_beside(extremes, end, place_of(ranks[k])));
+    if (has_next) {
+      result.facts[fmt::format("gap_{}", k + 1)].set(gap_beside(extremes, end, place_of(ranks[k])));
+    }
     if (end.proof == Proof::kConverged) result.facts[name].is_proved = false;
   }
   return result;
