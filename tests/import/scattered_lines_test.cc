@@ -151,7 +151,7 @@ TEST(ScatteredLines, AreGivenOneNumberHoweverOften) {
   });
 }
 
-// Of a graph for one sample: (3, 2) entries of theta, and two rows for places that the record names.
+// Of a graph for one sample: (3, 2) entries of theta, and two rows for places of the record.
 TEST(ScatteredLines, AreSlicesToo) {
   for (const char* reduction : {"add", "max"}) {
     SCOPED_TRACE(reduction);

@@ -231,8 +231,8 @@ class LinearLayer {
 };
 
 // The query's column after all layers, without activation: S and q instead of Z, S -> A S A^T and
-// q -> A q. The last S meets a vector of each head alone, S v = A (S (A^T v)): it is not formed, nor
-// is the last A but one where that takes more multiply-adds than its products with these vectors.
+// q -> A q. The last S meets a vector of each head alone, S v = A (S (A^T v)): it is not formed,
+// nor is that A where it takes more multiply-adds than its products with these vectors.
 Var query_by_states(ModelBuilder& b, const LinearAttentionOptions& options, Var z) {
   const Eigen::Index e = z.rows();
   const Eigen::Index n = z.cols() - 1;

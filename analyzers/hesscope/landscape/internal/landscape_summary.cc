@@ -88,8 +88,8 @@ void summarize_scalars(const Group& scalars, LandscapeResult& result) {
   }
 }
 
-// Eigenvectors of eigenvalues that coincide are any of a space: another grid of the same plane's kind
-// would be as good, and may look otherwise.
+// Eigenvectors of eigenvalues that coincide are any of a space: another of them would be as good,
+// and its surface may look otherwise.
 void summarize_gaps(const Group& directions, LandscapeResult& result) {
   for (const char* const index : {"1", "2"}) {
     const Variable* const gap = directions.find(std::string("gap_") + index);
