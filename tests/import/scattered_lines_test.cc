@@ -229,7 +229,7 @@ TEST(ScatteredLines, AreNoNumbersWhereAPlaceIsNotThere) {
 }
 
 TEST(ScatteredLines, RefuseWhatOnnxLeavesOpenAndWhatDoesNotFit) {
-  OperatorFixture several("ScatterElements");
+  OperatorFixture several("ScatterElements", 14);
   several.with("axis", 1);
   add_computed(several, {3});
   add_indices(several, {2}, 3);
