@@ -111,8 +111,9 @@ TEST(TopK, TakesEqualEntriesInTheirOrderAndInfiniteOnes) {
     using T = typename std::decay_t<decltype(theta)>::Scalar;
     std::vector<T> numbers;
     for (int i = 0; i < 4; ++i) numbers.push_back(T(static_cast<double>(index_at(x[i], 2))));
+    const auto lines = places_in_order(numbers, true, 4);
     std::vector<T> result;
-    for (const int place : places_in_order(numbers, true, 4)[0]) {
+    for (const int place : lines[0]) {
       result.push_back(T(static_cast<double>(place)));
     }
     return result;
