@@ -212,6 +212,8 @@ Model build(const ChosenGraph& graph, const ModelSources& sources, const TensorS
   const std::string target = settings.has("target") ? settings.text("target") : "target";
   if (loss.kind != LossKind::kOutput) builder.set_prediction(*value.var);
   const std::string ends_in = remark_on_probabilities(loss, *value.var);
+  const std::string of_one_class =
+      remark_on_single_class(loss, value.var->rows() * value.var->cols());
   Model model = builder.finish(record_loss(builder, loss, *value.var, shape, target, sources.data));
   model.graph = simplified(*model.graph);
   model.predicts_log_probabilities = loss.kind == LossKind::kNegativeLogLikelihood;
@@ -232,7 +234,7 @@ Model build(const ChosenGraph& graph, const ModelSources& sources, const TensorS
                              remark_on_statistics(file, weights, settings),
                              remark_on_folded_weights(file, weights, settings),
                              remark_on_class_axis(loss, shape, target, sources.data),
-                             remark_on_single_class(loss, value.var->rows() * value.var->cols()),
+                             of_one_class,
                              ends_in}) {
     if (!remark.empty()) model.remarks.push_back(std::move(remark));
   }
