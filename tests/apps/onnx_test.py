@@ -121,6 +121,9 @@ class Goldens(program.Case):
     def test_a_scripted_module_with_loops(self):
         self.compare("scripted")
 
+    def test_messages_along_edges_in_the_data_and_experts_that_a_gate_chooses(self):
+        self.compare("sparse")
+
     def test_a_vision_transformer(self):
         self.compare("vit")
 
