@@ -16,12 +16,16 @@
 namespace hesscope::onnx {
 namespace {
 
+// Whether its numbers are known while importing.
+bool is_at_hand(const OperatorCall& call, const Value& value) {
+  return value.is_known() || !call.graph().constant_value(*value.var).empty();
+}
+
 // The first input as numbers that are known while importing. Refuses others: what they choose has
 // jumps.
 // @param chosen  what the result depends on the entries being.
 std::vector<double> numbers_to_compare(const OperatorCall& call, std::string_view chosen) {
-  const Value& value = call.input(0);
-  if (!value.is_known() && call.graph().constant_value(*value.var).empty()) {
+  if (!is_at_hand(call, call.input(0))) {
     call.refuse(
         "its result depends on which entries of input 1 are {}, and that changes by jumps; only "
         "constants and shapes are taken: export the model without this node, up to what it "
@@ -142,9 +146,8 @@ Values lower_top_k(const OperatorCall& call) {
   if (wanted.size() != 1 || wanted.front() < 0 || wanted.front() > size) {
     call.refuse("k must be one number of at most {}, the length of axis {}", size, axis);
   }
-  const bool is_known = data.is_known() || !call.graph().constant_value(*data.var).empty();
-  return is_known ? top_of_known(call, data, axis, wanted.front(), takes_largest)
-                  : top_of_computed(call, data, axis, wanted.front(), takes_largest);
+  return is_at_hand(call, data) ? top_of_known(call, data, axis, wanted.front(), takes_largest)
+                                : top_of_computed(call, data, axis, wanted.front(), takes_largest);
 }
 
 // The place of the first or last of the largest along an axis, of entries that the data say.
@@ -175,8 +178,7 @@ Values lower_arg_extreme(const OperatorCall& call) {
   Axes axes = data.axes;
   axes[along] = Axis{};
   if (call.integer("keepdims", 1) == 0) axes.erase(axes.begin() + axis);
-  const Graph& graph = call.graph();
-  if (!data.is_known() && !graph.varies(*data.var) && graph.constant_value(*data.var).empty()) {
+  if (!is_at_hand(call, data) && !call.graph().varies(*data.var)) {
     Value compared = call.real(data);
     if (!kIsLargest) compared.var = -*compared.var;
     return {place_in_data(call, std::move(compared), axis, takes_last, std::move(axes))};

@@ -39,7 +39,7 @@ class ScatteredLines {
         count_(updates.cols()),
         rows_(lines.rows() * size_),
         entries_(reshape(lines, rows_, 1)),
-        places_(from_front(places)),
+        places_(index_column({.axes = plain_axes({places.rows(), count_}), .var = places}, size_)),
         updates_(beside_entries(updates)),
         is_one_number_(has_one_number(updates)),
         is_hit_(equal(beside_entries(places_), own_places())) {}
@@ -68,13 +68,10 @@ class ScatteredLines {
         is_extreme ? moved_to_rows(entries_, count_, [](Index row, Index /*e*/) { return row; })
                    : filled(reduction == "mul" ? 1.0 : 0.0);
     const Var hits = select(is_hit_, updates_, elsewhere);
-    std::vector<std::int32_t> table;
-    for (Index row = 0; row < rows_; ++row) {
-      table.push_back(static_cast<std::int32_t>(row));
-      for (Index e = 0; e < count_; ++e) {
-        table.push_back(static_cast<std::int32_t>(rows_ + row * count_ + e));
-      }
-    }
+    const std::vector<std::int32_t> table =
+        table_of(call_, plain_axes({rows_, 1 + count_}), [&](auto at) {
+          return at[1] == 0 ? at[0] : rows_ + at[0] * count_ + at[1] - 1;
+        });
     return joined_rows(call_, gather(entries_, hits, table, rows_, 1 + count_), reduction) +
            misses();
   }
@@ -82,11 +79,8 @@ class ScatteredLines {
  private:
   template <typename Source>
   Var moved_to_rows(Var a, Index cols, Source source) const {
-    std::vector<std::int32_t> table;
-    table.reserve(static_cast<std::size_t>(rows_ * cols));
-    for (Index row = 0; row < rows_; ++row) {
-      for (Index e = 0; e < cols; ++e) table.push_back(static_cast<std::int32_t>(source(row, e)));
-    }
+    const std::vector<std::int32_t> table =
+        table_of(call_, plain_axes({rows_, cols}), [&](auto at) { return source(at[0], at[1]); });
     return gather(a, table, rows_, cols);
   }
 
@@ -94,11 +88,6 @@ class ScatteredLines {
     const auto numbers = call_.graph().constant_value(updates);
     return !numbers.empty() &&
            std::ranges::adjacent_find(numbers, std::not_equal_to()) == numbers.end();
-  }
-
-  Var from_front(Var places) const {
-    const Var column = reshape(places, places.rows() * count_, 1);
-    return column + static_cast<double>(size_) * less(column, call_.constant(0.0));
   }
 
   Var beside_entries(Var of_lines) const {
