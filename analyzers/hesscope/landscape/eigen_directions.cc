@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <hesscope/analyzers/internal/eigenvalue_clusters.h>
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/landscape/internal/direction_kinds.h>
@@ -84,9 +85,7 @@ Statistic gap_beside(const Extremes& extremes, const EndOfSpectrum& end, Eigen::
     gap = std::min(gap, std::abs(end.values[next] - end.values[place]));
   }
   if (std::isinf(gap)) return missing_statistic(Status::kUndefinedTooFewPoints);
-  const double largest =
-      std::max(std::abs(extremes.largest.values[0]), std::abs(extremes.smallest.values[0]));
-  return finite_statistic(gap == 0 ? 0 : gap / largest);
+  return finite_statistic(gap == 0 ? 0 : gap / detail::largest_magnitude(extremes));
 }
 
 Directions make_eigen(const DirectionContext& context, const std::vector<Eigen::Index>& ranks) {

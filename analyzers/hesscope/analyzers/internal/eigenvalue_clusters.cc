@@ -51,6 +51,10 @@ std::optional<Eigen::VectorXd> ClusteredEnd::gradient_of(Eigen::Index first,
   return total / static_cast<double>(size);
 }
 
+double largest_magnitude(const Extremes& extremes) {
+  return std::max(std::abs(extremes.largest.values[0]), std::abs(extremes.smallest.values[0]));
+}
+
 ClusteredEnd clustered_values(PointAnalysis& point,
                               EndOfSpectrum Extremes::*member,
                               Eigen::Index count,
@@ -63,8 +67,7 @@ ClusteredEnd clustered_values(PointAnalysis& point,
   end.values = found.values.head(count);
   end.residuals = found.residuals.head(count);
   end.vectors = found.vectors.leftCols(count);
-  const double scale =
-      std::max(std::abs(extremes.largest.values[0]), std::abs(extremes.smallest.values[0]));
+  const double scale = largest_magnitude(extremes);
   end.rounding_band = detail::rounding_band(end.vectors.rows(), scale);
   const auto goes_on = [&](Eigen::Index i) {
     return i + 1 < found.values.size() &&

@@ -31,6 +31,9 @@ namespace hesscope::detail {
 /// is asked for: their eigenvectors are any basis of one space.
 inline constexpr double kClusterGap = 1e-6;
 
+/// The largest magnitude of an eigenvalue; both ends must be kOk.
+double largest_magnitude(const Extremes& extremes);
+
 /// Eigenvalues that are closer to their neighbours than a gap.
 struct EigenvalueCluster {
   Eigen::Index first = 0;  ///< the outermost of them
