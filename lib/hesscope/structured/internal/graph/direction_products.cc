@@ -114,27 +114,6 @@ void DirectionProducts::fill_panels(int u, const ChunkRows& rows, double* z_pane
   detail::fill_panels(packs_, layout_.rows(u).z, rows.adjoints, rows, z_panels);
 }
 
-// Of all columns of panels, which begin at the part's first sample.
-void DirectionProducts::add_run(const Run& run,
-                                const double* tangents,
-                                const double* panels,
-                                int positions,
-                                int width,
-                                long row,
-                                double* out) const {
-  const int line = padded(width);
-  for (int c = 0; c < width; c += kPanelCols) {
-    kernels_.add_sums({.out = out + c,
-                       .out_stride = line,
-                       .tangents = tangents + kernels_.entries_size(run.tangent),
-                       .entry_step = run.step,
-                       .panel = panels + (long{c} * positions + long{run.first} * kPanelCols) * row,
-                       .panel_step = kPanelCols * row,
-                       .positions = run.positions,
-                       .num_cols = std::min(kPanelCols, width - c)});
-  }
-}
-
 void DirectionProducts::add_part(const DirectionBlock& block,
                                  const ChunkRows& rows,
                                  const PackSweep& sweep,
@@ -142,6 +121,7 @@ void DirectionProducts::add_part(const DirectionBlock& block,
   const long row = long{rows.num_packs} * kPackSamples;
   const long first_of_pack = long{sweep.part} * kernels_.lanes;
   const long first = sweep.pack * kPackSamples + first_of_pack;
+  std::vector<DirectionTerm> terms;
   // Of each line, a unit or an input.
   const auto add = [&](const Target& target, bool is_adjoint) {
     const ParameterUse& use = uses_.uses[at(target.use)];
@@ -151,22 +131,31 @@ void DirectionProducts::add_part(const DirectionBlock& block,
     const int width = is_adjoint ? use.inputs : use.units;
     const int line_size = kDirections * (is_adjoint ? x_width(use) : z_width(use));
     double* out = sums + (is_adjoint ? target.of_adjoints : target.of_tangents);
+    const double* const panels =
+        is_adjoint ? rows.x_panels[at(target.use)] : rows.z_panels[at(target.use)];
     for (const std::vector<Run>& runs : lines) {
+      terms.clear();
       for (const Run& run : runs) {
         const NodeSweep& node = block.plan[at(run.node)];
         if ((is_adjoint ? node.adjoint : node.tangent).is_empty()) continue;
+        const double* const own = tangents + kernels_.entries_size(run.tangent);
         if (use.is_per_unit) {
+          const double* const x = numbers + long{run.other} * kPackSamples + first_of_pack;
           kernels_.add_dots({.out = out,
-                             .tangents = tangents + kernels_.entries_size(run.tangent),
-                             .entry_step = run.step,
-                             .x = numbers + long{run.other} * kPackSamples + first_of_pack,
-                             .x_step = run.other_step,
-                             .positions = run.positions});
-          continue;
+                             .term = {own, run.step, x, run.positions},
+                             .x_step = run.other_step});
+        } else {
+          terms.push_back(
+              {own, run.step, panels + (first + run.first * row) * kPanelCols, run.positions});
         }
-        const double* const panels =
-            is_adjoint ? rows.x_panels[at(target.use)] : rows.z_panels[at(target.use)];
-        add_run(run, tangents, panels + first * kPanelCols, use.positions, width, row, out);
+      }
+      for (int c = 0; c < width && !terms.empty(); c += kPanelCols) {
+        kernels_.add_sums({.out = out + c,
+                           .out_stride = padded(width),
+                           .terms = terms,
+                           .first_panel = c * use.positions * row,
+                           .panel_step = kPanelCols * row,
+                           .num_cols = std::min(kPanelCols, width - c)});
       }
       out += line_size;
     }

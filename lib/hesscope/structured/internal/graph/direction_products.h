@@ -73,13 +73,6 @@ class DirectionProducts {
   static void append(const Run& next, std::vector<Run>& runs);
   void list_runs(int use, const EntryNumbers& entries);
   bool takes_z_panels(int use) const;
-  void add_run(const Run& run,
-               const double* tangents,
-               const double* panels,
-               int positions,
-               int width,
-               long row,
-               double* out) const;
 
   const ParameterUses& uses_;
   const GraphLayout& layout_;

@@ -22,19 +22,21 @@ template <int C>
   for (int d = 0; d < kSumRows; ++d) {
     for (int c = 0; c < C; ++c) sum[d][c] = Lane{};
   }
-  const double* tangents = s.tangents + long{first} * kLanes;
-  const double* panel = s.panel + col;
-  for (int t = 0; t < s.positions; ++t) {
-    for (int sample = 0; sample < kLanes; ++sample) {
-      Lane y[C];
-      for (int c = 0; c < C; ++c) y[c] = held(lanes(panel + sample * detail::kPanelCols)[c]);
-      for (int d = 0; d < kSumRows; ++d) {
-        const Lane x = held(tangents[d * kLanes + sample]);
-        for (int c = 0; c < C; ++c) sum[d][c] += x * y[c];
+  for (const detail::DirectionTerm& term : s.terms) {
+    const double* tangents = term.tangents + long{first} * kLanes;
+    const double* panel = term.numbers + s.first_panel + col;
+    for (int t = 0; t < term.positions; ++t) {
+      for (int sample = 0; sample < kLanes; ++sample) {
+        Lane y[C];
+        for (int c = 0; c < C; ++c) y[c] = held(lanes(panel + sample * detail::kPanelCols)[c]);
+        for (int d = 0; d < kSumRows; ++d) {
+          const Lane x = held(tangents[d * kLanes + sample]);
+          for (int c = 0; c < C; ++c) sum[d][c] += x * y[c];
+        }
       }
+      tangents += term.entry_step * kEntry * kLanes;
+      panel += s.panel_step;
     }
-    tangents += s.entry_step * kEntry * kLanes;
-    panel += s.panel_step;
   }
   for (int d = 0; d < kSumRows; ++d) {
     for (int c = 0; c < C; ++c) {
@@ -64,11 +66,11 @@ void add_sums(const detail::DirectionSum& s) {
 
 void add_dots(const detail::DirectionDots& s) {
   Lane sum[kDirections] = {};
-  const Lane* tangents = lanes(s.tangents);
-  const Lane* x = lanes(s.x);
-  for (int t = 0; t < s.positions; ++t) {
+  const Lane* tangents = lanes(s.term.tangents);
+  const Lane* x = lanes(s.term.numbers);
+  for (int t = 0; t < s.term.positions; ++t) {
     add_scaled(sum, tangents, *x);
-    tangents += s.entry_step * kEntry;
+    tangents += s.term.entry_step * kEntry;
     x += s.x_step * kParts;
   }
   for (int d = 0; d < kDirections; ++d) s.out[d] += sum_of(sum[d]);

@@ -192,28 +192,32 @@ struct RowProduct {
   bool is_diagonal = false;
 };
 
-/// out(d, c) += sum over positions t and samples of a part of tangents(t, d) panel(t, c), for all
-/// directions; out(d, c) at out[d * out_stride + c], where columns up to the next multiple of
-/// kPackSamples may be overwritten.
+/// Positions at which a line of tangents lies at fixed steps, and its numbers as panels or packs
+/// do.
+struct DirectionTerm {
+  const double* tangents;  ///< the first position's entry
+  long entry_step;         ///< entries from one position to the next
+  const double* numbers;   ///< the first position's, from the part's first sample on
+  int positions;
+};
+
+/// out(d, c) += sum over terms, their positions t and samples of a part of tangents(t, d)
+/// panel(t, c), for all directions; out(d, c) at out[d * out_stride + c], where columns up to the
+/// next multiple of kPackSamples may be overwritten.
 struct DirectionSum {
   double* out;
   long out_stride;
-  const double* tangents;  ///< an entry's
-  long entry_step;         ///< entries from one position to the next
-  const double* panel;  ///< of kPanelCols columns (pack_kernels.h), from the part's first sample on
-  long panel_step;      ///< doubles
-  int positions;
+  std::span<const DirectionTerm> terms;  ///< numbers: panels of kPanelCols columns (pack_kernels.h)
+  long first_panel;                      ///< doubles from a term's numbers to the panels at hand
+  long panel_step;                       ///< doubles from one position's to the next
   int num_cols;
 };
 
 /// out[d] += sum over positions t and samples of a part of tangents(t, d) x(t).
 struct DirectionDots {
   double* out;
-  const double* tangents;
-  long entry_step;
-  const double* x;  ///< of the part
-  long x_step;      ///< packs
-  int positions;
+  DirectionTerm term;
+  long x_step;  ///< packs from one position's numbers to the next
 };
 
 struct TangentKernels {
