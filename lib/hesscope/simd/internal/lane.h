@@ -71,20 +71,36 @@ Strided<T> row_major(T* data, int cols) {
 
 enum class Store { kAssign, kAdd };
 
-// Registers a tile of accumulators takes: 24 of 32, or 12 of 16.
+// A tile of R rows takes so many columns: sums in 24 of 32 registers or 12 of 16 at the most, and
+// where it can 8 or more, since two units add and each takes 4 cycles.
 constexpr int kTileRows = 6;
-constexpr int kTileCols = HESSCOPE_LANES == 8 ? 4 : 2;
+
+template <int R>
+constexpr int tile_cols() {
+  if (HESSCOPE_LANES == 8) return R <= 3 ? 8 : 4;
+  if (HESSCOPE_LANES == 4 && R == 1) return 8;
+  return HESSCOPE_LANES == 4 && R <= 3 ? 4 : 2;
+}
 
 template <int R, int C, Store kStore, typename A, typename B>
 [[gnu::always_inline]] inline void product_tile(
     Strided<Lane> out, Strided<A> a, Strided<B> b, int i0, int j0, int inner) {
   Lane sum[R][C] = {};
   for (int k = 0; k < inner; ++k) {
-    Lane y[C];
-    for (int j = 0; j < C; ++j) y[j] = held(b(k, j0 + j));
-    for (int i = 0; i < R; ++i) {
-      const Lane x = held(a(i0 + i, k));
-      for (int j = 0; j < C; ++j) sum[i][j] += x * y[j];
+    if constexpr (R < C) {  // what there is less of stays in registers
+      Lane x[R];
+      for (int i = 0; i < R; ++i) x[i] = held(a(i0 + i, k));
+      for (int j = 0; j < C; ++j) {
+        const Lane y = held(b(k, j0 + j));
+        for (int i = 0; i < R; ++i) sum[i][j] += x[i] * y;
+      }
+    } else {
+      Lane y[C];
+      for (int j = 0; j < C; ++j) y[j] = held(b(k, j0 + j));
+      for (int i = 0; i < R; ++i) {
+        const Lane x = held(a(i0 + i, k));
+        for (int j = 0; j < C; ++j) sum[i][j] += x * y[j];
+      }
     }
   }
   for (int i = 0; i < R; ++i) {
@@ -101,11 +117,18 @@ template <int R, int C, Store kStore, typename A, typename B>
 template <int R, Store kStore, typename A, typename B>
 [[gnu::always_inline]] inline void product_rows(
     Strided<Lane> out, Strided<A> a, Strided<B> b, int i0, int inner, int cols) {
+  constexpr int kMost = tile_cols<R>();
   int j = 0;
-  for (; j + kTileCols <= cols; j += kTileCols) {
-    product_tile<R, kTileCols, kStore>(out, a, b, i0, j, inner);
+  for (; j + kMost <= cols; j += kMost) {
+    product_tile<R, kMost, kStore>(out, a, b, i0, j, inner);
   }
-  if constexpr (kTileCols > 2) {
+  if constexpr (kMost > 4) {
+    if (j + 4 <= cols) {
+      product_tile<R, 4, kStore>(out, a, b, i0, j, inner);
+      j += 4;
+    }
+  }
+  if constexpr (kMost > 2) {
     if (j + 2 <= cols) {
       product_tile<R, 2, kStore>(out, a, b, i0, j, inner);
       j += 2;
@@ -119,8 +142,9 @@ template <Store kStore, typename A, typename B>
     Strided<Lane> out, Strided<A> a, Strided<B> b, int rows, int inner, int cols) {
   // As few bands of rows as there can be, of nearly equal heights: a low one has too few sums under
   // way for the latency of an addition.
-  const int bands = (rows + kTileRows - 1) / kTileRows;
-  const int least = bands > 0 ? rows / bands : 0;
+  const bool is_one = rows <= kTileRows;  // a division takes as long as many a product
+  const int bands = is_one ? (rows > 0 ? 1 : 0) : (rows + kTileRows - 1) / kTileRows;
+  const int least = is_one ? rows : rows / bands;
   const int num_higher = rows - bands * least;
   for (int band = 0, i = 0; band < bands; ++band) {
     const int height = band < num_higher ? least + 1 : least;

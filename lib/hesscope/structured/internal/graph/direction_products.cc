@@ -141,9 +141,8 @@ void DirectionProducts::add_part(const DirectionBlock& block,
         const double* const own = tangents + kernels_.entries_size(run.tangent);
         if (use.is_per_unit) {
           const double* const x = numbers + long{run.other} * kPackSamples + first_of_pack;
-          kernels_.add_dots({.out = out,
-                             .term = {own, run.step, x, run.positions},
-                             .x_step = run.other_step});
+          kernels_.add_dots(
+              {.out = out, .term = {own, run.step, x, run.positions}, .x_step = run.other_step});
         } else {
           terms.push_back(
               {own, run.step, panels + (first + run.first * row) * kPanelCols, run.positions});
