@@ -42,6 +42,24 @@ inline MovedEntry moved_from(std::span<const Graph::Node> nodes,
   }
 }
 
+/// Calls visit(entry, moved_from()) for all entries of the node.
+template <typename F>
+void for_moved(std::span<const Graph::Node> nodes,
+               std::span<const std::int32_t> indices,
+               int i,
+               F visit) {
+  const Graph::Node& n = nodes[at(i)];
+  const auto cols = static_cast<int>(n.cols);
+  if (n.op != Graph::Op::kSlice || cols == 0) {
+    for (int e = 0; e < size_of(n); ++e) visit(e, moved_from(nodes, indices, i, e));
+    return;
+  }
+  for (int e = 0; e < size_of(n); e += cols) {  // row by row: divisions take longest
+    MovedEntry from = moved_from(nodes, indices, i, e);
+    for (int c = 0; c < cols; ++c, ++from.entry) visit(e + c, from);
+  }
+}
+
 /// Entry of an operand, one row or column or number of which may stand for all, that entry e of an
 /// elementwise node takes.
 inline int spread_entry(const Graph::Node& node, const Graph::Node& operand, int e) {

@@ -55,10 +55,9 @@ void SweepSupport::forward(int i, EntryMarks& tangents) const {
     case Op::kSlice:
     case Op::kEmbed:
     case Op::kGather:
-      for (int e = 0; e < size; ++e) {
-        const MovedEntry from = moved_from(nodes_, graph_.indices, i, e);
+      for_moved(nodes_, graph_.indices, i, [&](int e, MovedEntry from) {
         out[e] = from.node < 0 ? 0 : marks_of(tangents, from.node)[from.entry];
-      }
+      });
       break;
     default:
       if (!is_elementwise(n.op)) return;
@@ -81,10 +80,12 @@ void SweepSupport::forward_product(int i, const EntryMarks& tangents, char* out)
   const int rows = product.rows();
   const int cols = product.cols();
   const bool has_zeros = graph_.idle.has_zeros(n.a);
+  const bool has_a = is_any(a, size_of(nodes_[at(n.a)]));
+  const bool has_b = is_any(b, size_of(nodes_[at(n.b)]));
   std::vector<char> is_taken(at(cols));
   for (int k = 0; k < product.count(); ++k) {
     std::ranges::fill(is_taken, 0);
-    for (int j = 0; j < product.inner(); ++j) {
+    for (int j = 0; has_b && j < product.inner(); ++j) {
       for (int c = 0; c < cols; ++c) {
         if (b[product.right(k, j, c)] == 0) continue;
         is_taken[at(c)] = 1;
@@ -97,7 +98,7 @@ void SweepSupport::forward_product(int i, const EntryMarks& tangents, char* out)
     }
     for (int row = 0; row < rows; ++row) {
       bool is_live = false;
-      for (int j = 0; !is_live && j < product.inner(); ++j) {
+      for (int j = 0; has_a && !is_live && j < product.inner(); ++j) {
         is_live = a[product.left(k, row, j)] != 0;
       }
       for (int c = 0; c < cols; ++c) {
@@ -119,52 +120,63 @@ void SweepSupport::reverse(int i,
   };
   switch (n.op) {
     case Op::kMatmul:
-      return reverse_product(i, bar, tangents, give);
+      return reverse_product(i, bar, tangents, takes, give);
     case Op::kSlice:
     case Op::kEmbed:
     case Op::kGather:
-      for (int e = 0; e < size_of(n); ++e) {
-        if (bar[e] == 0) continue;
-        const MovedEntry from = moved_from(nodes_, graph_.indices, i, e);
-        if (from.node >= 0) give(from.node, from.entry);
-      }
-      return;
+      return for_moved(nodes_, graph_.indices, i, [&](int e, MovedEntry from) {
+        if (bar[e] != 0 && from.node >= 0) give(from.node, from.entry);
+      });
     case Op::kLookup:
       return;
     case Op::kSum:
       for (int e = 0; bar[0] != 0 && e < size_of(nodes_[at(n.a)]); ++e) give(n.a, e);
       return;
     default:
-      if (is_elementwise(n.op)) return reverse_elementwise(i, bar, tangents, give);
+      if (is_elementwise(n.op)) return reverse_elementwise(i, tangents, takes, adjoints);
       return reverse_rows(i, bar, tangents, give);
   }
 }
 
-template <typename Give>
+// By all entries at once, wherever operands have the shape of the node: planning takes most of its
+// time here.
 void SweepSupport::reverse_elementwise(int i,
-                                       const char* bar,
                                        const EntryMarks& tangents,
-                                       Give give) const {
+                                       std::span<const char> takes,
+                                       EntryMarks& adjoints) const {
   const Graph::Node& n = nodes_[at(i)];
-  const auto spread_to = [&](int operand, auto is_marked) {
-    if (operand < 0) return;
-    for_spread(n, nodes_[at(operand)], [&](int e, int entry) {
-      if (is_marked(e)) give(operand, entry);
+  const auto is_same_shape = [&](const Graph::Node& o) {
+    return n.rows == o.rows && n.cols == o.cols;
+  };
+  const auto give = [&](int operand, const char* marks) {
+    if (operand < 0 || !takes[at(operand)]) return;
+    const Graph::Node& o = nodes_[at(operand)];
+    char* const to = adjoints.data() + entries_.first(operand);
+    if (is_same_shape(o) && !graph_.idle.has_any(operand)) {
+      for (int e = 0; e < size_of(n); ++e) to[e] |= marks[e];
+      return;
+    }
+    for_spread(n, o, [&](int e, int entry) {
+      if (marks[e] != 0 && !graph_.idle.is_idle(operand, entry)) to[entry] = 1;
     });
   };
-  for (const int operand : {n.a, n.b}) spread_to(operand, [&](int e) { return bar[e] != 0; });
+  const char* const bar = marks_of(adjoints, i);
+  for (const int operand : {n.a, n.b}) give(operand, bar);
   // Tangents of one operand that reach the adjoint of another, or its own.
-  const auto bends = [&](int operand, int other) {
-    if (operand < 0 || other < 0) return;
-    const char* const from = marks_of(tangents, other);
-    const Graph::Node& o = nodes_[at(other)];
-    spread_to(operand, [&](int e) { return from[spread_entry(n, o, e)] != 0; });
-  };
   const int operands[] = {n.a, n.b};
-  for (const int which : {0, 1}) {
-    for (const int other : {0, 1}) {
-      const bool is_there = graph_.derivatives[at(i)].has[second_derivative(which, other)];
-      if (is_there) bends(operands[which], operands[other]);
+  std::vector<char> spread;
+  for (const int other : {0, 1}) {
+    if (operands[other] < 0) continue;
+    const Graph::Node& o = nodes_[at(operands[other])];
+    const char* marks = marks_of(tangents, operands[other]);
+    if (!is_same_shape(o)) {
+      spread.resize(at(size_of(n)));
+      for_spread(n, o, [&](int e, int entry) { spread[at(e)] = marks[entry]; });
+      marks = spread.data();
+    }
+    for (const int which : {0, 1}) {
+      const bool bends = graph_.derivatives[at(i)].has[second_derivative(which, other)];
+      if (bends) give(operands[which], marks);
     }
   }
 }
@@ -211,6 +223,7 @@ template <typename Give>
 void SweepSupport::reverse_product(int i,
                                    const char* bar,
                                    const EntryMarks& tangents,
+                                   std::span<const char> takes,
                                    Give give) const {
   const Graph::Node& n = nodes_[at(i)];
   const ProductEntries product(nodes_, i);
@@ -226,8 +239,10 @@ void SweepSupport::reverse_product(int i,
     return graph_.idle.is_idle(i, product.result(k, row, c));
   };
   const bool has_masks = graph_.idle.has_zeros(n.a) || graph_.idle.has_any(i);
+  const bool has_a = is_any(a, size_of(nodes_[at(n.a)]));
+  const bool has_b = is_any(b, size_of(nodes_[at(n.b)]));
   for (int k = 0; k < product.count(); ++k) {
-    // Rows of A and columns of B that something of C, of a row of B or of a column of A reaches.
+    // What of C reaches rows of A and columns of B, and what columns of A and rows of B reach.
     std::vector<char> bar_of_row(at(rows));
     std::vector<char> bar_of_col(at(cols));
     for (int row = 0; row < rows; ++row) {
@@ -235,28 +250,42 @@ void SweepSupport::reverse_product(int i,
         if (bar[product.result(k, row, c)] != 0) bar_of_row[at(row)] = bar_of_col[at(c)] = 1;
       }
     }
+    std::vector<char> any_a(at(inner));
+    std::vector<char> any_b(at(inner));
     for (int j = 0; j < inner; ++j) {
-      bool has_a = false;
-      bool has_b = false;
-      for (int row = 0; row < rows; ++row) has_a = has_a || a[product.left(k, row, j)] != 0;
-      for (int c = 0; c < cols; ++c) has_b = has_b || b[product.right(k, j, c)] != 0;
-      for (int row = 0; row < rows; ++row) {
-        if (bar_of_row[at(row)] || (has_b && !has_masks)) give(n.a, product.left(k, row, j));
+      for (int row = 0; has_a && row < rows; ++row) any_a[at(j)] |= a[product.left(k, row, j)];
+      for (int c = 0; has_b && c < cols; ++c) any_b[at(j)] |= b[product.right(k, j, c)];
+    }
+    // Of A, entry (row, j) by dCbar, or by dB where C has an entry that is seen.
+    const auto reaches_a = [&](int row, int j) {
+      if (bar_of_row[at(row)] || !any_b[at(j)]) return bar_of_row[at(row)] != 0;
+      if (!has_masks) return true;
+      bool is_reached = false;
+      for (int c = 0; !is_reached && c < cols; ++c) {
+        is_reached = b[product.right(k, j, c)] != 0 && !is_idle(k, row, c);
       }
-      for (int c = 0; c < cols && !has_masks; ++c) {
-        if (bar_of_col[at(c)] || has_a) give(n.b, product.right(k, j, c));
+      return is_reached;
+    };
+    // Of B, entry (j, c) by dCbar where A is not zero, or by dA.
+    const auto reaches_b = [&](int j, int c) {
+      if (!has_masks || !(bar_of_col[at(c)] || any_a[at(j)])) {
+        return bar_of_col[at(c)] != 0 || any_a[at(j)] != 0;
       }
-      if (!has_masks) continue;
+      bool is_reached = false;
+      for (int row = 0; !is_reached && row < rows; ++row) {
+        is_reached = (bar[product.result(k, row, c)] != 0 && !is_zero(k, row, j)) ||
+                     (a[product.left(k, row, j)] != 0 && !is_idle(k, row, c));
+      }
+      return is_reached;
+    };
+    for (int row = 0; takes[at(n.a)] && row < rows; ++row) {
+      for (int j = 0; j < inner; ++j) {
+        if (reaches_a(row, j)) give(n.a, product.left(k, row, j));
+      }
+    }
+    for (int j = 0; takes[at(n.b)] && j < inner; ++j) {
       for (int c = 0; c < cols; ++c) {
-        const bool of_b = b[product.right(k, j, c)] != 0;
-        for (int row = 0; row < rows; ++row) {
-          const bool of_bar = bar[product.result(k, row, c)] != 0 && !is_zero(k, row, j);
-          const bool is_seen = !is_idle(k, row, c);
-          if (of_b && is_seen) give(n.a, product.left(k, row, j));
-          if (of_bar || (a[product.left(k, row, j)] != 0 && is_seen)) {
-            give(n.b, product.right(k, j, c));
-          }
-        }
+        if (reaches_b(j, c)) give(n.b, product.right(k, j, c));
       }
     }
   }

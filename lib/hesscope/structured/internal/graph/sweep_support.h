@@ -36,12 +36,18 @@ class SweepSupport {
   }
 
   void forward_product(int i, const EntryMarks& tangents, char* out) const;
-  template <typename Give>
-  void reverse_elementwise(int i, const char* bar, const EntryMarks& tangents, Give give) const;
+  void reverse_elementwise(int i,
+                           const EntryMarks& tangents,
+                           std::span<const char> takes,
+                           EntryMarks& adjoints) const;
   template <typename Give>
   void reverse_rows(int i, const char* bar, const EntryMarks& tangents, Give give) const;
   template <typename Give>
-  void reverse_product(int i, const char* bar, const EntryMarks& tangents, Give give) const;
+  void reverse_product(int i,
+                       const char* bar,
+                       const EntryMarks& tangents,
+                       std::span<const char> takes,
+                       Give give) const;
 
   const SweepGraph& graph_;
   std::span<const Graph::Node> nodes_;
