@@ -67,6 +67,7 @@ HessianSum::HessianSum(const GraphPlan& plan,
 }
 
 double HessianSum::set_records(Records records) {
+  num_samples_ = records.count;
   num_packs_ = static_cast<int>(ceil_div(records.count, kPackSamples));
   std::vector<double> losses(at(num_packs_));
   executor_.for_each(num_packs_, [&](Eigen::Index p) {
@@ -103,7 +104,11 @@ void HessianSum::sweep(const Stage& stage) {
     const DirectionBlock& block = plan_.planner.blocks()[at(stage.first_block + b)];
     sweeps_.with_buffer([&](double* buffer) {
       for (int part = 0; part < num_parts(); ++part) {
-        keep(stage, b, p, part, buffer, sweep_block(block, p, part, buffer));
+        if (has_samples(p, part)) {
+          keep(stage, b, p, part, buffer, sweep_block(block, p, part, buffer));
+        } else {
+          keep(stage, b, p, part, nullptr, nullptr);
+        }
       }
     });
   });
@@ -127,7 +132,7 @@ void HessianSum::sweep_and_add(const DirectionBlock& block, long first, long end
       std::fill_n(sums, plan_.direction_products.sums_size(), 0.0);
       const ChunkRows chunk = rows();
       for (long p = first; p < end; ++p) {
-        for (int part = 0; part < num_parts(); ++part) {
+        for (int part = 0; part < num_parts() && has_samples(p, part); ++part) {
           const double* const adjoints = sweep_block(block, p, part, buffer);
           plan_.direction_products.add_part(
               block, chunk, {point(p), p, part, buffer, adjoints}, sums);
@@ -221,8 +226,9 @@ void HessianSum::keep(
         const GraphLayout::Source& source = sources[at(rows.row(t, k))];
         double* to = first + live.row(t, k) * steps.row;
         const bool is_there =
-            live.is_complete ||
-            (source.tangent >= 0 && plan_.planner.is_in(block, source.entry, is_adjoint));
+            tangents != nullptr &&
+            (live.is_complete ||
+             (source.tangent >= 0 && plan_.planner.is_in(block, source.entry, is_adjoint)));
         const double* from = zeros_.data();
         if (is_there) {
           from = (is_adjoint ? adjoints : tangents) + plan_.kernels.entries_size(source.tangent);

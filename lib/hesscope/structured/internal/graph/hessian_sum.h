@@ -104,6 +104,11 @@ class HessianSum {
 
   int num_parts() const { return kPackSamples / plan_.kernels.lanes; }
 
+  // Whether any lane of a part of pack p has a sample; those after one without have none either.
+  bool has_samples(long p, int part) const {
+    return p * kPackSamples + long{part} * plan_.kernels.lanes < num_samples_;
+  }
+
   PackPoint point(long p);
 
   ChunkRows rows() const;
@@ -111,13 +116,15 @@ class HessianSum {
   // To rows of samples.
   void copy_point(long p);
 
-  /// Of a direction block of the stage, at a part of a pack.
+  // Of a direction block of the stage, at a part of a pack; null are those of a part without
+  // samples, zeros.
   void keep(
       const Stage& stage, long b, long p, int part, const double* tangents, const double* adjoints);
 
   const GraphPlan& plan_;
   const GraphLayout& layout_;
   const Executor& executor_;
+  long num_samples_ = 0;
   int num_packs_ = 0;
   bool has_common_ = false;
   std::vector<double> common_;
