@@ -165,15 +165,17 @@ std::size_t DirectionPlanner::num_sites(const UseGroup& group) const {
   return static_cast<std::size_t>(std::ranges::count(is_there, 1));
 }
 
+// Unit by unit: the products of a group's own rows leave out the units before.
 std::vector<int> DirectionPlanner::parameter_directions(const UseGroup& group) const {
   std::vector<int> directions;
+  std::vector<char> is_there(at(graph_.num_parameters), 0);
   for (const int u : group.uses) {
     for (const int theta : uses_.uses[at(u)].theta) {
-      if (theta >= 0) directions.push_back(theta);
+      if (theta < 0 || is_there[at(theta)]) continue;
+      directions.push_back(theta);
+      is_there[at(theta)] = 1;
     }
   }
-  std::sort(directions.begin(), directions.end());
-  directions.erase(std::unique(directions.begin(), directions.end()), directions.end());
   return directions;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <numeric>
 
 #include <hesscope/core/internal/ceil_div.h>
 #include <hesscope/structured/internal/graph/direction_products.h>
@@ -30,6 +31,7 @@ DirectionProducts::DirectionProducts(const ParameterUses& uses,
   const auto num_uses = static_cast<int>(uses.uses.size());
   for (int u = 0; u < num_uses; ++u) list_runs(u, entries);
   const auto& groups = planner.groups();
+  find_ranks();
   for (int g = 0; g < static_cast<int>(groups.size()); ++g) {
     targets_.emplace_back();
     if (!groups[at(g)].is_by_parameters) continue;
@@ -50,6 +52,26 @@ DirectionProducts::DirectionProducts(const ParameterUses& uses,
       if (h <= g && planner.is_fed(u, g)) add(ProductPart::kTangents);
     }
     sums_size_ = std::max(sums_size_, size);
+  }
+}
+
+void DirectionProducts::find_ranks() {
+  const auto theta_end = [](int end, const ParameterUse& use) {
+    return std::max(end, 1 + std::ranges::max(use.theta));
+  };
+  ranks_.resize(at(std::accumulate(uses_.uses.begin(), uses_.uses.end(), 0, theta_end)));
+  for (const UseGroup& group : planner_.groups()) {
+    if (!group.is_by_parameters) continue;
+    for (std::size_t d = 0; d < group.directions.size(); ++d) {
+      ranks_[at(group.directions[d])] = static_cast<int>(d);
+    }
+  }
+  for (const ParameterUse& use : uses_.uses) {
+    std::vector<int>& last = last_ranks_.emplace_back(at(use.units), -1);
+    for (int k = 0; k < use.units * use.inputs; ++k) {
+      if (use.theta[at(k)] < 0) continue;
+      last[at(k / use.inputs)] = std::max(last[at(k / use.inputs)], ranks_[at(use.theta[at(k)])]);
+    }
   }
 }
 
@@ -122,7 +144,7 @@ void DirectionProducts::add_part(const DirectionBlock& block,
   const long first_of_pack = long{sweep.part} * kernels_.lanes;
   const long first = sweep.pack * kPackSamples + first_of_pack;
   std::vector<DirectionTerm> terms;
-  // Of each line, a unit or an input.
+  // Of each line, a unit or an input. What E gives within a group comes twice: see write().
   const auto add = [&](const Target& target, bool is_adjoint) {
     const ParameterUse& use = uses_.uses[at(target.use)];
     const RunsOfLines& lines = is_adjoint ? z_runs_[at(target.use)] : x_runs_[at(target.use)];
@@ -133,9 +155,11 @@ void DirectionProducts::add_part(const DirectionBlock& block,
     double* out = sums + (is_adjoint ? target.of_adjoints : target.of_tangents);
     const double* const panels =
         is_adjoint ? rows.x_panels[at(target.use)] : rows.z_panels[at(target.use)];
-    for (const std::vector<Run>& runs : lines) {
+    const bool is_half = is_adjoint && planner_.group_of(target.use) == block.group;
+    for (std::size_t line = 0; line < lines.size(); ++line, out += line_size) {
+      if (is_half && last_ranks_[at(target.use)][line] < block.first) continue;
       terms.clear();
-      for (const Run& run : runs) {
+      for (const Run& run : lines[line]) {
         const NodeSweep& node = block.plan[at(run.node)];
         if ((is_adjoint ? node.adjoint : node.tangent).is_empty()) continue;
         const double* const own = tangents + kernels_.entries_size(run.tangent);
@@ -156,7 +180,6 @@ void DirectionProducts::add_part(const DirectionBlock& block,
                            .panel_step = kPanelCols * row,
                            .num_cols = std::min(kPanelCols, width - c)});
       }
-      out += line_size;
     }
   };
   for (const Target& target : targets_[at(block.group)]) {
@@ -195,7 +218,7 @@ void DirectionProducts::write(const DirectionBlock& block,
           const double value = use.factor * sum(i, d, j);
           if (target.part == ProductPart::kTangents) {
             h.add_tangent(row, col, value);
-          } else if (!is_own_group || row >= col) {  // within a group each pair comes twice
+          } else if (!is_own_group || ranks_[at(row)] >= block.first + d) {
             h.data[row + col * h.stride] += value;
           }
         }

@@ -70,6 +70,7 @@ class DirectionProducts {
     long of_tangents;  // the same, (j, d, i); of a gain both are (i, d)
   };
 
+  void find_ranks();
   static void append(const Run& next, std::vector<Run>& runs);
   void list_runs(int use, const EntryNumbers& entries);
   bool takes_z_panels(int use) const;
@@ -79,8 +80,10 @@ class DirectionProducts {
   const DirectionPlanner& planner_;
   const TangentKernels& kernels_;
   const PackKernels& packs_;
-  std::vector<RunsOfLines> z_runs_;           // of each use: of units
-  std::vector<RunsOfLines> x_runs_;           // of inputs, or of a gain's units
+  std::vector<RunsOfLines> z_runs_;  // of each use: of units
+  std::vector<RunsOfLines> x_runs_;  // of inputs, or of a gain's units
+  std::vector<int> ranks_;  // of each parameter that is a direction, among those of its group
+  std::vector<std::vector<int>> last_ranks_;  // of each use, of a unit's parameters
   std::vector<std::vector<Target>> targets_;  // of each group
   long sums_size_ = 0;
 };
