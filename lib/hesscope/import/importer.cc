@@ -12,6 +12,7 @@
 #include <hesscope/core/printable.h>
 #include <hesscope/import/importer.h>
 #include <hesscope/import/internal/operator_registry.h>
+#include <hesscope/import/internal/sample_numbers.h>
 
 namespace hesscope::onnx {
 namespace {
@@ -72,6 +73,11 @@ class Import {
     const Value& value = values_.at(needs_.output);
     if (value.is_sequence()) {
       throw InputError(fmt::format("{}: its output '{}' is a sequence of tensors, not a tensor",
+                                   file_.path.string(),
+                                   printable(needs_.output)));
+    }
+    if (value.counts_samples()) {
+      throw InputError(fmt::format("{}: its output '{}' counts samples (Range over the batch, N)",
                                    file_.path.string(),
                                    printable(needs_.output)));
     }
@@ -142,6 +148,7 @@ class Import {
     }
     const OperatorCall call(node, file_.opset, std::move(inputs), recording_);
     call.count_step();
+    require_no_sample_numbers(call);
     const bool is_given = std::ranges::all_of(
         node.outputs, [&](const auto& name) { return name.empty() || given_.contains(name); });
     Values results = is_given ? Values() : known->lower(call);

@@ -73,6 +73,11 @@ struct Value {
   std::shared_ptr<const Integers> integers = {};
   bool is_single = false;  ///< the graph says 32 bits; entries have 64 all the same
   std::shared_ptr<const std::vector<Value>> tensors = {};  ///< of a sequence, which has no axes
+  /// Of integers that count samples (sample_numbers.h): entry e of sample n is sample_steps[e] n
+  /// more than it says above. Null: none.
+  std::shared_ptr<const std::vector<std::int64_t>> sample_steps = {};
+
+  bool counts_samples() const { return sample_steps != nullptr; }
 
   bool is_sequence() const { return tensors != nullptr; }
 

@@ -12,6 +12,7 @@
 #include <hesscope/import/internal/movement.h>
 #include <hesscope/import/internal/operator_registry.h>
 #include <hesscope/import/internal/quotients.h>
+#include <hesscope/import/internal/sample_numbers.h>
 
 namespace hesscope::onnx {
 namespace {
@@ -165,14 +166,17 @@ Value with_operands(const OperatorCall& call,
 
 template <Combination kCombine, IntegerFunction kOfIntegers>
 Values lower_binary(const OperatorCall& call) {
+  const auto counting = [&](Value result) -> Values {
+    return {with_sample_steps(call, std::move(result), call.input(0), call.input(1), kOfIntegers)};
+  };
   if (call.input(0).is_known() && call.input(1).is_known()) {
-    return {of_integers(call, call.input(0), call.input(1), kOfIntegers)};
+    return counting(of_integers(call, call.input(0), call.input(1), kOfIntegers));
   }
   // Of integers an integer, whatever is rounded on the way.
   if (kOfIntegers == IntegerFunction::kDivide && call.input(0).kind == ElementKind::kInteger) {
     return {with_operands(call, call.input(0), second_operand(call), whole_quotient)};
   }
-  return {combined(call, call.input(0), second_operand(call), kCombine)};
+  return counting(combined(call, call.input(0), second_operand(call), kCombine));
 }
 
 template <Combination kCombine>

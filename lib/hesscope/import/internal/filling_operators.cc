@@ -7,12 +7,22 @@
 
 #include <hesscope/import/internal/movement.h>
 #include <hesscope/import/internal/operator_registry.h>
+#include <hesscope/import/internal/sample_numbers.h>
 
 namespace hesscope::onnx {
 namespace {
 
+// Range(0, N, 1)
+bool is_over_samples(const OperatorCall& call) {
+  const Value& limit = call.input(1);
+  return limit.is_known() && limit.integers->base == std::vector<std::int64_t>{0} &&
+         limit.integers->slope(0) == 1 && call.input(0).single_integer() == 0 &&
+         call.input(2).single_integer() == 1;
+}
+
 Values lower_range(const OperatorCall& call) {
   const ElementKind kind = call.input(0).kind;
+  if (is_over_samples(call)) return {sample_numbers(call)};
   std::array<double, 3> numbers{};
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     const std::vector<double> one = call.known_reals(i);

@@ -7,13 +7,29 @@
 #include <hesscope/import/internal/indices.h>
 #include <hesscope/import/internal/movement.h>
 #include <hesscope/import/internal/operator_registry.h>
+#include <hesscope/import/internal/sample_numbers.h>
 
 namespace hesscope::onnx {
 namespace {
 
+// Places that data tell, as a column; those among a sample's own entries are counted from the front.
+Var places_of(const Value& indices, std::int64_t size, bool is_own) {
+  return is_own ? own_index_column(indices, size) : index_column(indices, size);
+}
+
+// The same of an index that is known.
+std::int64_t place_of(const OperatorCall& call,
+                      std::int64_t index,
+                      std::int64_t size,
+                      bool is_own) {
+  if (is_own && index < 0) call.refuse("index {} is of the sample before", index);
+  return counted_from_front(call, index, size);
+}
+
 // Rows of a table that the data tell, as word vectors: the axis comes to the front, and its place
 // is taken by the indices' axes.
-Value looked_up(const OperatorCall& call, const Value& data, const Value& indices, int axis) {
+Value looked_up(
+    const OperatorCall& call, const Value& data, const Value& indices, int axis, bool is_own) {
   const auto rank = static_cast<std::size_t>(data.rank());
   std::vector<int> to_front = {axis};
   for (int i = 0; i < data.rank(); ++i) {
@@ -24,7 +40,7 @@ Value looked_up(const OperatorCall& call, const Value& data, const Value& indice
   Axes axes = indices.axes;
   axes.insert(axes.end(), table.axes.begin() + 1, table.axes.end());
   call.checked_size(axes);
-  const Var rows = index_column(indices, size);
+  const Var rows = places_of(indices, size, is_own);
   const Value found =
       call.result(lookup(matrix(table, size, table.size() / size), rows), axes, data.kind);
   std::vector<int> order(axes.size());
@@ -39,18 +55,18 @@ Values lower_gather(const OperatorCall& call) {
   const Value& data = call.input(0);
   const Value& indices = call.input(1);
   const int axis = call.axis(call.integer("axis", 0), data.rank());
-  call.require_no_batch(data, axis, "it picks entries along");
+  const bool is_own = picks_own_samples(call, data, axis, indices);
   Axes axes(data.axes.begin(), data.axes.begin() + axis);
   axes.insert(axes.end(), indices.axes.begin(), indices.axes.end());
   axes.insert(axes.end(), data.axes.begin() + axis + 1, data.axes.end());
   require_one_batch(call, axes, data, indices);
   const auto known = indices_at_hand(call, 1);
-  if (!known) return {looked_up(call, data, indices, axis)};
+  if (!known) return {looked_up(call, data, indices, axis, is_own)};
 
   const std::int64_t size = extent_of(data.axes, axis, axis + 1);
   const std::int64_t inner = extent_of(data.axes, axis + 1, data.rank());
   std::vector<std::int64_t> rows;
-  for (const std::int64_t index : *known) rows.push_back(counted_from_front(call, index, size));
+  for (const std::int64_t index : *known) rows.push_back(place_of(call, index, size, is_own));
   std::vector<std::int32_t> table = table_of(
       call,
       plain_axes({extent_of(data.axes, 0, axis), static_cast<std::int64_t>(rows.size()), inner}),
@@ -115,7 +131,11 @@ Values lower_gather_nd(const OperatorCall& call) {
   const auto first = static_cast<int>(common);
   const auto end = static_cast<int>(common + depth);
   call.require_no_batch(indices, indices.rank() - 1, "it picks entries by");
-  for (int i = first; i < end; ++i) call.require_no_batch(data, i, "it picks entries along");
+  std::vector<char> is_own;  // of each axis that is picked along
+  for (std::int64_t k = 0; k < depth; ++k) {
+    is_own.push_back(
+        picks_own_samples(call, data, static_cast<int>(common + k), indices, k, depth) ? 1 : 0);
+  }
   require_same_batch(call, data, indices, 0, first);
   for (int i = 0; i < first; ++i) {
     if (data.axes[static_cast<std::size_t>(i)] != indices.axes[static_cast<std::size_t>(i)]) {
@@ -141,7 +161,9 @@ Values lower_gather_nd(const OperatorCall& call) {
       for (std::int64_t k = 0; k < depth; ++k) {
         const std::int64_t index = (*known)[static_cast<std::size_t>(slice * depth + k)];
         table[e] += static_cast<std::int32_t>(
-            strides[axis_of(k)] * counted_from_front(call, index, data.axes[axis_of(k)].size));
+            strides[axis_of(k)] *
+            place_of(
+                call, index, data.axes[axis_of(k)].size, is_own[static_cast<std::size_t>(k)] != 0));
       }
     }
     return {moved(call, data, {.axes = std::move(axes), .table = std::move(table)})};
@@ -157,7 +179,7 @@ Values lower_gather_nd(const OperatorCall& call) {
     const Value own = {.axes = {{.size = rows}},
                        .var = slice(matrix(indices, rows, depth), 0, k, rows, 1)};
     const std::int64_t size = data.axes[axis_of(k)].size;
-    const Var column = index_column(own, size);
+    const Var column = places_of(own, size, is_own[static_cast<std::size_t>(k)] != 0);
     places = without(places + static_cast<double>(strides[axis_of(k)]) * column,
                      is_outside(column, size));
   }

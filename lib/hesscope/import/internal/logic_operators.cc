@@ -130,7 +130,13 @@ Value cast(const OperatorCall& call, const Value& x, std::int64_t onnx_type) {
 }
 
 Values lower_cast(const OperatorCall& call) {
-  return {cast(call, call.input(0), call.integer("to", 0))};
+  const Value& x = call.input(0);
+  Value value = cast(call, x, call.integer("to", 0));
+  if (x.counts_samples() && value.kind != ElementKind::kInteger) {
+    call.refuse("makes no integers of the numbers of samples (Range over the batch, N)");
+  }
+  value.sample_steps = x.sample_steps;
+  return {value};
 }
 
 Values lower_cast_like(const OperatorCall& call) {

@@ -70,7 +70,9 @@ Var gathered(std::span<const Value> inputs, const Movement& movement, std::int64
 
 }  // namespace
 
-Value moved(const OperatorCall& call, std::span<const Value> inputs, Movement movement) {
+namespace {
+
+Value moved_numbers(const OperatorCall& call, std::span<const Value> inputs, Movement movement) {
   if (movement.table.empty()) {
     return call.known_result({}, std::move(movement.axes), inputs.front().kind);
   }
@@ -86,6 +88,35 @@ Value moved(const OperatorCall& call, std::span<const Value> inputs, Movement mo
     return with_axes(call, reals.front(), std::move(movement.axes));
   }
   return call.result(gathered(reals, movement, size), std::move(movement.axes), kind);
+}
+
+// Of what counts samples.
+std::vector<std::int64_t> moved_steps(std::span<const Value> inputs, const Movement& movement) {
+  std::vector<std::int64_t> steps;
+  for (const Value& input : inputs) {
+    if (input.counts_samples()) {
+      steps.insert(steps.end(), input.sample_steps->begin(), input.sample_steps->end());
+    } else {
+      steps.resize(steps.size() + static_cast<std::size_t>(input.size()));
+    }
+  }
+  std::vector<std::int64_t> result;
+  for (const std::int32_t from : movement.table) {
+    result.push_back(from < 0 ? 0 : steps[static_cast<std::size_t>(from)]);
+  }
+  return result;
+}
+
+}  // namespace
+
+Value moved(const OperatorCall& call, std::span<const Value> inputs, Movement movement) {
+  std::shared_ptr<const std::vector<std::int64_t>> steps;
+  if (std::ranges::any_of(inputs, &Value::counts_samples)) {
+    steps = std::make_shared<const std::vector<std::int64_t>>(moved_steps(inputs, movement));
+  }
+  Value result = moved_numbers(call, inputs, std::move(movement));
+  result.sample_steps = std::move(steps);
+  return result;
 }
 
 Value moved(const OperatorCall& call, const Value& input, Movement movement) {

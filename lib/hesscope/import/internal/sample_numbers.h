@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The numbers of samples, 0 to N - 1, as exporters write x[arange(N), i]: with the batch in front of
+// an axis of T entries, which both are one axis of N T then, entry n T + i is the i-th of sample n.
+//
+//   Range(0, N, 1) -> Mul(T) -> Add(i) -> Gather(x as (N T, ...))
+//
+// Graphs are of one sample, whose number is not known: such integers have the part that does not
+// grow with the number as their value, and Value::sample_steps beside. What picks by them takes the
+// part of n away again, and refuses what would be another sample's.
+#pragma once
+
+#include <hesscope/import/internal/integer_arithmetic.h>
+#include <hesscope/import/internal/operator_call.h>
+
+namespace hesscope::onnx {
+
+/// Refuses inputs that count samples, but of operators that carry them on or pick by them.
+void require_no_sample_numbers(const OperatorCall& call);
+
+/// 0, 1, ..., N - 1 along the batch.
+Value sample_numbers(const OperatorCall& call);
+
+/// The result of a sum, a difference or a product of two integers, with the steps of both. Refuses
+/// products of which each counts samples, or one is not known.
+Value with_sample_steps(const OperatorCall& call,
+                        Value result,
+                        const Value& a,
+                        const Value& b,
+                        IntegerFunction function);
+
+/// Whether indices, or every `depth`-th of them from entry `first` on, pick along the axis by the
+/// number of the sample, so that an index without it is one of the sample's own entries. Refuses
+/// what meets other samples.
+bool picks_own_samples(const OperatorCall& call,
+                       const Value& data,
+                       int axis,
+                       const Value& indices,
+                       std::int64_t first = 0,
+                       std::int64_t depth = 1);
+
+}  // namespace hesscope::onnx
