@@ -201,14 +201,14 @@ double seconds_of_steps(const TrainingSetup& setup,
     });
     return (wall_seconds() - begin) / num_steps;
   };
-  constexpr double kPatience = 0.5;
+  constexpr double kPatienceSeconds = 0.5;
   seconds_of(1);
   const double second = seconds_of(1);
-  if (second > kPatience) return second;
+  if (second > kPatienceSeconds) return second;
   constexpr int kSteps = 3;
   constexpr std::size_t kMostRounds = 9;
   std::vector<double> rounds;
-  for (double spent = 0; rounds.size() < kMostRounds && spent < kPatience;) {
+  for (double spent = 0; rounds.size() < kMostRounds && spent < kPatienceSeconds;) {
     rounds.push_back(seconds_of(kSteps));
     spent += kSteps * rounds.back();
   }
