@@ -4,7 +4,6 @@
 #include <numbers>
 #include <optional>
 #include <random>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -16,6 +15,7 @@
 #include <hesscope/spectra/extremes.h>
 #include <hesscope/spectra/internal/counted_bound.h>
 #include <hesscope/spectra/internal/lanczos.h>
+#include <hesscope/spectra/internal/ritz_space.h>
 #include <hesscope/spectra/internal/scaled_matrix.h>
 
 namespace hesscope {
@@ -45,14 +45,6 @@ void require_options(const ExtremesOptions& options, Index n) {
   if (options.max_columns < 1) {
     throw PreconditionError("extreme_eigenpairs: max_columns must be positive");
   }
-}
-
-// ||h_j - theta_j v_j||_2 of each column.
-VectorXd residuals(const MatrixXd& v, const MatrixXd& h_times_v, const VectorXd& theta) {
-  const MatrixXd errors = h_times_v - v * theta.asDiagonal();
-  VectorXd norms(theta.size());
-  for (Index j = 0; j < norms.size(); ++j) norms[j] = errors.col(j).stableNorm();
-  return norms;
 }
 
 // The outermost of ascending eigenpairs, into both ends of `result`.
@@ -109,11 +101,12 @@ Extremes dense_extremes(const Eigen::Ref<const MatrixXd>& hessian, const Extreme
   }
   set_status(Status::kOk, options, result);
   const MatrixXd products = detail::symmetric_times(scaled, all->vectors);
-  assign_ends(values,
-              detail::scaled_back(residuals(all->vectors, products, all->values), exponent),
-              all->vectors,
-              options,
-              result);
+  assign_ends(
+      values,
+      detail::scaled_back(detail::residual_norms(all->vectors, products, all->values), exponent),
+      all->vectors,
+      options,
+      result);
   const double norm = all->values.cwiseAbs().maxCoeff();
   const double band = std::ldexp(detail::rounding_band(hessian.rows(), norm), exponent);
   set_evidence(Proof::kDense, band, result.smallest);
@@ -121,8 +114,7 @@ Extremes dense_extremes(const Eigen::Ref<const MatrixXd>& hessian, const Extreme
   return result;
 }
 
-// The search of extreme_eigenpairs. Notation: V n x q, the orthonormal vectors found so far, with
-// V^T H V = diag(theta), ascending.
+// The search of extreme_eigenpairs. V and theta are those of found_, what was found so far.
 class Search {
  public:
   Search(const SymmetricOperator& h,
@@ -133,8 +125,7 @@ class Search {
         progress_(progress),
         n_(h.rows()),
         engine_(options.seed),
-        v_(n_, 0),
-        hv_(n_, 0) {}
+        found_(h) {}
 
   Extremes run() {
     Extremes result;
@@ -143,9 +134,8 @@ class Search {
       set_status(status, options_, result);
       return result;
     }
-    const VectorXd of_residuals = residuals(v_, hv_, theta_);
     set_status(Status::kOk, options_, result);
-    assign_ends(theta_, of_residuals, v_, options_, result);
+    assign_ends(found_.values(), found_.residuals(), found_.vectors(), options_, result);
     finish(result.smallest);
     finish(result.largest);
     result.probability = kProbability;
@@ -171,7 +161,7 @@ class Search {
       if (found.status != Status::kOk) return found.status;
       const MatrixXd missed = beyond(found);
       if (missed.cols() == 0) return Status::kOk;
-      if (const Status status = take(missed); status != Status::kOk) return status;
+      if (const Status status = found_.add(missed); status != Status::kOk) return status;
     }
     return Status::kFailed;
   }
@@ -188,13 +178,13 @@ class Search {
 
   // H G = 0 for a Gaussian G is the case H = 0, but for a set of probability zero.
   Status find_of_zero() {
-    return take(MatrixXd::Identity(n_, options_.num_smallest + options_.num_largest));
+    return found_.add(MatrixXd::Identity(n_, options_.num_smallest + options_.num_largest));
   }
 
   Status first_search() {
     const auto search = [this](Ends ends, Index num_per_end) {
       const detail::LanczosResult found = lanczos(ends, num_per_end);
-      return found.status == Status::kOk ? take(found.vectors) : found.status;
+      return found.status == Status::kOk ? found_.add(found.vectors) : found.status;
     };
     if (options_.num_smallest == options_.num_largest) {
       return search(Ends::kBoth, options_.num_smallest);
@@ -208,6 +198,7 @@ class Search {
 
   // On H where nothing was found yet, with what was found moved to the interior of the spectrum.
   detail::LanczosResult lanczos(Ends ends, Index num_per_end) {
+    const MatrixXd& v = found_.vectors();
     detail::LanczosOptions how;
     how.ends = ends;
     how.num_per_end = num_per_end;
@@ -217,32 +208,34 @@ class Search {
     how.shift = 2.0 * std::sqrt(static_cast<double>(n_)) * scale_;
     how.max_columns = options_.max_columns;
     how.start = detail::standard_normal(n_, 1, engine_);
-    how.start -= v_ * (v_.transpose() * how.start);
+    how.start -= v * (v.transpose() * how.start);
     if (has_all()) {
       how.min_steps = kMinSteps;
       if (options_.num_smallest > 0) how.lower = last_smallest();
       if (options_.num_largest > 0) how.upper = last_largest();
     }
-    const DeflatedOperator rest(h_, v_, interior());
+    const DeflatedOperator rest(h_, v, interior());
     detail::LanczosResult found = detail::lanczos(rest, how);
     num_steps_ = found.num_steps;
     shift_ = how.shift;
     return found;
   }
 
+  const VectorXd& theta() const { return found_.values(); }
+
   double norm() const {
-    return theta_.size() == 0 ? scale_ : std::max(scale_, theta_.cwiseAbs().maxCoeff());
+    return theta().size() == 0 ? scale_ : std::max(scale_, theta().cwiseAbs().maxCoeff());
   }
 
   // What tells one eigenvalue from another.
   double slack() const { return 2.0 * options_.tolerance * norm(); }
 
-  bool has_all() const { return theta_.size() >= options_.num_smallest + options_.num_largest; }
+  bool has_all() const { return theta().size() >= options_.num_smallest + options_.num_largest; }
 
   // The innermost value asked for at each end; requires has_all().
-  double last_smallest() const { return theta_[options_.num_smallest - 1]; }
+  double last_smallest() const { return theta()[options_.num_smallest - 1]; }
 
-  double last_largest() const { return theta_[theta_.size() - options_.num_largest]; }
+  double last_largest() const { return theta()[theta().size() - options_.num_largest]; }
 
   double interior() const {
     double value = mean_;
@@ -265,34 +258,6 @@ class Search {
     return found.vectors(Eigen::all, columns);
   }
 
-  // Adds columns to V and restores V^T H V = diag(theta) (Rayleigh-Ritz).
-  Status take(const MatrixXd& columns) {
-    const Index q = v_.cols();
-    MatrixXd v(n_, q + columns.cols());
-    v.leftCols(q) = v_;
-    Index num_kept = q;
-    for (Index j = 0; j < columns.cols(); ++j) {
-      VectorXd column = columns.col(j).normalized();
-      for (int pass = 0; pass < 2; ++pass) {
-        column -= v.leftCols(num_kept) * (v.leftCols(num_kept).transpose() * column);
-      }
-      // Nearly all of a column that is new is outside of V.
-      if (column.norm() > 0.5) v.col(num_kept++) = column.normalized();
-    }
-    v.conservativeResize(Eigen::NoChange, num_kept);
-    MatrixXd hv(n_, num_kept);
-    hv.leftCols(q) = hv_;
-    hv.rightCols(num_kept - q) = h_.apply(v.rightCols(num_kept - q));
-    if (!hv.allFinite()) return Status::kNonFinite;
-    const detail::SingleThreadedBlas one_thread;
-    const std::optional<detail::Eigensystem> small = detail::eigensystem(v.transpose() * hv);
-    if (!small) return Status::kFailed;
-    theta_ = small->values;
-    v_ = v * small->vectors;
-    hv_ = hv * small->vectors;
-    return Status::kOk;
-  }
-
   void finish(EndOfSpectrum& end) const {
     if (end.status != Status::kOk) return;
     if (!(end.residuals.maxCoeff() <= options_.tolerance * norm())) {
@@ -313,9 +278,9 @@ class Search {
   // other. The shift being an estimate, B may have negative ones: then nothing is known.
   double missed_fraction() const {
     if (scale_ == 0.0) return 0.0;
-    const double smallest = shift_ + theta_[0];
+    const double smallest = shift_ + theta()[0];
     if (!(smallest > 0.0)) return 1.0;
-    const double r = (shift_ + theta_[theta_.size() - 1]) / smallest;
+    const double r = (shift_ + theta()[theta().size() - 1]) / smallest;
     const double p = 0.5 * (1.0 - kProbability);
     const double root = std::log(1.648 * std::sqrt(static_cast<double>(n_)) * r / p) /
                         static_cast<double>(2 * num_steps_ - 1);
@@ -342,9 +307,7 @@ class Search {
   double mean_ = 0.0;
   double shift_ = 0.0;
   Index num_steps_ = 0;
-  MatrixXd v_;      // V
-  MatrixXd hv_;     // H V
-  VectorXd theta_;  // q
+  detail::RitzSpace found_;
 };
 
 bool is_dense(Index n, const ExtremesOptions& options) {
