@@ -21,35 +21,14 @@
 #pragma once
 
 #include <algorithm>
-#include <span>
 #include <vector>
 
+#include <hesscope/structured/internal/graph/chunk_rows.h>
 #include <hesscope/structured/internal/graph/direction_blocks.h>
 #include <hesscope/structured/internal/graph/graph_layout.h>
 #include <hesscope/structured/internal/graph/kept_tangents.h>
 
 namespace hesscope::detail {
-
-/// Rows of a chunk of num_packs packs: row r begins at double r * row_step(num_packs).
-struct ChunkRows {
-  int num_packs;
-  const double* values;    ///< GraphLayout::value_rows()
-  const double* adjoints;  ///< GraphLayout::z_rows()
-  const double* zeros;     ///< one row
-  /// Of x[t,j] of each use, panels of kPanelCols columns whose inner index is (position, pack).
-  std::span<double* const> x_panels;
-  std::span<double* const> z_panels = {};  ///< the same of delta[t,i], for direction_products.h
-};
-
-/// Doubles of the panels of a block's rows, whose columns are its width.
-long panels_size(const RowBlock& block, int num_packs);
-
-/// @param data  ChunkRows::values or adjoints
-void fill_panels(const PackKernels& packs,
-                 const RowBlock& block,
-                 const double* data,
-                 const ChunkRows& rows,
-                 double* panels);
 
 /// Column-major; what H is the sum of this and of its transpose, but for the diagonal.
 struct HessianTarget {

@@ -9,6 +9,7 @@
 
 #include <vector>
 
+#include <hesscope/structured/internal/graph/chunk_rows.h>
 #include <hesscope/structured/internal/graph/curvature_products.h>
 
 namespace hesscope::detail {

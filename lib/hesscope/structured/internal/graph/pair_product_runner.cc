@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include <hesscope/core/internal/ceil_div.h>
+#include <hesscope/structured/internal/graph/chunk_rows.h>
 #include <hesscope/structured/internal/graph/product_task.h>
 
 namespace hesscope::detail {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include <hesscope/structured/internal/graph/chunk_rows.h>
 #include <hesscope/structured/internal/graph/curvature_products.h>
 #include <hesscope/structured/internal/graph/indexing.h>
 
