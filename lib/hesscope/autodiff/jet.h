@@ -86,7 +86,6 @@
 #include <type_traits>
 
 #include <hesscope/core/constants.h>
-#include <hesscope/core/eigen.h>
 
 namespace hesscope {
 
@@ -383,33 +382,5 @@ concept AnyJet = JetType<T> && kIsJet<T>;
 
 }  // namespace hesscope
 
-/// Jets as scalars of Eigen matrices, alone and mixed with double.
-template <int Order, int N, int M>
-struct Eigen::NumTraits<hesscope::Jet<Order, N, M>> : Eigen::NumTraits<double> {
-  using Real = hesscope::Jet<Order, N, M>;
-  using NonInteger = Real;
-  using Nested = Real;
-  using Literal = Real;
-
-  enum : int {
-    IsComplex = 0,
-    IsInteger = 0,
-    IsSigned = 1,
-    RequireInitialization = 1,
-    ReadCost = sizeof(Real) / sizeof(double),
-    AddCost = ReadCost,
-    MulCost = 3 * ReadCost
-  };
-};
-
-template <int Order, int N, int M, typename Operation>
-struct Eigen::ScalarBinaryOpTraits<hesscope::Jet<Order, N, M>, double, Operation> {
-  using ReturnType = hesscope::Jet<Order, N, M>;
-};
-
-template <int Order, int N, int M, typename Operation>
-struct Eigen::ScalarBinaryOpTraits<double, hesscope::Jet<Order, N, M>, Operation> {
-  using ReturnType = hesscope::Jet<Order, N, M>;
-};
-
+#include <hesscope/autodiff/jet_eigen_traits.h>
 #include <hesscope/autodiff/jet_functions.h>

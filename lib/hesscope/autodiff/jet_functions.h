@@ -22,6 +22,7 @@
 #include <hesscope/autodiff/gamma_functions.h>
 #include <hesscope/autodiff/jet.h>
 #include <hesscope/core/constants.h>
+#include <hesscope/core/eigen.h>
 
 namespace hesscope {
 
