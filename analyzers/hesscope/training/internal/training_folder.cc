@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <limits>
@@ -13,7 +12,6 @@
 #include <hesscope/analysis/internal/result_reading.h>
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
-#include <hesscope/core/internal/ceil_div.h>
 #include <hesscope/core/internal/norms.h>
 #include <hesscope/dataset/result_file.h>
 #include <hesscope/storage/atomic_file.h>
@@ -74,6 +72,7 @@ TrainingFolder::TrainingFolder(const TrainingSetup& setup,
                                io::Overwrite overwrite,
                                const std::string& command)
     : setup_(&setup),
+      schedule_(setup.experiment()),
       run_(&run),
       command_(command),
       may_overwrite_(overwrite != io::Overwrite::kNothing),
@@ -206,42 +205,20 @@ bool TrainingFolder::make_checkpoints_again(std::int64_t end,
   return outcome_.made_again.size() == damaged.size();
 }
 
-bool TrainingFolder::is_due(std::int64_t step, std::int64_t every) const {
-  return step == 0 || step == setup_->experiment().num_steps || (every > 0 && step % every == 0);
-}
-
-bool TrainingFolder::is_row_due(std::int64_t step) const {
-  const std::vector<std::int64_t>& listed = setup_->experiment().history_steps;
-  return is_due(step, setup_->experiment().history_every) ||
-         std::binary_search(listed.begin(), listed.end(), step);
-}
-
-std::size_t TrainingFolder::rows_before(std::int64_t step) const {
-  const ExperimentFile& experiment = setup_->experiment();
-  const std::int64_t every = experiment.history_every;
-  const std::int64_t count = every > 0 ? ceil_div(step, every) : std::min<std::int64_t>(step, 1);
-  const auto is_another = [&](std::int64_t listed) {
-    return listed < step && !is_due(listed, every);
-  };
-  const auto others =
-      std::count_if(experiment.history_steps.begin(), experiment.history_steps.end(), is_another);
-  return static_cast<std::size_t>(count + others);
-}
-
 bool TrainingFolder::restore(TrainingRun& run,
                              TrainingJournal& journal,
                              TrainingMonitors& monitors) {
   const std::vector<HistoryRow> rows = journal.rows();
   for (const std::vector<double>& packed : journal.states()) {
     const std::span<const double> state = std::span(packed).first(packed.size() - 1);
-    const std::size_t num_rows = rows_before(static_cast<std::int64_t>(state[0]));
+    const std::size_t num_rows = schedule_.rows_before(static_cast<std::int64_t>(state[0]));
     if (num_rows > rows.size() || !monitors.have_seen(std::span(rows).first(num_rows))) continue;
     run.restore(state);
     journal.seconds = packed.back();
-    journal.truncate(rows_before(run.num_steps()));
+    journal.truncate(schedule_.rows_before(run.num_steps()));
     // All that were due before, and what is known of them.
     for (std::int64_t step = 0; step < run.num_steps(); ++step) {
-      if (is_due(step, setup_->experiment().checkpoint_every)) checkpoints_.expect(step, "");
+      if (schedule_.is_checkpoint_due(step)) checkpoints_.expect(step, "");
     }
     for (const auto& [step, digest] : journal.digests()) {
       if (checkpoints_.digests().contains(step)) checkpoints_.expect(step, digest);
@@ -345,8 +322,8 @@ bool TrainingFolder::train(const std::function<bool(std::int64_t)>& tick) {
   Clock::duration cost{0};
   try {
     while (true) {
-      if (is_row_due(run.num_steps())) append_row();
-      if (is_due(run.num_steps(), experiment.checkpoint_every)) keep_checkpoint();
+      if (schedule_.is_row_due(run.num_steps())) append_row();
+      if (schedule_.is_checkpoint_due(run.num_steps())) keep_checkpoint();
       if (run.num_steps() == experiment.num_steps || run.step() != Status::kOk) break;
       if (!tick(1)) {
         keep_state();

@@ -18,6 +18,7 @@
 #include <hesscope/training/internal/training_checkpoints.h>
 #include <hesscope/training/internal/training_journal.h>
 #include <hesscope/training/internal/training_monitors.h>
+#include <hesscope/training/internal/training_schedule.h>
 #include <hesscope/training/internal/training_setup.h>
 #include <hesscope/training/training.h>
 
@@ -76,13 +77,11 @@ class TrainingFolder {
                               const TrainingSet& fixed,
                               const std::function<bool(std::int64_t)>& tick);
   HistoryRow look(const TrainingRun& run, BatchLoss& losses, double seconds) const;
-  bool is_due(std::int64_t step, std::int64_t every) const;
-  bool is_row_due(std::int64_t step) const;
-  std::size_t rows_before(std::int64_t step) const;
   bool restore(TrainingRun& run, TrainingJournal& journal, TrainingMonitors& monitors);
   void finish(const TrainingRun& run, TrainingJournal& journal, TrainingMonitors& monitors);
 
   const TrainingSetup* setup_;
+  TrainingSchedule schedule_;
   const ExperimentRun* run_;
   std::string command_;
   bool may_overwrite_;
