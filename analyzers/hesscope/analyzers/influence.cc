@@ -13,17 +13,16 @@
 #include <memory>
 #include <numeric>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <hesscope/analyzers/influence.h>
 #include <hesscope/analyzers/internal/eigenvalue_clusters.h>
 #include <hesscope/analyzers/internal/explained_zeros.h>
 #include <hesscope/analyzers/internal/group_dimensions.h>
+#include <hesscope/analyzers/internal/newton_influence_section.h>
 #include <hesscope/analyzers/internal/outermost_pairs.h>
 #include <hesscope/analyzers/internal/papers.h>
 #include <hesscope/analyzers/internal/unexplained_inverse.h>
-#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/objective/gradient_blocks.h>
 
@@ -230,60 +229,17 @@ class InfluenceAnalyzer final : public Analyzer {
       losses.middleCols(range.begin, range.size()) = change.transpose() * of_samples;
     });
     answer[loss_change_].set_rows(losses);
-    set_newton_steps(point, hessian, inverse, order, gradients, answer);
-  }
-
-  // @param order      the samples left out, one after the other.
-  // @param gradients  theirs, n x order.size().
-  void set_newton_steps(PointAnalysis& point,
-                        const UnexplainedHessian& hessian,
-                        const UnexplainedInverse& inverse,
-                        const std::vector<Index>& order,
-                        const MatrixXd& gradients,
-                        Group& answer) const {
-    const Objective& objective = point.objective();
-    const Index described = gradients.cols();
-    const ProgressCallback progress = detail::part_of(point.progress(), 0.7, 1);
-    const auto n = static_cast<std::size_t>(point.theta().size());
-    std::vector<double> steps;
-    std::vector<Status> step_statuses;
-    std::vector<double> own;
-    std::vector<Status> own_statuses;
-    for (Index k = 0; k < described; ++k) {
-      const Index i = order[static_cast<std::size_t>(k)];
-      const SampleRange range = {i, i + 1};
-      const detail::NewtonStep step = detail::newton_step_without_sample(
-          objective, point.theta(), hessian, inverse, i, gradients.col(k));
-      if (step.status == Status::kOk) {
-        steps.insert(steps.end(), step.change.begin(), step.change.end());
-        own.push_back(objective.value(point.theta() + step.change, range) -
-                      objective.value(point.theta(), range));
-      } else {
-        steps.insert(steps.end(), n, kNaN);
-        own.push_back(kNaN);
-      }
-      const auto status_of = [&](double number) {
-        if (step.status != Status::kOk) return step.status;
-        return std::isfinite(number) ? Status::kOk : Status::kNonFinite;
-      };
-      own_statuses.push_back(status_of(own.back()));
-      for (std::size_t j = steps.size() - n; j < steps.size(); ++j) {
-        step_statuses.push_back(status_of(steps[j]));
-      }
-      detail::report(progress, static_cast<double>(k + 1) / static_cast<double>(described));
-    }
-    answer[newton_change_].set_numbers(std::move(steps), std::move(step_statuses));
-    answer[newton_self_influence_].set_numbers(std::move(own), std::move(own_statuses));
+    newton_.set(point,
+                hessian,
+                inverse,
+                order,
+                gradients,
+                detail::part_of(point.progress(), 0.7, 1),
+                answer);
   }
 
   Variable of_critical_point(Variable variable) const {
     variable.undefined = {Status::kUndefinedNotStationary, Status::kUndefinedSingular};
-    return variable;
-  }
-
-  Variable of_newton_step(Variable variable) const {
-    variable = of_critical_point(std::move(variable));
-    variable.undefined.push_back(Status::kUndefinedOtherInertia);
     return variable;
   }
 
@@ -395,23 +351,7 @@ class InfluenceAnalyzer final : public Analyzer {
        .long_name = "change of each sample's loss if an influential one is left out",
        .definition = "g_j^T H^+ g_i / N of sample j if i is left out",
        .references = {papers::kKoh}}));
-  VariableId newton_change_ = declare(of_newton_step(
-      {.name = "newton_parameter_change",
-       .dimensions = {"influential", "parameter"},
-       .long_name = "how the parameters move without a sample, by a Newton step",
-       .definition =
-           "(H - h_i / N)^+ g_i / N: a Newton step on the loss of the other samples, on "
-           "the same space as H^+; undefined_other_inertia where H - h_i / N has another "
-           "number of negative eigenvalues there than H, undefined_singular where it is singular "
-           "to rounding or the step p of num_zero changes its curvature along the Newton step by "
-           "half of it or more",
-       .references = {papers::kPregibon}}));
-  VariableId newton_self_influence_ = declare(of_newton_step(
-      {.name = "newton_self_influence",
-       .dimensions = {"influential"},
-       .long_name = "self-influence by a Newton step",
-       .definition = "loss of the sample at theta + newton_parameter_change less that at theta",
-       .references = {papers::kPregibon}}));
+  detail::NewtonInfluenceSection newton_{declaring()};
 };
 
 }  // namespace
