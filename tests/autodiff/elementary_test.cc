@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <string>
 #include <vector>
@@ -15,6 +14,7 @@
 #include <hesscope/autodiff/graph.h>
 #include <hesscope/core/constants.h>
 
+#include "autodiff/elementary_cases.h"
 #include "support/graph_oracle.h"
 #include "support/line_differences.h"
 #include "support/loss_oracle.h"
@@ -22,6 +22,7 @@
 namespace hesscope {
 namespace {
 
+using test::ElementaryCase;
 using test::kEpsilon;
 using test::Real50;
 
@@ -50,177 +51,14 @@ Point evaluate(Elementary function, double x, double alpha = 1, double beta = 0)
   return {d.value, d.gradient(0), d.hessian(0, 0), third(0, 0), lines(4, 0)};
 }
 
-struct Case {
-  const char* name;
-  Elementary function;
-  std::function<Real50(const Real50&)> definition;
-  std::vector<double> smooth_points;
-  double absolute = 0;  // error in multiples of eps that is allowed besides the relative one
-  double alpha = 1;
-  double beta = 0;
-  double at_infinity = std::numeric_limits<double>::infinity();  ///< the limit; NaN where none
-};
-
-void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
-
-Point evaluate(const Case& c, double x) { return evaluate(c.function, x, c.alpha, c.beta); }
-
-std::vector<Case> cases() {
-  const std::vector<double> both_sides = {-30, -5.5, -1, -1e-3, -1e-9, 1e-9, 1e-3, 0.7, 2, 8, 30};
-  std::vector<double> with_zero = both_sides;
-  with_zero.push_back(0);
-  const std::vector<double> inside = {-0.99, -0.5, -1e-9, 0, 1e-3, 0.7, 0.999};
-  const std::vector<double> positive = {0.01, 0.5, 1, 2, 30, 1e6};
-  // Where differences of width 1e-10 are good to all digits of a double, relative to what they are
-  // of.
-  const std::vector<double> away_from_zero = {-30, -1, -0.1, 0.7, 8};
-  return {
-      {"Abs", Elementary::kAbs, [](const Real50& x) { return abs(x); }, both_sides},
-      {"Exp", Elementary::kExp, [](const Real50& x) { return exp(x); }, with_zero},
-      {"Gelu",
-       Elementary::kGelu,
-       [](const Real50& x) { return Real50(x * erfc(-x / sqrt(Real50(2))) / 2); },
-       with_zero},
-      {.name = "ScaledGelu",
-       .function = Elementary::kGelu,
-       .definition =
-           [](const Real50& x) { return Real50(x * erfc(-x * 5 / 8 / sqrt(Real50(2))) / 2); },
-       .smooth_points = with_zero,
-       .alpha = 0.625},
-      {"Relu",
-       Elementary::kRelu,
-       [](const Real50& x) { return x > 0 ? x : Real50(0); },
-       both_sides},
-      {"Softplus",
-       Elementary::kSoftplus,
-       [](const Real50& x) { return Real50(log1p(exp(x))); },
-       with_zero},
-      {"Sqrt", Elementary::kSqrt, [](const Real50& x) { return sqrt(x); }, {0.01, 0.5, 1, 2, 1e6}},
-      {"Square", Elementary::kSquare, [](const Real50& x) { return Real50(x * x); }, with_zero},
-      // 1 - tanh^2 is known to eps, not to eps of itself.
-      {.name = "Tanh",
-       .function = Elementary::kTanh,
-       .definition = [](const Real50& x) { return tanh(x); },
-       .smooth_points = with_zero,
-       .absolute = 4,
-       .at_infinity = 1},
-      {.name = "Acos",
-       .function = Elementary::kAcos,
-       .definition = [](const Real50& x) { return acos(x); },
-       .smooth_points = inside,
-       .at_infinity = kNaN},
-      {"Acosh", Elementary::kAcosh, [](const Real50& x) { return acosh(x); }, {1.001, 1.5, 3, 30}},
-      {.name = "Asin",
-       .function = Elementary::kAsin,
-       .definition = [](const Real50& x) { return asin(x); },
-       .smooth_points = inside,
-       .at_infinity = kNaN},
-      // Its third derivative changes sign near 0.7.
-      {.name = "Asinh",
-       .function = Elementary::kAsinh,
-       .definition = [](const Real50& x) { return asinh(x); },
-       .smooth_points = with_zero,
-       .absolute = 4},
-      {.name = "Atan",
-       .function = Elementary::kAtan,
-       .definition = [](const Real50& x) { return atan(x); },
-       .smooth_points = with_zero,
-       .at_infinity = std::atan(kInfinity)},
-      {.name = "Atanh",
-       .function = Elementary::kAtanh,
-       .definition = [](const Real50& x) { return atanh(x); },
-       .smooth_points = {-0.9, -0.5, -1e-9, 0, 1e-3, 0.7, 0.9},
-       .at_infinity = kNaN},
-      {.name = "Clip",
-       .function = Elementary::kClip,
-       .definition = [](const Real50& x) { return x < -2  ? Real50(-2)
-                                                  : x > 5 ? Real50(5)
-                                                          : x; },
-       .smooth_points = {-30, -2.5, -1.5, 0, 4.5, 5.5},
-       .alpha = -2,
-       .beta = 5,
-       .at_infinity = 5},
-      // Near their zeros, functions of period 2 pi are known to the rounding of their argument.
-      {.name = "Cos",
-       .function = Elementary::kCos,
-       .definition = [](const Real50& x) { return cos(x); },
-       .smooth_points = with_zero,
-       .absolute = 4,
-       .at_infinity = kNaN},
-      {"Cosh", Elementary::kCosh, [](const Real50& x) { return cosh(x); }, with_zero},
-      {.name = "Elu",
-       .function = Elementary::kElu,
-       .definition = [](const Real50& x) { return x > 0 ? x : Real50(expm1(x / 2) * 3 / 2); },
-       .smooth_points = both_sides,
-       .alpha = 1.5,
-       .beta = 2},
-      {.name = "Erf",
-       .function = Elementary::kErf,
-       .definition = [](const Real50& x) { return Real50(erf(x)); },
-       .smooth_points = {-5.5, -1, -1e-9, 0, 1e-3, 0.7, 2},
-       .at_infinity = 1},
-      {.name = "LeakyRelu",
-       .function = Elementary::kLeakyRelu,
-       .definition = [](const Real50& x) { return x > 0 ? x : Real50(x / 4); },
-       .smooth_points = both_sides,
-       .alpha = 0.25},
-      {"Log", Elementary::kLog, [](const Real50& x) { return log(x); }, positive},
-      {.name = "PowerOfThreeHalves",
-       .function = Elementary::kPower,
-       .definition = [](const Real50& x) { return pow(x, Real50(1.5)); },
-       .smooth_points = positive,
-       .alpha = 1.5},
-      {.name = "Cube",
-       .function = Elementary::kPower,
-       .definition = [](const Real50& x) { return Real50(x * x * x); },
-       .smooth_points = away_from_zero,
-       .alpha = 3},
-      {.name = "FourthPower",
-       .function = Elementary::kPower,
-       .definition = [](const Real50& x) { return Real50(x * x * x * x); },
-       .smooth_points = away_from_zero,
-       .alpha = 4},
-      {.name = "InverseSquare",
-       .function = Elementary::kPower,
-       .definition = [](const Real50& x) { return Real50(1 / (x * x)); },
-       .smooth_points = away_from_zero,
-       .alpha = -2,
-       .at_infinity = 0},
-      {.name = "Reciprocal",
-       .function = Elementary::kReciprocal,
-       .definition = [](const Real50& x) { return Real50(1 / x); },
-       .smooth_points = away_from_zero,
-       .at_infinity = 0},
-      {.name = "Sigmoid",
-       .function = Elementary::kSigmoid,
-       .definition = [](const Real50& x) { return Real50(1 / (1 + exp(-x))); },
-       .smooth_points = with_zero,
-       .at_infinity = 1},
-      {.name = "Sin",
-       .function = Elementary::kSin,
-       .definition = [](const Real50& x) { return sin(x); },
-       .smooth_points = with_zero,
-       .absolute = 4,
-       .at_infinity = kNaN},
-      {"Sinh", Elementary::kSinh, [](const Real50& x) { return sinh(x); }, with_zero},
-      {.name = "Softsign",
-       .function = Elementary::kSoftsign,
-       .definition = [](const Real50& x) { return Real50(x / (1 + abs(x))); },
-       .smooth_points = both_sides,
-       .at_infinity = kNaN},
-      {.name = "Tan",
-       .function = Elementary::kTan,
-       .definition = [](const Real50& x) { return tan(x); },
-       .smooth_points = {-1.5, -0.3, -1e-9, 0, 1e-3, 0.7, 2},
-       .absolute = 4,
-       .at_infinity = kNaN},
-  };
+Point evaluate(const ElementaryCase& c, double x) {
+  return evaluate(c.function, x, c.alpha, c.beta);
 }
 
-class ElementaryFunction : public testing::TestWithParam<Case> {};
+class ElementaryFunction : public testing::TestWithParam<ElementaryCase> {};
 
 TEST_P(ElementaryFunction, MatchesDifferencesOfItsDefinition) {
-  const Case& c = GetParam();
+  const ElementaryCase& c = GetParam();
   const Real50 h("1e-10");
   for (const double x : c.smooth_points) {
     SCOPED_TRACE(x);
@@ -261,7 +99,7 @@ TEST_P(ElementaryFunction, MatchesDifferencesOfItsDefinition) {
 }
 
 TEST_P(ElementaryFunction, IsTheSameAlongALine) {
-  const Case& c = GetParam();
+  const ElementaryCase& c = GetParam();
   const Graph graph = graph_of(c.function, c.alpha, c.beta);
   const Eigen::MatrixXd one = Eigen::MatrixXd::Ones(1, 1);
   for (const double x : c.smooth_points) {
@@ -282,7 +120,7 @@ TEST_P(ElementaryFunction, IsTheSameAlongALine) {
 }
 
 TEST_P(ElementaryFunction, IsTheSameInFiftyDigits) {
-  const Case& c = GetParam();
+  const ElementaryCase& c = GetParam();
   const Graph graph = graph_of(c.function, c.alpha, c.beta);
   for (const double x : c.smooth_points) {
     SCOPED_TRACE(x);
@@ -380,7 +218,7 @@ TEST_P(ElementaryFunction, GivesNaNForNaN) {
 
 TEST_P(ElementaryFunction, KeepsANaNInItsLane) {
   // f(theta_0 x) for samples x of which one is NaN.
-  const Case& c = GetParam();
+  const ElementaryCase& c = GetParam();
   Graph g;
   g.set_output(
       elementary(c.function, hadamard(g.parameter(0, 1, 1), g.input(0, 1, 1)), c.alpha, c.beta));
@@ -405,7 +243,7 @@ TEST_P(ElementaryFunction, KeepsANaNInItsLane) {
 }
 
 TEST_P(ElementaryFunction, HasItsLimitAtInfinity) {
-  const Case& c = GetParam();
+  const ElementaryCase& c = GetParam();
   const double f = evaluate(c, kInfinity).f;
   if (std::isnan(c.at_infinity)) {
     EXPECT_TRUE(std::isnan(f));
@@ -416,7 +254,7 @@ TEST_P(ElementaryFunction, HasItsLimitAtInfinity) {
 
 INSTANTIATE_TEST_SUITE_P(Elementary,
                          ElementaryFunction,
-                         testing::ValuesIn(cases()),
+                         testing::ValuesIn(test::elementary_cases()),
                          [](const auto& instance) { return std::string(instance.param.name); });
 
 void expect_point(
