@@ -3,12 +3,14 @@
 // The Hessian from a graph's structure beside that of the plain tape.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <vector>
 
 #include <Eigen/Core>
 #include <gtest/gtest.h>
 
+#include <hesscope/autodiff/graph.h>
 #include <hesscope/autodiff/sweep.h>
 #include <hesscope/core/executor.h>
 #include <hesscope/structured/graph_hessian.h>
@@ -22,6 +24,22 @@ namespace hesscope::test {
 inline constexpr double kSiteTolerance = 1e-13;
 
 inline Var squared_norm(Var a) { return sum(square(a)); }
+
+/// A perceptron of these widths from offset 0 on, tanh between.
+inline Var perceptron(Graph& g,
+                      Var x,
+                      const std::vector<Eigen::Index>& widths,
+                      Eigen::Index& offset) {
+  for (std::size_t l = 0; l + 1 < widths.size(); ++l) {
+    const Var w = g.parameter(offset, widths[l + 1], widths[l]);
+    offset += widths[l] * widths[l + 1];
+    const Var b = g.parameter(offset, widths[l + 1], 1);
+    offset += widths[l + 1];
+    x = matmul(w, x) + b;
+    if (l + 2 < widths.size()) x = tanh(x);
+  }
+  return x;
+}
 
 inline Eigen::MatrixXd by_tape(const Graph& graph,
                                const Eigen::VectorXd& theta,
