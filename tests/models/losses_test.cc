@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -14,57 +15,32 @@
 #include <hesscope/models/losses.h>
 #include <hesscope/objective/graph_objective.h>
 
-#include "support/numbers.h"
+#include "models/loss_data.h"
 #include "support/refusal.h"
 
 namespace hesscope {
 namespace {
 
 using Extents = std::vector<std::int64_t>;
+using test::kLossOutputs;
+using test::kLossSamples;
+using test::LossData;
+using test::shapes_of;
 
-// Outputs of a sample are 6 parameters times its 6 inputs, in some shape.
-constexpr Eigen::Index kOutputs = 6;
-constexpr Eigen::Index kSamples = 5;
-
-struct Data {
-  SampleTable inputs = test::Numbers(3).table(kSamples, kOutputs);
-  Eigen::VectorXd theta = test::Numbers(4).vector(kOutputs);
-  std::vector<double> target;
-  Extents target_shape;  // samples first
-  bool is_integer = false;
-
-  double z(Eigen::Index sample, Eigen::Index entry) const {
-    return inputs(sample, entry) * theta(entry);
-  }
-};
-
-TensorShapes shapes_of(const Data& data) {
-  TensorShapes shapes;
-  shapes.source = "data.npz";
-  shapes.shapes["inputs"] = {kSamples, kOutputs};
-  shapes.shapes["target"] = data.target_shape;
-  if (data.is_integer) shapes.types["target"] = io::ElementType::kInt64;
-  shapes.read = [&data](const std::string& name) {
-    if (name == "target") return data.target;
-    return std::vector<double>(data.inputs.data(), data.inputs.data() + data.inputs.size());
-  };
-  return shapes;
-}
-
-double loss_of(const Data& data, const LossOptions& options, const Extents& shape) {
+double loss_of(const LossData& data, const LossOptions& options, const Extents& shape) {
   const TensorShapes shapes = shapes_of(data);
   ModelBuilder b("test");
-  const Var w = b.parameter("w", {kOutputs});
-  Var z = hadamard(w, b.array("inputs", {kOutputs}));
+  const Var w = b.parameter("w", {kLossOutputs});
+  Var z = hadamard(w, b.array("inputs", {kLossOutputs}));
   const Eigen::Index cols = shape.empty() ? 1 : shape.back();
-  z = reshape(z, kOutputs / cols, cols);
+  z = reshape(z, kLossOutputs / cols, cols);
   b.set_prediction(z);
   Model model = b.finish(record_loss(b, options, z, shape, "target", shapes));
-  SampleTable samples = make_sample_table(model, kSamples, shapes.read, shapes.source);
+  SampleTable samples = make_sample_table(model, kLossSamples, shapes.read, shapes.source);
   return GraphObjective(std::move(model), std::move(samples)).value(data.theta);
 }
 
-void expect_loss(const Data& data,
+void expect_loss(const LossData& data,
                  const LossOptions& options,
                  const Extents& shape,
                  double expected) {
@@ -81,18 +57,19 @@ double log_probability(const std::function<double(int)>& z, int num_classes, int
 }
 
 TEST(Losses, MeanSquaredErrorAndHuberAreMeansOverSamplesAndOutputs) {
-  Data data;
-  data.target_shape = {kSamples, 2, 3};
-  const SampleTable t = test::Numbers(5).table(kSamples, kOutputs) * 2;
+  LossData data;
+  data.target_shape = {kLossSamples, 2, 3};
+  const SampleTable t = test::Numbers(5).table(kLossSamples, kLossOutputs) * 2;
   data.target.assign(t.data(), t.data() + t.size());
   constexpr double kDelta = 0.7;
   double square = 0;
   double huber = 0;
-  for (Eigen::Index i = 0; i < kSamples; ++i) {
-    for (Eigen::Index e = 0; e < kOutputs; ++e) {
+  for (Eigen::Index i = 0; i < kLossSamples; ++i) {
+    for (Eigen::Index e = 0; e < kLossOutputs; ++e) {
       const double r = std::abs(data.z(i, e) - t(i, e));
-      square += r * r / (kSamples * kOutputs);
-      huber += (r <= kDelta ? r * r / 2 : kDelta * (r - kDelta / 2)) / (kSamples * kOutputs);
+      square += r * r / (kLossSamples * kLossOutputs);
+      huber +=
+          (r <= kDelta ? r * r / 2 : kDelta * (r - kDelta / 2)) / (kLossSamples * kLossOutputs);
     }
   }
   expect_loss(data, {.kind = LossKind::kMeanSquaredError}, {2, 3}, square);
@@ -100,54 +77,55 @@ TEST(Losses, MeanSquaredErrorAndHuberAreMeansOverSamplesAndOutputs) {
 }
 
 TEST(Losses, BinaryCrossEntropyWeighsPositiveTargets) {
-  Data data;
-  data.target_shape = {kSamples, kOutputs};
-  for (Eigen::Index e = 0; e < kSamples * kOutputs; ++e) {
+  LossData data;
+  data.target_shape = {kLossSamples, kLossOutputs};
+  for (Eigen::Index e = 0; e < kLossSamples * kLossOutputs; ++e) {
     data.target.push_back(e % 3 == 0 ? 1 : e % 3 == 1 ? 0 : 0.25);
   }
   const std::vector<double> weights = {1, 2, 0.5, 3, 1.5, 4};
   double plain = 0;
   double weighted = 0;
-  for (Eigen::Index i = 0; i < kSamples; ++i) {
-    for (Eigen::Index e = 0; e < kOutputs; ++e) {
-      const double t = data.target[static_cast<std::size_t>(i * kOutputs + e)];
+  for (Eigen::Index i = 0; i < kLossSamples; ++i) {
+    for (Eigen::Index e = 0; e < kLossOutputs; ++e) {
+      const double t = data.target[static_cast<std::size_t>(i * kLossOutputs + e)];
       const double s = 1 / (1 + std::exp(-data.z(i, e)));
-      const double n = kSamples * kOutputs;
+      const double n = kLossSamples * kLossOutputs;
       plain += -(t * std::log(s) + (1 - t) * std::log(1 - s)) / n;
       weighted +=
           -(weights[static_cast<std::size_t>(e)] * t * std::log(s) + (1 - t) * std::log(1 - s)) / n;
     }
   }
   const LossKind kind = LossKind::kBinaryCrossEntropy;
-  expect_loss(data, {.kind = kind}, {kOutputs}, plain);
-  expect_loss(data, {.kind = kind, .pos_weight = weights}, {kOutputs}, weighted);
-  EXPECT_THROW(loss_of(data, {.kind = kind, .pos_weight = {1, 2, 3, 4}}, {kOutputs}), ConfigError);
+  expect_loss(data, {.kind = kind}, {kLossOutputs}, plain);
+  expect_loss(data, {.kind = kind, .pos_weight = weights}, {kLossOutputs}, weighted);
+  EXPECT_THROW(loss_of(data, {.kind = kind, .pos_weight = {1, 2, 3, 4}}, {kLossOutputs}),
+               ConfigError);
 }
 
 // Two or three numbers divide six outputs, and still say nothing of which is for which.
 TEST(Losses, WeightsOfPositiveTargetsAreOfTheLastAxes) {
-  Data data;
-  data.target.assign(kSamples * kOutputs, 0.5);
+  LossData data;
+  data.target.assign(kLossSamples * kLossOutputs, 0.5);
   const auto of = [&](std::vector<double> weights, const Extents& shape) {
-    data.target_shape = {kSamples};
+    data.target_shape = {kLossSamples};
     data.target_shape.insert(data.target_shape.end(), shape.begin(), shape.end());
     const LossOptions options{.kind = LossKind::kBinaryCrossEntropy,
                               .pos_weight = std::move(weights)};
     return loss_of(data, options, shape);
   };
-  EXPECT_THROW(of({2, 3}, {kOutputs}), ConfigError);
-  EXPECT_THROW(of({2, 3, 4}, {kOutputs}), ConfigError);
+  EXPECT_THROW(of({2, 3}, {kLossOutputs}), ConfigError);
+  EXPECT_THROW(of({2, 3, 4}, {kLossOutputs}), ConfigError);
   EXPECT_THROW(of({2, 3}, {2, 3}), ConfigError);
-  EXPECT_NEAR(of({2, 3, 4}, {2, 3}), of({2, 3, 4, 2, 3, 4}, {kOutputs}), 1e-14);
+  EXPECT_NEAR(of({2, 3, 4}, {2, 3}), of({2, 3, 4, 2, 3, 4}, {kLossOutputs}), 1e-14);
   EXPECT_NEAR(of({2, 3}, {3, 2}), of({2, 3, 2, 3, 2, 3}, {3, 2}), 1e-14);
 }
 
 // One class of three for each of two positions, with all keys; (2, 3) has classes last, (3, 2)
 // first.
 TEST(Losses, CrossEntropyCountsSmoothsAndIgnoresAsPyTorch) {
-  Data data;
+  LossData data;
   data.is_integer = true;
-  data.target_shape = {kSamples, 2};
+  data.target_shape = {kLossSamples, 2};
   data.target = {0, 1, 2, -100, 1, 1, -100, 2, 0, 2};
   const std::vector<double> w = {0.5, 2, 1};
   constexpr double e = 0.1;
@@ -156,7 +134,7 @@ TEST(Losses, CrossEntropyCountsSmoothsAndIgnoresAsPyTorch) {
     double sum = 0;
     double likelihood = 0;
     double weight = 0;
-    for (Eigen::Index i = 0; i < kSamples; ++i) {
+    for (Eigen::Index i = 0; i < kLossSamples; ++i) {
       for (int position = 0; position < 2; ++position) {
         const int y = static_cast<int>(data.target[static_cast<std::size_t>(2 * i + position)]);
         if (y < 0) continue;
@@ -186,19 +164,20 @@ TEST(Losses, CrossEntropyCountsSmoothsAndIgnoresAsPyTorch) {
 
 // A class that is ignored counts where it is no target.
 TEST(Losses, CrossEntropyMayIgnoreOneOfItsClasses) {
-  Data data;
+  LossData data;
   data.is_integer = true;
-  data.target_shape = {kSamples};
+  data.target_shape = {kLossSamples};
   data.target = {1, 4, 1, 0, 5};
   constexpr double e = 0.2;
   double sum = 0;
   for (const int i : {1, 3, 4}) {
     const auto z = [&](int c) { return data.z(i, c); };
     const int y = static_cast<int>(data.target[static_cast<std::size_t>(i)]);
-    sum -= (1 - e) * log_probability(z, kOutputs, y);
-    for (int c = 0; c < kOutputs; ++c) sum -= e / kOutputs * log_probability(z, kOutputs, c);
+    sum -= (1 - e) * log_probability(z, kLossOutputs, y);
+    for (int c = 0; c < kLossOutputs; ++c)
+      sum -= e / kLossOutputs * log_probability(z, kLossOutputs, c);
   }
-  expect_loss(data, {.label_smoothing = e, .ignore_index = 1}, {kOutputs}, sum / 3);
+  expect_loss(data, {.label_smoothing = e, .ignore_index = 1}, {kLossOutputs}, sum / 3);
 }
 
 // No table of all classes by all classes.
@@ -231,60 +210,61 @@ TEST(Losses, CostAsMuchAsThereAreLogits) {
 }
 
 TEST(Losses, ClassesMayBeRuledOut) {
-  Data data;
-  data.target_shape = {kSamples};
+  LossData data;
+  data.target_shape = {kLossSamples};
   data.is_integer = true;
   data.inputs.col(5).setConstant(-1);
   data.theta(5) = std::numeric_limits<double>::infinity();
   double cross_entropy = 0;
   double likelihood = 0;
-  for (Eigen::Index i = 0; i < kSamples; ++i) {
+  for (Eigen::Index i = 0; i < kLossSamples; ++i) {
     const int c = static_cast<int>(i) % 5;
     data.target.push_back(c);
     const auto z = [&](int k) { return data.z(i, k); };
-    cross_entropy -= log_probability(z, kOutputs, c) / kSamples;
-    likelihood -= z(c) / kSamples;
+    cross_entropy -= log_probability(z, kLossOutputs, c) / kLossSamples;
+    likelihood -= z(c) / kLossSamples;
   }
-  expect_loss(data, {.kind = LossKind::kCrossEntropy}, {kOutputs}, cross_entropy);
-  expect_loss(data, {.kind = LossKind::kNegativeLogLikelihood}, {kOutputs}, likelihood);
+  expect_loss(data, {.kind = LossKind::kCrossEntropy}, {kLossOutputs}, cross_entropy);
+  expect_loss(data, {.kind = LossKind::kNegativeLogLikelihood}, {kLossOutputs}, likelihood);
 }
 
 TEST(Losses, CrossEntropyTakesProbabilities) {
-  Data data;
-  data.target_shape = {kSamples, kOutputs};
-  for (Eigen::Index i = 0; i < kSamples; ++i) {
-    for (Eigen::Index c = 0; c < kOutputs; ++c) {
+  LossData data;
+  data.target_shape = {kLossSamples, kLossOutputs};
+  for (Eigen::Index i = 0; i < kLossSamples; ++i) {
+    for (Eigen::Index c = 0; c < kLossOutputs; ++c) {
       data.target.push_back(static_cast<double>(c + 1) / 21);
     }
   }
   double sum = 0;
-  for (Eigen::Index i = 0; i < kSamples; ++i) {
+  for (Eigen::Index i = 0; i < kLossSamples; ++i) {
     const auto z = [&](int c) { return data.z(i, c); };
-    for (int c = 0; c < kOutputs; ++c) {
-      sum -= (c + 1) / 21.0 * log_probability(z, kOutputs, c) / kSamples;
+    for (int c = 0; c < kLossOutputs; ++c) {
+      sum -= (c + 1) / 21.0 * log_probability(z, kLossOutputs, c) / kLossSamples;
     }
   }
-  expect_loss(data, {}, {kOutputs}, sum);
+  expect_loss(data, {}, {kLossOutputs}, sum);
 }
 
 // Of outputs 2 x 3: two classes at three places, or three at two.
 TEST(Losses, ProbabilitiesAreOfClassesOnTheAxisThatIsNamed) {
-  Data data;
-  data.target_shape = {kSamples, 2, 3};
-  for (Eigen::Index e = 0; e < kSamples * kOutputs; ++e) {
+  LossData data;
+  data.target_shape = {kLossSamples, 2, 3};
+  for (Eigen::Index e = 0; e < kLossSamples * kLossOutputs; ++e) {
     data.target.push_back(0.1 + 0.8 * static_cast<double>(e % 7) / 7);
   }
   for (const bool is_first : {true, false}) {
     const int num_classes = is_first ? 2 : 3;
     const int places = is_first ? 3 : 2;
     double sum = 0;
-    for (Eigen::Index i = 0; i < kSamples; ++i) {
+    for (Eigen::Index i = 0; i < kLossSamples; ++i) {
       for (int place = 0; place < places; ++place) {
         const auto entry = [&](int c) { return is_first ? 3 * c + place : 3 * place + c; };
         const auto z = [&](int c) { return data.z(i, entry(c)); };
         for (int c = 0; c < num_classes; ++c) {
-          const double t = data.target[static_cast<std::size_t>(kOutputs * i + entry(c))];
-          sum -= t * log_probability(z, num_classes, c) / static_cast<double>(kSamples * places);
+          const double t = data.target[static_cast<std::size_t>(kLossOutputs * i + entry(c))];
+          sum -=
+              t * log_probability(z, num_classes, c) / static_cast<double>(kLossSamples * places);
         }
       }
     }
@@ -297,78 +277,25 @@ TEST(Losses, ProbabilitiesAreOfClassesOnTheAxisThatIsNamed) {
 }
 
 TEST(Losses, ClassesMayBeOnAnAxisBetweenOthers) {
-  Data data;
+  LossData data;
   data.is_integer = true;
-  data.target_shape = {kSamples, 3, 1};
-  for (Eigen::Index e = 0; e < 3 * kSamples; ++e) data.target.push_back(e % 2 == 0 ? 1 : 0);
+  data.target_shape = {kLossSamples, 3, 1};
+  for (Eigen::Index e = 0; e < 3 * kLossSamples; ++e) data.target.push_back(e % 2 == 0 ? 1 : 0);
   double sum = 0;
-  for (Eigen::Index i = 0; i < kSamples; ++i) {
+  for (Eigen::Index i = 0; i < kLossSamples; ++i) {
     for (int place = 0; place < 3; ++place) {
       const auto z = [&](int c) { return data.z(i, 2 * place + c); };
       const int y = static_cast<int>(data.target[static_cast<std::size_t>(3 * i + place)]);
-      sum -= log_probability(z, 2, y) / (3.0 * kSamples);
+      sum -= log_probability(z, 2, y) / (3.0 * kLossSamples);
     }
   }
   expect_loss(data, {.class_axis = 2}, {3, 2, 1}, sum);
 }
 
-TEST(Losses, SayWhereClassesMayBeOnOneAxisOrAnother) {
-  Data data;
-  data.is_integer = true;
-  data.target_shape = {kSamples, 4};
-  const auto remark = [&](const LossOptions& options, const Extents& shape) {
-    return remark_on_class_axis(options, shape, "target", shapes_of(data));
-  };
-  EXPECT_NE(remark({}, {4, 4}).find("class_axis = 1"), std::string::npos);
-  EXPECT_NE(remark({.kind = LossKind::kNegativeLogLikelihood}, {4, 4}), "");
-  EXPECT_EQ(remark({.class_axis = -1}, {4, 4}), "");
-  EXPECT_EQ(remark({}, {4, 3}), "");
-  EXPECT_EQ(remark({}, {3, 4}), "");
-  EXPECT_EQ(remark({.kind = LossKind::kMeanSquaredError}, {4, 4}), "");
-  data.is_integer = false;
-  data.target_shape = {kSamples, 3, 4};
-  EXPECT_NE(remark({}, {3, 4}), "");
-  data.target_shape = {kSamples, 4};
-  EXPECT_EQ(remark({}, {4}), "");
-}
-
-TEST(Losses, SayWhatTheyWouldApplyTwice) {
-  Graph g;
-  const Var z = g.parameter(0, 2, 3);
-  const auto remark = [](LossKind kind, Var output) {
-    return remark_on_probabilities({.kind = kind}, output);
-  };
-  using Kind = LossKind;
-  const Var turned = gather(reshape(softmax_rows(z), 3, 2), std::vector<std::int32_t>{1, 0}, 1, 2);
-  for (const Var softmax : {softmax_rows(z), turned}) {
-    EXPECT_NE(remark(Kind::kCrossEntropy, softmax).find("ends in softmax"), std::string::npos);
-    EXPECT_NE(remark(Kind::kNegativeLogLikelihood, softmax).find("log_softmax"), std::string::npos);
-    EXPECT_EQ(remark(Kind::kMeanSquaredError, softmax), "");
-    EXPECT_EQ(remark(Kind::kBinaryCrossEntropy, softmax), "");
-  }
-  EXPECT_NE(remark(Kind::kBinaryCrossEntropy, sigmoid(z)).find("sigmoid"), std::string::npos);
-  EXPECT_EQ(remark(Kind::kCrossEntropy, sigmoid(z)), "");
-  for (const Kind kind :
-       {Kind::kCrossEntropy, Kind::kNegativeLogLikelihood, Kind::kBinaryCrossEntropy}) {
-    EXPECT_EQ(remark(kind, z), "");
-    EXPECT_EQ(remark(kind, log(softmax_rows(z))), "");
-  }
-}
-
-TEST(Losses, SayThatTheCrossEntropyOfOneClassIsZero) {
-  const auto remark = [](LossKind kind, Eigen::Index num_outputs) {
-    return remark_on_single_class({.kind = kind}, num_outputs);
-  };
-  EXPECT_NE(remark(LossKind::kCrossEntropy, 1).find("bce-with-logits"), std::string::npos);
-  EXPECT_EQ(remark(LossKind::kCrossEntropy, 2), "");
-  EXPECT_EQ(remark(LossKind::kBinaryCrossEntropy, 1), "");
-  EXPECT_EQ(remark(LossKind::kMeanSquaredError, 1), "");
-}
-
 TEST(Losses, RefusesAClassAxisThatDoesNotFit) {
-  Data data;
+  LossData data;
   data.is_integer = true;
-  data.target_shape = {kSamples, 3};
+  data.target_shape = {kLossSamples, 3};
   for (const std::int64_t axis : {0, 3, -3}) {
     EXPECT_THROW(loss_of(data, {.class_axis = axis}, {2, 3}), ConfigError);
   }
@@ -381,31 +308,31 @@ TEST(Losses, RefusesAClassAxisThatDoesNotFit) {
 }
 
 TEST(Losses, RefusesTargetsThatAreNoProbabilities) {
-  Data data;
-  data.target_shape = {kSamples, kOutputs};
+  LossData data;
+  data.target_shape = {kLossSamples, kLossOutputs};
   for (const double p : {-0.5, 7.0, std::nan("")}) {
-    data.target.assign(kSamples * kOutputs, 0.25);
+    data.target.assign(kLossSamples * kLossOutputs, 0.25);
     data.target[8] = p;
     for (const LossKind kind : {LossKind::kCrossEntropy, LossKind::kBinaryCrossEntropy}) {
       test::expect_refusal<InputError>(
-          [&] { loss_of(data, {.kind = kind}, {kOutputs}); },
+          [&] { loss_of(data, {.kind = kind}, {kLossOutputs}); },
           "data.npz: array 'target', sample 1: expected a probability, from 0 to 1, found ");
     }
-    if (!std::isnan(p)) loss_of(data, {.kind = LossKind::kMeanSquaredError}, {kOutputs});
+    if (!std::isnan(p)) loss_of(data, {.kind = LossKind::kMeanSquaredError}, {kLossOutputs});
   }
 }
 
 TEST(Losses, RefusesTargetsThatDoNotFit) {
-  Data data;
-  data.target_shape = {kSamples, 4};
-  data.target.resize(kSamples * 4);
+  LossData data;
+  data.target_shape = {kLossSamples, 4};
+  data.target.resize(kLossSamples * 4);
   EXPECT_THROW(loss_of(data, {}, {2, 3}), InputError);
   EXPECT_THROW(loss_of(data, {.kind = LossKind::kMeanSquaredError}, {2, 3}), InputError);
   EXPECT_THROW(loss_of(data, {.kind = LossKind::kOutput}, {2, 3}), InputError);
-  data.target_shape = {kSamples};
+  data.target_shape = {kLossSamples};
   data.target = {0, 1, 7, 2, 3};
   EXPECT_THROW(loss_of(data, {.class_weights = std::vector<double>(6, 1.0)}, {6}), InputError);
-  data.target.assign(kSamples, -1);
+  data.target.assign(kLossSamples, -1);
   EXPECT_THROW(loss_of(data, {.ignore_index = -1}, {6}), InputError);  // nothing counts
   EXPECT_THROW(loss_of(data, {.class_weights = {1, 2}}, {6}), ConfigError);
 }
