@@ -10,7 +10,7 @@ import onnx_files
 import program
 from onnx_files import node, value_info
 from program import BAD_INPUT, DONE, FIXTURES, USAGE
-from train_test import Rule
+from training import Rule
 
 MODELS = FIXTURES / "onnx-models"
 RULES = {"sgd": "momentum = 0.9", "adamw": "beta2 = 0.99\nweight-decay = 0.1", "sign": "", "lion": ""}
