@@ -51,7 +51,7 @@ learning_rate = 0.01
 """
 MEASURED = '[[measure]]\nanalyzers = ["condition"]\n[[figure]]\nname = "loss"\nkind = "curves"\nquantity = "history/loss"\n'
 
-# Checked, not run: minutes of training, and what reproduce_test.py runs with all other experiments.
+# Checked, not run: minutes of training, and what carried_experiments_test.py runs with all other experiments.
 LONG = {("reproduce", "la-depth"), ("reproduce", "la-settings")}
 
 
