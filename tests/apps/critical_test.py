@@ -9,8 +9,8 @@ import h5py
 import numpy as np
 
 import program
-from plot_test import SVG, Panel, circles, texts
 from program import INCONCLUSIVE, SOURCE, USAGE, checkpoint, statuses, text
+from svg_panels import SVG, Panel, circles, texts
 
 OK, NOT_COMPUTED, FAILED = 0, 1, 3
 CONVERGED, OUT_OF_ITERATIONS = 0, 2

@@ -7,8 +7,8 @@ import h5py
 import numpy as np
 
 import program
-from plot_test import SVG, Panel, circles, points, texts
 from program import DATA, DONE, USAGE, checkpoint
+from svg_panels import SVG, Panel, circles, points, texts
 
 SAMPLES, INPUTS, CLASSES, DECAY = 60, 3, 3, 0.1
 OK, NOT_COMPUTED, NOT_STATIONARY = 0, 1, 11

@@ -11,55 +11,11 @@ import numpy as np
 
 import program
 from program import BAD_INPUT, DATA, DONE, FAILED, INCONCLUSIVE, PROBLEM, USAGE
+from svg_panels import SVG, Panel, circles, points, texts
 
-SVG = "{http://www.w3.org/2000/svg}"
 ROUNDING = 0.0051  # coordinates have two decimals
 KINDS = ["spectrum", "density", "condition", "eigenvalues", "smoothness", "noise", "blocks", "history", "landscape",
          "sharpening", "tracking"]
-
-
-class Panel:
-    """One plot of a figure: its axes, by which numbers become places, and its series."""
-
-    def __init__(self, group):
-        self.group = group
-        self.box = [float(group.get(f"data-{name}")) for name in ("left", "top", "width", "height")]
-
-    def place(self, axis, values):
-        """Where numbers belong on the canvas, by the scale's closed form."""
-        kind = self.group.get(f"data-{axis}-scale")
-        ends = [float(self.group.get(f"data-{axis}-{end}")) for end in ("lower", "upper")]
-        if kind == "log":
-            forward = np.log10
-        elif kind == "signed-log":
-            threshold = float(self.group.get(f"data-{axis}-threshold"))
-            forward = lambda v: np.arcsinh(v / (2 * threshold))
-        else:
-            forward = lambda v: v
-        with np.errstate(invalid="ignore", divide="ignore"):
-            place = (forward(np.asarray(values, float)) - forward(ends[0])) / (forward(ends[1]) - forward(ends[0]))
-        left, top, width, height = self.box
-        return left + width * place if axis == "x" else top + height - height * place
-
-    def series(self, kind):
-        return [g for g in self.group if g.get("class") == kind]
-
-    def line(self, label):
-        return next(g for g in self.series("line") if g.get("data-label") == label)
-
-
-def points(group):
-    """The vertices of the paths of a series."""
-    return np.array([[float(x), float(y)] for path in group.iter(SVG + "path")
-                     for x, y in re.findall(r"[ML]([^,]+),([^MLZ]+)", path.get("d"))]).reshape(-1, 2)
-
-
-def circles(group):
-    return np.array([[float(c.get("cx")), float(c.get("cy"))] for c in group.iter(SVG + "circle")]).reshape(-1, 2)
-
-
-def texts(root):
-    return ["".join(t.itertext()) for t in root.iter(SVG + "text")]
 
 
 class Plot(program.Case):
