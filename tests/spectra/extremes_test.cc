@@ -14,6 +14,7 @@
 #include <hesscope/spectra/internal/lanczos.h>
 #include <hesscope/spectra/spectrum.h>
 
+#include "spectra/failing_operators.h"
 #include "support/matrices.h"
 
 namespace hesscope {
@@ -22,6 +23,8 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
+using test::BecomesBad;
+using test::ThrowsAfter;
 
 ExtremesOptions matrix_free(Index num_smallest, Index num_largest) {
   ExtremesOptions options;
@@ -208,48 +211,19 @@ TEST(Extremes, SayThatFewerColumnsThanPairsFindNothing) {
 }
 
 // H for so many products, and then with a NaN.
-class TurnsBad final : public SymmetricOperator {
- public:
-  TurnsBad(const MatrixXd& h, int num_good) : h_(h), num_good_(num_good) {}
-
-  Index rows() const override { return h_.rows(); }
-
- protected:
-  MatrixXd product(const Eigen::Ref<const MatrixXd>& v) const override {
-    MatrixXd result = h_ * v;
-    if (num_calls() > num_good_) result(0, 0) = kNaN;
-    return result;
-  }
-
- private:
-  const MatrixXd& h_;
-  int num_good_;
-};
-
 TEST(Extremes, SayNonFiniteWheneverItAppears) {
   const MatrixXd h = test::random_symmetric(150, 7);
-  const Extremes good = extreme_eigenpairs(TurnsBad(h, 1000), matrix_free(2, 2));
+  const Extremes good = extreme_eigenpairs(BecomesBad(h, 1000), matrix_free(2, 2));
   ASSERT_EQ(good.largest.status, Status::kOk);
   for (int num_good = 0; num_good < good.num_calls; ++num_good) {
-    const Extremes found = extreme_eigenpairs(TurnsBad(h, num_good), matrix_free(2, 2));
+    const Extremes found = extreme_eigenpairs(BecomesBad(h, num_good), matrix_free(2, 2));
     expect_nothing(found.smallest, Status::kNonFinite);
     expect_nothing(found.largest, Status::kNonFinite);
   }
 }
 
-class Throws final : public SymmetricOperator {
- public:
-  Index rows() const override { return 400; }
-
- protected:
-  MatrixXd product(const Eigen::Ref<const MatrixXd>& v) const override {
-    if (num_calls() > 5) throw std::runtime_error("stop");
-    return 2.0 * v;
-  }
-};
-
 TEST(Extremes, LetTheOperatorsExceptionsPass) {
-  EXPECT_THROW(extreme_eigenpairs(Throws{}), std::runtime_error);
+  EXPECT_THROW(extreme_eigenpairs(ThrowsAfter(5)), std::runtime_error);
 }
 
 TEST(Extremes, RefuseOptionsOutOfRange) {

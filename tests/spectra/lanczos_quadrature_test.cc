@@ -13,6 +13,7 @@
 #include <hesscope/spectra/lanczos_quadrature.h>
 #include <hesscope/spectra/spectrum.h>
 
+#include "spectra/failing_operators.h"
 #include "support/matrices.h"
 
 namespace hesscope {
@@ -21,6 +22,8 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
+using test::BecomesBad;
+using test::ThrowsAfter;
 
 // Remembers what it is applied to.
 class Recorder final : public SymmetricOperator {
@@ -338,27 +341,6 @@ TEST(LanczosQuadrature, CountsItsProducts) {
   EXPECT_EQ(found.nodes.array().isNaN().count(), 7 * 4);
 }
 
-// H for so many products, and then with a NaN.
-class BecomesBad final : public SymmetricOperator {
- public:
-  BecomesBad(const MatrixXd& h, int num_good, double bad) : h_(h), num_good_(num_good), bad_(bad) {}
-
-  Index rows() const override { return h_.rows(); }
-
- protected:
-  MatrixXd product(const Eigen::Ref<const MatrixXd>& v) const override {
-    if (num_calls() > 1000) throw std::runtime_error("does not stop");
-    MatrixXd result = h_ * v;
-    if (num_calls() > num_good_) result(0, v.cols() - 1) = bad_;
-    return result;
-  }
-
- private:
-  const MatrixXd& h_;
-  int num_good_;
-  double bad_;
-};
-
 TEST(LanczosQuadrature, SaysNonFiniteWheneverItAppears) {
   const MatrixXd h = test::random_symmetric(30, 11);
   for (const double bad : {kNaN, kInfinity}) {
@@ -375,18 +357,8 @@ TEST(LanczosQuadrature, SaysNonFiniteWheneverItAppears) {
   expect_nothing(lanczos_quadrature(MatrixOperator(huge)), Status::kNonFinite);
 }
 
-class AlwaysThrows final : public SymmetricOperator {
- public:
-  Index rows() const override { return 400; }
-
- protected:
-  MatrixXd product(const Eigen::Ref<const MatrixXd>&) const override {
-    throw std::runtime_error("stop");
-  }
-};
-
 TEST(LanczosQuadrature, LetsTheOperatorsExceptionsPass) {
-  EXPECT_THROW(lanczos_quadrature(AlwaysThrows{}), std::runtime_error);
+  EXPECT_THROW(lanczos_quadrature(ThrowsAfter(0)), std::runtime_error);
 }
 
 TEST(LanczosQuadrature, RefusesOptionsOutOfRange) {
