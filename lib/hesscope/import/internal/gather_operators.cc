@@ -12,7 +12,7 @@
 namespace hesscope::onnx {
 namespace {
 
-// Places that data tell, as a column; those among a sample's own entries are counted from the front.
+// Places that data tell, as a column; negative ones among a sample's own entries are none.
 Var places_of(const Value& indices, std::int64_t size, bool is_own) {
   return is_own ? own_index_column(indices, size) : index_column(indices, size);
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The numbers of samples, 0 to N - 1, as exporters write x[arange(N), i]: with the batch in front of
-// an axis of T entries, which both are one axis of N T then, entry n T + i is the i-th of sample n.
+// The numbers of samples, 0 to N - 1, by which exporters write x[arange(N), i]: the batch in front
+// of an axis of T entries makes one axis of N T, of which entry n T + i is the i-th of sample n.
 //
 //   Range(0, N, 1) -> Mul(T) -> Add(i) -> Gather(x as (N T, ...))
 //
-// Graphs are of one sample, whose number is not known: such integers have the part that does not
-// grow with the number as their value, and Value::sample_steps beside. What picks by them takes the
-// part of n away again, and refuses what would be another sample's.
+// Graphs are of one sample, whose number is not known: such integers have as their value the part
+// that does not grow with n, and Value::sample_steps beside it. What picks by them takes the part
+// of n away again, and refuses what would be another sample's.
 #pragma once
 
 #include <hesscope/import/internal/integer_arithmetic.h>

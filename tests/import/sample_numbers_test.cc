@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// x[arange(N), i] as exporters write it: Range over the batch, and what picks by it.
+#include <cmath>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <hesscope/autodiff/sweep.h>
+
+#include "import/data_indices.h"
+#include "support/operator_fixture.h"
+
+namespace hesscope {
+namespace {
+
+using onnx::text;
+using test::add_indices;
+using test::expect_computes;
+using test::expect_refused;
+using test::index_at;
+using test::OperatorFixture;
+
+constexpr onnx::Axis kRows = {.size = 3, .has_batch = true};  // (3 N): three rows of each sample
+
+// Range(0, N, 1), times a factor.
+onnx::Value sample_numbers(std::int64_t factor = 1) {
+  OperatorFixture range("Range");
+  range.integers({}, {0}).integers({}, {0}, {1}).integers({}, {1});
+  OperatorFixture product("Mul");
+  product.value(range.result()).integers({}, {factor});
+  return product.result();
+}
+
+// The sum of these numbers and the indices that data tell, in the fixture's graph.
+onnx::Value with_indices(OperatorFixture& op, const onnx::Value& numbers, std::int64_t count) {
+  Graph& graph = op.graph();
+  const Var entries = graph.input(graph.record_size(), 1, 1);
+  const Var whole = elementary(Elementary::kFloor, static_cast<double>(count) * abs(entries));
+  onnx::Value sum = {.kind = onnx::ElementKind::kInteger, .axes = {onnx::kBatchAxis}, .var = whole};
+  sum.sample_steps = numbers.sample_steps;
+  return sum;
+}
+
+TEST(SampleNumbers, AreARangeOverTheBatch) {
+  const onnx::Value numbers = sample_numbers();
+  EXPECT_EQ(text(numbers.axes), "(N,)");
+  ASSERT_TRUE(numbers.counts_samples());
+  EXPECT_EQ(*numbers.sample_steps, std::vector<std::int64_t>{1});
+  EXPECT_EQ(numbers.integers->base, std::vector<std::int64_t>{0});
+}
+
+TEST(SampleNumbers, SumsAndProductsCarryThemOn) {
+  OperatorFixture sum("Add");
+  sum.integers({2, 1}, {4, 5}).value(sample_numbers(3));
+  const onnx::Value twice = sum.result();
+  EXPECT_EQ(text(twice.axes), "(2, N)");
+  EXPECT_EQ(*twice.sample_steps, (std::vector<std::int64_t>{3, 3}));
+  EXPECT_EQ(twice.integers->base, (std::vector<std::int64_t>{4, 5}));
+  OperatorFixture difference("Sub");
+  difference.integers({2, 1}, {4, 5}).value(sample_numbers(3));
+  EXPECT_EQ(*difference.result().sample_steps, (std::vector<std::int64_t>{-3, -3}));
+  OperatorFixture square("Mul");
+  square.value(sample_numbers()).value(sample_numbers());
+  expect_refused(square, "multiplies the number of a sample");
+}
+
+// Between Unsqueeze and Concat, as columns of GatherND's indices.
+TEST(SampleNumbers, MovementsCarryThemOn) {
+  OperatorFixture column("Unsqueeze");
+  column.value(sample_numbers()).integers({1}, {1});
+  EXPECT_EQ(text(column.result().axes), "(N, 1)");
+  OperatorFixture places("Concat");
+  places.with("axis", 1).value(column.result());
+  add_indices(places, {1}, 4);
+  const onnx::Value both = places.result();
+  EXPECT_EQ(text(both.axes), "(N, 2)");
+  EXPECT_EQ(*both.sample_steps, (std::vector<std::int64_t>{1, 0}));
+}
+
+// x as (N 3, 2) at 3 n + i.
+TEST(SampleNumbers, GatherPicksTheSamplesOwnRows) {
+  OperatorFixture op("Gather");
+  op.data_with_axes({kRows, {.size = 2}});
+  op.value(with_indices(op, sample_numbers(3), 3));
+  const onnx::Value y = op.result();
+  EXPECT_EQ(text(y.axes), "(N, 2)");
+  expect_computes(op, y, [](const auto& theta, const double* record) {
+    using T = typename std::decay_t<decltype(theta)>::Scalar;
+    const auto row = 2 * index_at(record[6], 3);
+    return std::vector<T>{T(record[row]), T(record[row + 1])};
+  });
+}
+
+TEST(SampleNumbers, GatherPicksByKnownIndicesWithinTheSample) {
+  OperatorFixture last("Add");
+  last.value(sample_numbers(3)).integers({}, {2});
+  OperatorFixture op("Gather");
+  op.data_with_axes({kRows, {.size = 2}}).value(last.result());
+  const onnx::Value y = op.result();
+  EXPECT_EQ(text(y.axes), "(N, 2)");
+  expect_computes(op, y, [](const auto& theta, const double* record) {
+    using T = typename std::decay_t<decltype(theta)>::Scalar;
+    return std::vector<T>{T(record[4]), T(record[5])};
+  });
+}
+
+// -1 is the last row of the sample before, 3 the first of the next.
+TEST(SampleNumbers, RowsOfOtherSamplesAreNotRead) {
+  for (const std::int64_t index : {-1, 3}) {
+    OperatorFixture other("Add");
+    other.value(sample_numbers(3)).integers({}, {index});
+    OperatorFixture op("Gather");
+    op.data_with_axes({kRows, {.size = 2}}).value(other.result());
+    expect_refused(op, index < 0 ? "of the sample before" : "is not one of 3 entries");
+  }
+  OperatorFixture op("Gather");
+  op.data_with_axes({kRows});
+  const Var minus = -op.graph().input(op.graph().record_size(), 1, 1);
+  onnx::Value index = {.kind = onnx::ElementKind::kInteger,
+                       .axes = {onnx::kBatchAxis},
+                       .var = elementary(Elementary::kFloor, minus)};
+  index.sample_steps = sample_numbers(3).sample_steps;
+  const onnx::Value y = op.value(index).result();
+  op.graph().set_prediction(*y.var);
+  op.graph().set_output(*y.var);
+  SampleTable samples(2, 4);
+  samples << 7, 8, 9, 1,  //
+      7, 8, 9, -1;
+  std::vector<double> rows(2);
+  Sweep::create(op.graph())->predictions({}, test::records_of(samples), rows);
+  EXPECT_TRUE(std::isnan(rows[0]));
+  EXPECT_EQ(rows[1], 8);
+}
+
+TEST(SampleNumbers, GatherNDPicksTheSamplesOwnSlices) {
+  OperatorFixture op("GatherND");
+  op.data({3, 2});
+  const onnx::Value index = with_indices(op, {}, 3);
+  const Var zero = op.graph().constant(Eigen::MatrixXd::Zero(1, 1));
+  const Var both = gather(zero, *index.var, std::vector<std::int32_t>{0, 1}, 1, 2);
+  onnx::Value pairs = {
+      .kind = onnx::ElementKind::kInteger, .axes = {onnx::kBatchAxis, {.size = 2}}, .var = both};
+  pairs.sample_steps =
+      std::make_shared<const std::vector<std::int64_t>>(std::vector<std::int64_t>{1, 0});
+  const onnx::Value y = op.value(pairs).result();
+  EXPECT_EQ(text(y.axes), "(N, 2)");
+  expect_computes(op, y, [](const auto& theta, const double* record) {
+    using T = typename std::decay_t<decltype(theta)>::Scalar;
+    const auto row = 2 * index_at(record[6], 3);
+    return std::vector<T>{T(record[row]), T(record[row + 1])};
+  });
+}
+
+TEST(SampleNumbers, WhatWouldMeetOtherSamplesIsRefused) {
+  OperatorFixture steps("Gather");  // rows 2 n of (N 3, 2)
+  steps.data_with_axes({kRows, {.size = 2}}).value(sample_numbers(2));
+  expect_refused(steps, "do not stay within the sample's own entries");
+  OperatorFixture table("Gather");  // a table of positions by the number of the sample
+  table.parameter({5, 2}).value(sample_numbers());
+  expect_refused(table, "do not stay within the sample's own entries");
+  OperatorFixture real("Cast");
+  real.with("to", 1).value(sample_numbers());
+  expect_refused(real, "makes no integers");
+}
+
+}  // namespace
+}  // namespace hesscope
