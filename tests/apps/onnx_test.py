@@ -121,6 +121,9 @@ class Goldens(program.Case):
     def test_messages_along_edges_in_the_data_and_experts_that_a_gate_chooses(self):
         self.compare("sparse")
 
+    def test_padded_sequences_of_which_each_samples_last_word_is_read(self):
+        self.compare("padded")
+
     def test_a_vision_transformer(self):
         self.compare("vit")
 
