@@ -197,7 +197,7 @@ TEST(FindCriticalPoint, IsFoundAgainFromItself) {
       {.widths = {2, 3, 1}, .activation = Activation::kTanh, .loss = MlpLoss::kMeanSquaredError});
   const GraphObjective objective(model, test::Numbers(1).table(20, model.record_size()));
   int num_converged = 0;
-  for (std::uint64_t seed = 1; seed <= 31; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 45; ++seed) {
     const VectorXd start = 0.5 * test::Numbers(seed).vector(model.num_parameters());
     const CriticalPoint found = find_critical_point(objective, start, {.max_iterations = 200});
     EXPECT_NEAR(found.gradient_norm, objective.gradient(found.theta).norm(), 1e-15);
@@ -205,7 +205,7 @@ TEST(FindCriticalPoint, IsFoundAgainFromItself) {
     const bool is_vanishing = found.outcome == Outcome::kVanishing;
     const bool is_done = found.gradient_norm <= 1e-12;
     EXPECT_EQ(found.outcome == Outcome::kConverged || is_vanishing, is_done);
-    EXPECT_EQ(is_vanishing, is_done && found.theta.cwiseAbs().maxCoeff() > 14);
+    EXPECT_EQ(is_vanishing, is_done && found.theta.cwiseAbs().maxCoeff() > 10);
     if (found.outcome != Outcome::kConverged) continue;
     ++num_converged;
     const CriticalPoint again = find_critical_point(objective, found.theta);

@@ -170,7 +170,9 @@ CriticalPoint find_critical_point(const Objective& given,
     return found;
   };
   const auto is_done = [&] { return here.norm <= options.gradient_tolerance; };
-  double slow_step = 0;     // the last once done, if it or one before made |g| little smaller
+  const auto size = [&] { return std::max(here.theta.stableNorm(), theta.stableNorm()); };
+  const auto near = [&] { return std::max(kNear * size(), kRounding); };
+  double slow_step = 0;     // a long one that made |g| little smaller, or one after it once done
   double curvature = kNaN;  // ||H||_2 where it was asked for last
   Approach approach;        // of the steps taken
   if (!theta.allFinite() || !here.is_finite()) return end(CriticalPointOutcome::kNonFinite);
@@ -191,11 +193,13 @@ CriticalPoint find_critical_point(const Objective& given,
         VectorXd step = of.step(least_damping);
         Place there = place_at(objective, here.theta + step);
         if (!(there.is_finite() && there.norm <= here.norm / 2)) return false;
-        // After slow ones any step has to be short: where gradients are rounding one may be fast by
-        // chance.
+        // After slow ones a fast step has to be short: where gradients are rounding one may be fast
+        // by chance. A slow one that is short tells nothing there.
         const bool is_slow = there.norm > kFast * here.norm;
-        slow_step = is_slow || slow_step > 0 ? step.stableNorm() : 0;
-        approach.add(std::move(step), slow_step == 0);
+        const double length = step.stableNorm();
+        const bool tells = is_slow ? length > near() : slow_step > 0;
+        if (tells) slow_step = length;
+        approach.add(std::move(step), !is_slow && slow_step == 0);
         here = std::move(there);
         return true;
       };
@@ -218,8 +222,11 @@ CriticalPoint find_critical_point(const Objective& given,
       }
       if (gain > kGoodGain) damping *= std::min(0.1, ratio);
       if (gain < kPoorGain) damping = std::max(4 * damping, kLeastDamping);
+      const double length = step.stableNorm();
       approach.add(std::move(step), ratio <= kFast);
       here = std::move(there);
+      if (ratio <= kFast) slow_step = 0;
+      if (ratio > kFast && length > near()) slow_step = length;
       break;
     }
   }
@@ -227,11 +234,9 @@ CriticalPoint find_critical_point(const Objective& given,
   // left.
   const bool is_known = here.norm == 0 || !std::isnan(curvature);
   if (!is_done() || !is_known) return end(CriticalPointOutcome::kOutOfIterations);
-  const double size = std::max(here.theta.stableNorm(), theta.stableNorm());
-  const double near = std::max(kNear * size, kRounding);
-  const bool is_far = here.norm > near * curvature || slow_step > near;
+  const bool is_far = here.norm > near() * curvature || slow_step > near();
   const VectorXd rest = approach.rest();
-  const double near_degenerate = std::max(kNearDegenerate * size, kRounding);
+  const double near_degenerate = std::max(kNearDegenerate * size(), kRounding);
   const bool is_approached = rest.size() > 0 && rest.stableNorm() <= near_degenerate;
   if (is_approached) found.rest = rest;
   return end(is_far && !is_approached ? CriticalPointOutcome::kVanishing
