@@ -276,7 +276,7 @@ TEST(Range, CountsInIntegersAndReals) {
             (std::vector<double>{0.5, 1, 1.5}));
 }
 
-TEST(Range, RefusesWhatNeverEndsOrCountsMoreThanSamples) {
+TEST(Range, RefusesWhatNeverEndsOrDividesSamples) {
   OperatorFixture still("Range");
   still.integers({}, {0}).integers({}, {4}).integers({}, {0});
   expect_refused(still, "is no range");
@@ -290,7 +290,7 @@ TEST(Range, RefusesWhatNeverEndsOrCountsMoreThanSamples) {
   inexact.integers({}, {std::int64_t{1} << 60}).integers({}, {(std::int64_t{1} << 60) + 1});
   expect_refused(inexact.integers({}, {1}), "is no range");
   OperatorFixture samples("Range");
-  samples.integers({}, {0}).integers({}, {0}, {2}).integers({}, {1});
+  samples.integers({}, {0}).integers({}, {0}, {3}).integers({}, {2});
   expect_refused(samples, "depends on the number of samples");
 }
 

@@ -50,6 +50,16 @@ TEST(SampleNumbers, AreARangeOverTheBatch) {
   EXPECT_EQ(numbers.integers->base, std::vector<std::int64_t>{0});
 }
 
+// 2, 5 of the first sample, 8, 11 of the next.
+TEST(SampleNumbers, AreARangeOfSeveralForEach) {
+  OperatorFixture range("Range");
+  range.integers({}, {2}).integers({}, {2}, {6}).integers({}, {3});
+  const onnx::Value numbers = range.result();
+  EXPECT_EQ(text(numbers.axes), "(N 2,)");
+  EXPECT_EQ(*numbers.sample_steps, (std::vector<std::int64_t>{6, 6}));
+  EXPECT_EQ(numbers.integers->base, (std::vector<std::int64_t>{2, 5}));
+}
+
 TEST(SampleNumbers, SumsAndProductsCarryThemOn) {
   OperatorFixture sum("Add");
   sum.integers({2, 1}, {4, 5}).value(sample_numbers(3));
@@ -161,7 +171,10 @@ TEST(SampleNumbers, WhatWouldMeetOtherSamplesIsRefused) {
   expect_refused(table, "do not stay within the sample's own entries");
   OperatorFixture real("Cast");
   real.with("to", 1).value(sample_numbers());
-  expect_refused(real, "makes no integers");
+  expect_refused(real, "read as integers of 32 bits or more");
+  OperatorFixture narrow("Cast");
+  narrow.with("to", 2).value(sample_numbers());
+  expect_refused(narrow, "read as integers of 32 bits or more");
 }
 
 }  // namespace

@@ -53,7 +53,8 @@ std::vector<std::int64_t> sizes_of(const Axes& axes) {
 }
 
 std::optional<std::int64_t> Value::single_integer() const {
-  if (!is_known() || integers->base.size() != 1 || integers->depends_on_batch()) {
+  const bool is_one = is_known() && integers->base.size() == 1 && batch_axis(axes) < 0;
+  if (!is_one || integers->depends_on_batch()) {
     return std::nullopt;
   }
   return integers->base.front();

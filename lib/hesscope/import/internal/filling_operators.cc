@@ -4,25 +4,39 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 
+#include <hesscope/import/internal/integer_arithmetic.h>
 #include <hesscope/import/internal/movement.h>
 #include <hesscope/import/internal/operator_registry.h>
-#include <hesscope/import/internal/sample_numbers.h>
 
 namespace hesscope::onnx {
 namespace {
 
-// Range(0, N, 1)
-bool is_over_samples(const OperatorCall& call) {
+// Of start, start + step, ... up to start + s N: N times s / step of them.
+std::optional<Value> range_over_samples(const OperatorCall& call) {
+  const auto start = call.input(0).single_integer();
+  const auto step = call.input(2).single_integer();
   const Value& limit = call.input(1);
-  return limit.is_known() && limit.integers->base == std::vector<std::int64_t>{0} &&
-         limit.integers->slope(0) == 1 && call.input(0).single_integer() == 0 &&
-         call.input(2).single_integer() == 1;
+  const bool is_one =
+      limit.is_known() && limit.integers->base.size() == 1 && batch_axis(limit.axes) < 0;
+  if (!is_one || !start || !step || limit.integers->base.front() != *start) return std::nullopt;
+  const std::int64_t of_sample = limit.integers->slope(0);
+  if (of_sample < 1 || *step < 1 || of_sample % *step != 0) return std::nullopt;
+  const Axes axes = {{.size = of_sample / *step, .has_batch = true}};
+  Integers entries;
+  for (std::int64_t i = 0; i < call.checked_size(axes); ++i) {
+    entries.base.push_back(checked_sum(call, *start, i * *step));
+  }
+  Value numbers = call.known_result(std::move(entries), axes);
+  numbers.sample_steps = std::make_shared<const std::vector<std::int64_t>>(
+      static_cast<std::size_t>(numbers.size()), of_sample);
+  return numbers;
 }
 
 Values lower_range(const OperatorCall& call) {
   const ElementKind kind = call.input(0).kind;
-  if (is_over_samples(call)) return {sample_numbers(call)};
+  if (const auto numbers = range_over_samples(call)) return {*numbers};
   std::array<double, 3> numbers{};
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     const std::vector<double> one = call.known_reals(i);
@@ -56,6 +70,7 @@ Values lower_range(const OperatorCall& call) {
 // The axes that a list of sizes names; b N is an axis with the batch.
 Axes axes_of_sizes(const OperatorCall& call, const Value& sizes) {
   if (!sizes.is_known()) call.refuse("its shape depends on data");
+  call.require_common(0);
   Axes axes;
   for (std::size_t i = 0; i < sizes.integers->base.size(); ++i) {
     const std::int64_t base = sizes.integers->base[i];

@@ -100,6 +100,7 @@ Values lower_one_hot(const OperatorCall& call) {
 Values lower_tile(const OperatorCall& call) {
   const Value& data = call.input(0);
   const Value& repeats = call.input(1);
+  call.require_common(1);
   if (!repeats.is_known() || repeats.size() != data.rank()) {
     call.refuse("needs a known number of repeats for each axis of {}, got {}",
                 text(data.axes),
@@ -210,7 +211,7 @@ Values lower_reverse_sequence(const OperatorCall& call) {
     call.refuse("lengths {} do not fit axis {} of {}", text(lengths.axes), each, text(data.axes));
   }
   call.require_no_batch(data, static_cast<int>(along), "it turns round");
-  const std::vector<std::int64_t> known = call.known(1);
+  const std::vector<std::int64_t> known = call.known_of_one(1);
   for (const std::int64_t length : known) {
     if (length < 0 || length > data.axes[along].size) {
       call.refuse("length {} of a sequence of {}", length, data.axes[along].size);
@@ -230,6 +231,7 @@ Values lower_reverse_sequence(const OperatorCall& call) {
 // The entries along an axis, or of all, where a known condition holds.
 Values lower_compress(const OperatorCall& call) {
   const Value& data = call.input(0);
+  call.require_common(1);
   const auto condition = indices_at_hand(call, 1);
   if (!condition) call.refuse("its condition depends on data, and so would the result's shape");
   const bool is_flat = !call.has_attribute("axis");

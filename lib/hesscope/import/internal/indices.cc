@@ -8,12 +8,12 @@ namespace hesscope::onnx {
 
 std::optional<std::vector<std::int64_t>> indices_at_hand(const OperatorCall& call, std::size_t i) {
   const Value& indices = call.input(i);
-  if (indices.is_known()) return call.known(i);
+  if (indices.is_known()) return call.known_of_one(i);
   if (call.graph().varies(*indices.var)) {
     call.refuse("input {} changes with the parameters; it must be known, or come from data", i + 1);
   }
   if (call.graph().constant_value(*indices.var).empty()) return std::nullopt;
-  const std::vector<double> numbers = call.known_reals(i);
+  const std::vector<double> numbers = call.known_reals_of_one(i);
   std::vector<std::int64_t> cut;
   for (const double number : numbers) {
     constexpr double kMost = 9e15;

@@ -129,11 +129,17 @@ Value cast(const OperatorCall& call, const Value& x, std::int64_t onnx_type) {
   return call.result(whole_part(*x.var), x.axes, kind);
 }
 
+// Of a data file that fits into memory.
+constexpr std::int64_t kMostSamples = std::int64_t{1} << 30;
+
 Values lower_cast(const OperatorCall& call) {
   const Value& x = call.input(0);
   Value value = cast(call, x, call.integer("to", 0));
-  if (x.counts_samples() && value.kind != ElementKind::kInteger) {
-    call.refuse("makes no integers of the numbers of samples (Range over the batch, N)");
+  const bool is_wide = narrowed(kMostSamples, call.integer("to", 0)) == kMostSamples;
+  if (x.counts_samples() && !(value.kind == ElementKind::kInteger && is_wide)) {
+    call.refuse(
+        "input 1 counts samples (Range over the batch, N): that is read as integers of 32 bits or "
+        "more, where each sample picks entries of its own by it, as in x[arange(N), i]");
   }
   value.sample_steps = x.sample_steps;
   return {value};

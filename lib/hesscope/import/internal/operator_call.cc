@@ -61,7 +61,24 @@ Value OperatorCall::real(const Value& value) const {
   return {.kind = ElementKind::kReal, .axes = value.axes, .var = constant(entries)};
 }
 
+void OperatorCall::require_common(std::size_t i) const {
+  if (batch_axis(input(i).axes) < 0) return;
+  refuse("input {} has entries {} for each sample (N); it must be the same for any number of them",
+         i + 1,
+         onnx::text(input(i).axes));
+}
+
 std::vector<std::int64_t> OperatorCall::known(std::size_t i) const {
+  require_common(i);
+  return known_of_one(i);
+}
+
+std::vector<double> OperatorCall::known_reals(std::size_t i) const {
+  require_common(i);
+  return known_reals_of_one(i);
+}
+
+std::vector<std::int64_t> OperatorCall::known_of_one(std::size_t i) const {
   const Value& value = input(i);
   if (!value.is_known()) {
     refuse(
@@ -78,10 +95,10 @@ std::vector<std::int64_t> OperatorCall::known(std::size_t i) const {
   return value.integers->base;
 }
 
-std::vector<double> OperatorCall::known_reals(std::size_t i) const {
+std::vector<double> OperatorCall::known_reals_of_one(std::size_t i) const {
   const Value& value = input(i);
   if (value.is_known()) {
-    const std::vector<std::int64_t> integers = known(i);
+    const std::vector<std::int64_t> integers = known_of_one(i);
     return {integers.begin(), integers.end()};
   }
   const auto entries = graph().constant_value(*value.var);

@@ -99,6 +99,13 @@ class OperatorCall {
   /// Known numbers. Refuses what depends on data or parameters.
   std::vector<double> known_reals(std::size_t i) const;
 
+  /// The same of one sample, wherever the batch stands; the caller minds it.
+  std::vector<std::int64_t> known_of_one(std::size_t i) const;
+  std::vector<double> known_reals_of_one(std::size_t i) const;
+
+  /// Refuses input i if it has entries for each sample, where all have to have the same.
+  void require_common(std::size_t i) const;
+
   /// Refuses integers as input i where the node `what` ("interpolates"): ONNX makes integers of
   /// what comes of them, each operator and each program in its own way.
   void require_no_integers(std::size_t i, const std::string& what) const;

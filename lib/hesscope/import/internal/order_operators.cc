@@ -32,7 +32,7 @@ std::vector<double> numbers_to_compare(const OperatorCall& call, std::string_vie
         "chooses from if it comes last",
         chosen);
   }
-  return call.known_reals(0);
+  return call.known_reals_of_one(0);
 }
 
 Value known_column(const OperatorCall& call, std::vector<std::int64_t> entries, Axes axes) {
@@ -65,7 +65,8 @@ std::vector<std::vector<std::int64_t>> ordered_places(const Axes& axes,
 // Of known numbers, so that what is moved is known, too.
 Values top_of_known(
     const OperatorCall& call, const Value& data, int axis, std::int64_t count, bool takes_largest) {
-  const std::vector<double> numbers = call.known_reals(0);
+  call.require_no_batch(data, axis, "it compares entries along");
+  const std::vector<double> numbers = call.known_reals_of_one(0);
   const auto along = static_cast<std::size_t>(axis);
   const std::int64_t size = data.axes[along].size;
   const auto lines = ordered_places(data.axes, axis, count, [&](std::size_t a, std::size_t b) {
@@ -184,6 +185,7 @@ Values lower_arg_extreme(const OperatorCall& call) {
     return {place_in_data(call, std::move(compared), axis, takes_last, std::move(axes))};
   }
   const std::vector<double> numbers = numbers_to_compare(call, kIsLargest ? "largest" : "smallest");
+  call.require_no_batch(data, axis, "it compares entries along");
   const auto lines = ordered_places(data.axes, axis, 1, [&](std::size_t a, std::size_t b) {
     if (numbers[a] == numbers[b]) return takes_last && a > b;
     return kIsLargest ? numbers[a] > numbers[b] : numbers[a] < numbers[b];
@@ -197,6 +199,7 @@ Values lower_arg_extreme(const OperatorCall& call) {
 Values lower_non_zero(const OperatorCall& call) {
   const std::vector<double> numbers = numbers_to_compare(call, "not zero");
   const Value& data = call.input(0);
+  call.require_common(0);
   std::vector<std::vector<std::int64_t>> positions(data.axes.size());
   std::int64_t count = 0;
   for (std::size_t e = 0; e < numbers.size(); ++e) {

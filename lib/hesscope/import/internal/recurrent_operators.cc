@@ -72,7 +72,7 @@ Sequences sequences_of(const OperatorCall& call,
   call.checked_size(plain_axes({steps * x.axes[1 - time].size, num_gates * hidden}));
   if (steps > kMaxSteps) call.refuse("{} steps; at most {} are unrolled", steps, kMaxSteps);
   if (call.has_entries(4)) {
-    for (const std::int64_t length : call.known(4)) {
+    for (const std::int64_t length : call.known_of_one(4)) {
       if (length != steps) {
         call.refuse("a sequence of {} of {} steps; all must be of full length", length, steps);
       }

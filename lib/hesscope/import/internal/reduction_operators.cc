@@ -142,6 +142,7 @@ Values lower_reduce(const OperatorCall& call) {
   const auto function = integer_function(kOfRows);
   if (!function) call.require_no_integers(0, "reduces");
   if (function && input.is_known()) {
+    for (const int axis : axes) call.require_no_batch(input, axis, "reduces");
     return {of_known(call, term_of(call, input, kOfRows), axes, *function, keeps)};
   }
   const Value x = call.real(input);

@@ -115,6 +115,7 @@ void apply_sizes(const OperatorCall& call,
                  std::size_t input) {
   const Value& sizes = call.input(input);
   if (!sizes.is_known()) call.known(input);
+  call.require_common(input);
   const Integers& lengths = *sizes.integers;
   if (lengths.base.size() != which.size()) {
     call.refuse("{} sizes are given for {} axes", lengths.base.size(), which.size());

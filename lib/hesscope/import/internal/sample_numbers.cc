@@ -69,12 +69,6 @@ void require_no_sample_numbers(const OperatorCall& call) {
   }
 }
 
-Value sample_numbers(const OperatorCall& call) {
-  Value numbers = call.known_result({.base = {0}}, {kBatchAxis});
-  numbers.sample_steps = std::make_shared<const std::vector<std::int64_t>>(1, 1);
-  return numbers;
-}
-
 Value with_sample_steps(const OperatorCall& call,
                         Value result,
                         const Value& a,

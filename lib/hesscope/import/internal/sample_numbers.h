@@ -18,9 +18,6 @@ namespace hesscope::onnx {
 /// Refuses inputs that count samples, but of operators that carry them on or pick by them.
 void require_no_sample_numbers(const OperatorCall& call);
 
-/// 0, 1, ..., N - 1 along the batch.
-Value sample_numbers(const OperatorCall& call);
-
 /// The result of a sum, a difference or a product of two integers, with the steps of both. Refuses
 /// products of which each counts samples, or one is not known.
 Value with_sample_steps(const OperatorCall& call,

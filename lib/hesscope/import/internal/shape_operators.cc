@@ -86,6 +86,7 @@ Values lower_reshape(const OperatorCall& call) {
   }
   const Value& shape = call.input(1);
   if (!shape.is_known()) call.refuse("its shape depends on data or parameters");
+  call.require_common(1);
   return {reshaped(call, x, *shape.integers, call.integer("allowzero", 0) != 0)};
 }
 
@@ -191,6 +192,7 @@ Values lower_slice(const OperatorCall& call) {
   const Integers ends = [&]() -> Integers {
     if (is_attribute) return {.base = call.integers("ends")};
     if (!call.input(2).is_known()) call.refuse("its ends depend on data or parameters");
+    call.require_common(2);
     return *call.input(2).integers;
   }();
   std::vector<std::int64_t> list(starts.size());
@@ -254,6 +256,7 @@ Values lower_concat(const OperatorCall& call) {
 Values lower_expand(const OperatorCall& call) {
   const Value& x = call.input(0);
   if (!call.input(1).is_known()) call.refuse("its shape depends on data or parameters");
+  call.require_common(1);
   Axes target = axes_of(call, *call.input(1).integers);
   // A multiple of N that the tensor has already stands for the tensor's own axis.
   const std::size_t rank = std::max(target.size(), x.axes.size());
