@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Integers that are known while importing and lie along the batch, as ones_like() of tokens: there
-// are N times as many of them as one sample has, so that what counts or picks among them is refused.
+// are N times as many of them as one sample has. What counts or picks among them is refused.
 #include <functional>
 #include <string>
 #include <vector>
