@@ -100,12 +100,12 @@ Values lower_one_hot(const OperatorCall& call) {
 Values lower_tile(const OperatorCall& call) {
   const Value& data = call.input(0);
   const Value& repeats = call.input(1);
-  call.require_common(1);
   if (!repeats.is_known() || repeats.size() != data.rank()) {
     call.refuse("needs a known number of repeats for each axis of {}, got {}",
                 text(data.axes),
                 text(repeats.axes));
   }
+  call.require_common(1);
   Axes axes = data.axes;
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const std::int64_t times = repeats.integers->base[i];
@@ -231,9 +231,9 @@ Values lower_reverse_sequence(const OperatorCall& call) {
 // The entries along an axis, or of all, where a known condition holds.
 Values lower_compress(const OperatorCall& call) {
   const Value& data = call.input(0);
-  call.require_common(1);
   const auto condition = indices_at_hand(call, 1);
   if (!condition) call.refuse("its condition depends on data, and so would the result's shape");
+  call.require_common(1);
   const bool is_flat = !call.has_attribute("axis");
   const int axis = is_flat ? 0 : call.axis(call.integer("axis", 0), data.rank());
   for (int i = 0; i < data.rank(); ++i) {

@@ -69,13 +69,15 @@ void OperatorCall::require_common(std::size_t i) const {
 }
 
 std::vector<std::int64_t> OperatorCall::known(std::size_t i) const {
+  std::vector<std::int64_t> known = known_of_one(i);
   require_common(i);
-  return known_of_one(i);
+  return known;
 }
 
 std::vector<double> OperatorCall::known_reals(std::size_t i) const {
+  std::vector<double> known = known_reals_of_one(i);
   require_common(i);
-  return known_reals_of_one(i);
+  return known;
 }
 
 std::vector<std::int64_t> OperatorCall::known_of_one(std::size_t i) const {
