@@ -24,13 +24,14 @@ std::optional<Value> range_over_samples(const OperatorCall& call) {
   const std::int64_t of_sample = limit.integers->slope(0);
   if (of_sample < 1 || *step < 1 || of_sample % *step != 0) return std::nullopt;
   const Axes axes = {{.size = of_sample / *step, .has_batch = true}};
+  const std::int64_t count = call.checked_size(axes);
   Integers entries;
-  for (std::int64_t i = 0; i < call.checked_size(axes); ++i) {
+  for (std::int64_t i = 0; i < count; ++i) {
     entries.base.push_back(checked_sum(call, *start, i * *step));
   }
   Value numbers = call.known_result(std::move(entries), axes);
-  numbers.sample_steps = std::make_shared<const std::vector<std::int64_t>>(
-      static_cast<std::size_t>(numbers.size()), of_sample);
+  numbers.sample_steps =
+      std::make_shared<const std::vector<std::int64_t>>(static_cast<std::size_t>(count), of_sample);
   return numbers;
 }
 

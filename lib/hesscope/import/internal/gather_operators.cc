@@ -14,7 +14,7 @@ namespace {
 
 // Places that data tell, as a column; negative ones among a sample's own entries are none.
 Var places_of(const Value& indices, std::int64_t size, bool is_own) {
-  return is_own ? own_index_column(indices, size) : index_column(indices, size);
+  return is_own ? matrix(indices, indices.size(), 1) : index_column(indices, size);
 }
 
 // The same of an index that is known.

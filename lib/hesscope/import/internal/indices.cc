@@ -37,11 +37,6 @@ Var index_column(const Value& indices, std::int64_t size) {
   return column + static_cast<double>(size) * is_negative;
 }
 
-Var own_index_column(const Value& indices, std::int64_t size) {
-  const Var column = matrix(indices, indices.size(), 1);
-  return without(column, is_outside(column, size));
-}
-
 Var is_outside(Var column, std::int64_t size) {
   const auto number = [&](double value) {
     return column.graph().constant(std::span(&value, 1), 1, 1);

@@ -23,9 +23,6 @@ std::int64_t counted_from_front(const OperatorCall& call, std::int64_t index, st
 /// Indices from data as a column, negative ones counted from the front.
 Var index_column(const Value& indices, std::int64_t size);
 
-/// The same where negative ones are not counted: there is nothing at them.
-Var own_index_column(const Value& indices, std::int64_t size);
-
 /// 1 where a whole number of the column is not among [0, size), 0 elsewhere.
 Var is_outside(Var column, std::int64_t size);
 

@@ -6,6 +6,7 @@
 
 #include <hesscope/import/internal/integer_arithmetic.h>
 #include <hesscope/import/internal/movement.h>
+#include <hesscope/import/internal/sample_numbers.h>
 
 namespace hesscope::onnx {
 namespace {
@@ -90,29 +91,12 @@ Value moved_numbers(const OperatorCall& call, std::span<const Value> inputs, Mov
   return call.result(gathered(reals, movement, size), std::move(movement.axes), kind);
 }
 
-// Of what counts samples.
-std::vector<std::int64_t> moved_steps(std::span<const Value> inputs, const Movement& movement) {
-  std::vector<std::int64_t> steps;
-  for (const Value& input : inputs) {
-    if (input.counts_samples()) {
-      steps.insert(steps.end(), input.sample_steps->begin(), input.sample_steps->end());
-    } else {
-      steps.resize(steps.size() + static_cast<std::size_t>(input.size()));
-    }
-  }
-  std::vector<std::int64_t> result;
-  for (const std::int32_t from : movement.table) {
-    result.push_back(from < 0 ? 0 : steps[static_cast<std::size_t>(from)]);
-  }
-  return result;
-}
-
 }  // namespace
 
 Value moved(const OperatorCall& call, std::span<const Value> inputs, Movement movement) {
   std::shared_ptr<const std::vector<std::int64_t>> steps;
   if (std::ranges::any_of(inputs, &Value::counts_samples)) {
-    steps = std::make_shared<const std::vector<std::int64_t>>(moved_steps(inputs, movement));
+    steps = std::make_shared<const std::vector<std::int64_t>>(moved_steps(inputs, movement.table));
   }
   Value result = moved_numbers(call, inputs, std::move(movement));
   result.sample_steps = std::move(steps);

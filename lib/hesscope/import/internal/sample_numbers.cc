@@ -99,6 +99,20 @@ Value with_sample_steps(const OperatorCall& call,
   return result;
 }
 
+std::vector<std::int64_t> moved_steps(std::span<const Value> inputs,
+                                      std::span<const std::int32_t> table) {
+  std::vector<std::int64_t> steps;
+  for (const Value& input : inputs) {
+    const std::vector<std::int64_t> own = steps_of(input);
+    steps.insert(steps.end(), own.begin(), own.end());
+  }
+  std::vector<std::int64_t> result;
+  for (const std::int32_t from : table) {
+    result.push_back(from < 0 ? 0 : steps[static_cast<std::size_t>(from)]);
+  }
+  return result;
+}
+
 bool picks_own_samples(const OperatorCall& call,
                        const Value& data,
                        int axis,

@@ -10,6 +10,10 @@
 // of n away again, and refuses what would be another sample's.
 #pragma once
 
+#include <cstdint>
+#include <span>
+#include <vector>
+
 #include <hesscope/import/internal/integer_arithmetic.h>
 #include <hesscope/import/internal/operator_call.h>
 
@@ -25,6 +29,10 @@ Value with_sample_steps(const OperatorCall& call,
                         const Value& a,
                         const Value& b,
                         IntegerFunction function);
+
+/// The steps of a Movement's result, by its table.
+std::vector<std::int64_t> moved_steps(std::span<const Value> inputs,
+                                      std::span<const std::int32_t> table);
 
 /// Whether indices, or every `depth`-th of them from entry `first` on, pick along the axis by the
 /// number of the sample, so that an index without it is one of the sample's own entries. Refuses

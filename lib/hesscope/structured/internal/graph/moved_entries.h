@@ -69,11 +69,15 @@ inline int spread_entry(const Graph::Node& node, const Graph::Node& operand, int
   return row * static_cast<int>(operand.cols) + col;
 }
 
+inline bool is_same_shape(const Graph::Node& a, const Graph::Node& b) {
+  return a.rows == b.rows && a.cols == b.cols;
+}
+
 /// Calls visit(entry, spread_entry()) for all entries of the node.
 template <typename F>
 void for_spread(const Graph::Node& node, const Graph::Node& operand, F visit) {
   const int size = size_of(node);
-  if (node.rows == operand.rows && node.cols == operand.cols) {
+  if (is_same_shape(node, operand)) {
     for (int e = 0; e < size; ++e) visit(e, e);
   } else {
     for (int e = 0; e < size; ++e) visit(e, spread_entry(node, operand, e));

@@ -145,14 +145,11 @@ void SweepSupport::reverse_elementwise(int i,
                                        std::span<const char> takes,
                                        EntryMarks& adjoints) const {
   const Graph::Node& n = nodes_[at(i)];
-  const auto is_same_shape = [&](const Graph::Node& o) {
-    return n.rows == o.rows && n.cols == o.cols;
-  };
   const auto give = [&](int operand, const char* marks) {
     if (operand < 0 || !takes[at(operand)]) return;
     const Graph::Node& o = nodes_[at(operand)];
     char* const to = adjoints.data() + entries_.first(operand);
-    if (is_same_shape(o) && !graph_.idle.has_any(operand)) {
+    if (is_same_shape(n, o) && !graph_.idle.has_any(operand)) {
       for (int e = 0; e < size_of(n); ++e) to[e] |= marks[e];
       return;
     }
@@ -169,7 +166,7 @@ void SweepSupport::reverse_elementwise(int i,
     if (operands[other] < 0) continue;
     const Graph::Node& o = nodes_[at(operands[other])];
     const char* marks = marks_of(tangents, operands[other]);
-    if (!is_same_shape(o)) {
+    if (!is_same_shape(n, o)) {
       spread.resize(at(size_of(n)));
       for_spread(n, o, [&](int e, int entry) { spread[at(e)] = marks[entry]; });
       marks = spread.data();
