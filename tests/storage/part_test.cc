@@ -131,6 +131,17 @@ TEST_F(PartsTest, BorrowNothingFromAFolderThatItsOwnerRemovesMeanwhile) {
   EXPECT_THAT(units.remarks(), IsEmpty());
 }
 
+TEST_F(PartsTest, FindNothingOfBorrowedUnitsThatAreGone) {
+  const std::filesystem::path part = place_of(output_, {});
+  UnitFolder(part, configuration_, Others::kRefuse).write("a", "1");
+  UnitFolder units(output_, configuration_, Others::kRefuse);
+  units.borrow(part);
+  remove_units(part, configuration_);
+  EXPECT_FALSE(units.read("a").has_value());
+  EXPECT_EQ(units.size(), 0U);
+  EXPECT_THAT(units.remarks(), IsEmpty());
+}
+
 TEST_F(PartsTest, LeaveDamagedUnitsWhereTheyBorrowThem) {
   const std::filesystem::path part = place_of(output_, {});
   UnitFolder(part, configuration_, Others::kRefuse).write("a", "1");

@@ -123,8 +123,11 @@ void InputFile::examine(std::string_view expected) {
     throw InputError(fmt::format("the name of a file is empty; {} is expected", expected));
   }
   if (!descriptor_.is_open() || ::fstat(descriptor_.number(), &status) != 0) {
-    throw InputError(fmt::format(
-        "{}: cannot be opened: {}; {} is expected", path_.string(), system_text(errno), expected));
+    const int error = errno;
+    const std::string message = fmt::format(
+        "{}: cannot be opened: {}; {} is expected", path_.string(), system_text(error), expected);
+    if (error == ENOENT) throw MissingFileError(message);
+    throw InputError(message);
   }
   if (!S_ISREG(status.st_mode)) {
     throw InputError(

@@ -20,9 +20,16 @@
 
 #include <time.h>
 
+#include <hesscope/core/error.h>
 #include <hesscope/storage/descriptor.h>
 
 namespace hesscope::io {
+
+/// Nothing has the name that was to be opened.
+class MissingFileError : public InputError {
+ public:
+  using InputError::InputError;
+};
 
 /// A regular file open for reading.
 class InputFile {
@@ -32,8 +39,8 @@ class InputFile {
   /// @param expected  what should be there, for messages.
   /// @param stop      once it is requested, reading the file and taking its digest end by
   ///                  Interrupted.
-  /// @throws InputError naming the path: missing, a directory, not a regular file (which would
-  ///         hang, or never end), unreadable.
+  /// @throws InputError naming the path: missing (MissingFileError), a directory, not a regular
+  ///         file (which would hang, or never end), unreadable.
   explicit InputFile(std::filesystem::path path,
                      std::string_view expected = kCheckpoint,
                      std::stop_token stop = {});

@@ -84,6 +84,8 @@ std::optional<UnitTable> read_unit_table(const std::filesystem::path& path) {
     }
     if (table.units.empty() || offset != file.size()) return std::nullopt;
     return table;
+  } catch (const MissingFileError&) {
+    throw;
   } catch (const InputError&) {
     return std::nullopt;  // no regular file, or it cannot be read
   }
@@ -97,6 +99,8 @@ std::optional<std::string> read_unit(const std::filesystem::path& path, const St
     file.read_at(unit.offset, std::as_writable_bytes(std::span(bytes)));
     if (sha256_of_text(bytes) != unit.sha256) return std::nullopt;
     return bytes;
+  } catch (const MissingFileError&) {
+    throw;
   } catch (const InputError&) {
     return std::nullopt;
   }

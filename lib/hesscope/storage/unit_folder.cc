@@ -58,11 +58,15 @@ bool has_no_units(const fs::path& folder) {
   return !error;
 }
 
-// The text that was kept with it; nothing where that is damaged.
+// The text that was kept with it; nothing where there is none or it is damaged.
 std::optional<std::string> read_configuration(const fs::path& folder) {
   const fs::path path = folder / kConfiguration;
-  const std::optional<UnitTable> table = read_unit_table(path);
-  return table ? read_unit(path, table->units.front()) : std::nullopt;
+  try {
+    const std::optional<UnitTable> table = read_unit_table(path);
+    return table ? read_unit(path, table->units.front()) : std::nullopt;
+  } catch (const MissingFileError&) {
+    return std::nullopt;
+  }
 }
 
 // A file is named after the first unit in it, and numbered where that name is taken.
@@ -162,13 +166,13 @@ void UnitFolder::index_file(const fs::path& file) {
     // What is not used goes, so that it is said once.
     if (file.parent_path() == folder_) fs::remove(file, ignored);
   };
-  const std::optional<UnitTable> table = read_unit_table(file);
-  if (!table) {
-    std::error_code ignored;
-    const bool is_gone = fs::symlink_status(file, ignored).type() == fs::file_type::not_found;
-    if (!is_gone) refuse("is damaged");
-    return;
+  std::optional<UnitTable> table;
+  try {
+    table = read_unit_table(file);
+  } catch (const MissingFileError&) {
+    return;  // borrowed, and removed by its owner since, who may have written another
   }
+  if (!table) return refuse("is damaged");
   if (table->run != run_) return refuse("holds the numbers of another run");
   const std::string& first = table->units.front().name;
   if (first != unit_named_by(file)) {
@@ -191,14 +195,20 @@ std::optional<std::string> UnitFolder::read(const std::string& name) {
   const auto taken = pending_.find(name);
   if (taken != pending_.end()) return taken->second;
   const auto [first, last] = places_.equal_range(name);
+  std::optional<fs::path> damaged;
   for (auto each = first; each != last; ++each) {
-    if (auto bytes = read_unit(each->second.file, each->second.unit)) return bytes;
+    try {
+      if (auto bytes = read_unit(each->second.file, each->second.unit)) return bytes;
+      if (!damaged) damaged = each->second.file;
+    } catch (const MissingFileError&) {
+      // borrowed, and removed by its owner since
+    }
   }
-  if (first != last) {
-    remarks_.push_back(fmt::format(
-        "{}: the unit '{}' is damaged; computed again", first->second.file.string(), name));
-    places_.erase(first, last);
+  if (damaged) {
+    remarks_.push_back(
+        fmt::format("{}: the unit '{}' is damaged; computed again", damaged->string(), name));
   }
+  places_.erase(first, last);
   return std::nullopt;
 }
 
