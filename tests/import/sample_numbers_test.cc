@@ -23,6 +23,8 @@ using test::OperatorFixture;
 
 constexpr onnx::Axis kRows = {.size = 3, .has_batch = true};  // (3 N): three rows of each sample
 
+constexpr onnx::Axis kTimes = {.size = 3, .has_batch = true, .before = 3};  // (3 N): three times
+
 // Range(0, N, 1), times a factor.
 onnx::Value sample_numbers(std::int64_t factor = 1) {
   OperatorFixture range("Range");
@@ -38,7 +40,7 @@ onnx::Value with_indices(OperatorFixture& op, const onnx::Value& numbers, std::i
   const Var entries = graph.input(graph.record_size(), 1, 1);
   const Var whole = elementary(Elementary::kFloor, static_cast<double>(count) * abs(entries));
   onnx::Value sum = {.kind = onnx::ElementKind::kInteger, .axes = {onnx::kBatchAxis}, .var = whole};
-  sum.sample_steps = numbers.sample_steps;
+  sum.sample_numbers = numbers.sample_numbers;
   return sum;
 }
 
@@ -46,7 +48,7 @@ TEST(SampleNumbers, AreARangeOverTheBatch) {
   const onnx::Value numbers = sample_numbers();
   EXPECT_EQ(text(numbers.axes), "(N,)");
   ASSERT_TRUE(numbers.counts_samples());
-  EXPECT_EQ(*numbers.sample_steps, std::vector<std::int64_t>{1});
+  EXPECT_EQ(numbers.sample_numbers->steps, std::vector<std::int64_t>{1});
   EXPECT_EQ(numbers.integers->base, std::vector<std::int64_t>{0});
 }
 
@@ -56,7 +58,7 @@ TEST(SampleNumbers, AreARangeOfSeveralForEach) {
   range.integers({}, {2}).integers({}, {2}, {6}).integers({}, {3});
   const onnx::Value numbers = range.result();
   EXPECT_EQ(text(numbers.axes), "(N 2,)");
-  EXPECT_EQ(*numbers.sample_steps, (std::vector<std::int64_t>{6, 6}));
+  EXPECT_EQ(numbers.sample_numbers->steps, (std::vector<std::int64_t>{6, 6}));
   EXPECT_EQ(numbers.integers->base, (std::vector<std::int64_t>{2, 5}));
 }
 
@@ -65,11 +67,11 @@ TEST(SampleNumbers, SumsAndProductsCarryThemOn) {
   sum.integers({2, 1}, {4, 5}).value(sample_numbers(3));
   const onnx::Value twice = sum.result();
   EXPECT_EQ(text(twice.axes), "(2, N)");
-  EXPECT_EQ(*twice.sample_steps, (std::vector<std::int64_t>{3, 3}));
+  EXPECT_EQ(twice.sample_numbers->steps, (std::vector<std::int64_t>{3, 3}));
   EXPECT_EQ(twice.integers->base, (std::vector<std::int64_t>{4, 5}));
   OperatorFixture difference("Sub");
   difference.integers({2, 1}, {4, 5}).value(sample_numbers(3));
-  EXPECT_EQ(*difference.result().sample_steps, (std::vector<std::int64_t>{-3, -3}));
+  EXPECT_EQ(difference.result().sample_numbers->steps, (std::vector<std::int64_t>{-3, -3}));
   OperatorFixture square("Mul");
   square.value(sample_numbers()).value(sample_numbers());
   expect_refused(square, "multiplies the number of a sample");
@@ -85,7 +87,7 @@ TEST(SampleNumbers, MovementsCarryThemOn) {
   add_indices(places, {1}, 4);
   const onnx::Value both = places.result();
   EXPECT_EQ(text(both.axes), "(N, 2)");
-  EXPECT_EQ(*both.sample_steps, (std::vector<std::int64_t>{1, 0}));
+  EXPECT_EQ(both.sample_numbers->steps, (std::vector<std::int64_t>{1, 0}));
 }
 
 // x as (N 3, 2) at 3 n + i.
@@ -130,7 +132,7 @@ TEST(SampleNumbers, RowsOfOtherSamplesAreNotRead) {
   onnx::Value index = {.kind = onnx::ElementKind::kInteger,
                        .axes = {onnx::kBatchAxis},
                        .var = elementary(Elementary::kFloor, minus)};
-  index.sample_steps = sample_numbers(3).sample_steps;
+  index.sample_numbers = sample_numbers(3).sample_numbers;
   const onnx::Value y = op.value(index).result();
   op.graph().set_prediction(*y.var);
   op.graph().set_output(*y.var);
@@ -143,6 +145,89 @@ TEST(SampleNumbers, RowsOfOtherSamplesAreNotRead) {
   EXPECT_EQ(rows[1], 8);
 }
 
+// An index that data tell, as it stands in the record.
+onnx::Value told_index(OperatorFixture& op) {
+  const Var index = op.graph().input(op.graph().record_size(), 1, 1);
+  return {.kind = onnx::ElementKind::kInteger, .axes = {onnx::kBatchAxis}, .var = index};
+}
+
+// i N + n, as exporters write x[i, arange(N)], on the fixture's graph.
+onnx::Value places_in_time(OperatorFixture& op, const onnx::Value& index) {
+  const onnx::Value product = op.then("Mul").value(index).integers({}, {0}, {1}).result();
+  return op.then("Add").value(sample_numbers()).value(product).result();
+}
+
+// x as (3 N, 2), time in front.
+TEST(SampleNumbers, GatherPicksTheSamplesOwnTimes) {
+  OperatorFixture op("Mul");
+  const onnx::Value places = places_in_time(op, with_indices(op, {}, 3));
+  EXPECT_TRUE(places.sample_numbers->is_times_batch);
+  op.then("Gather").data_with_axes({kTimes, {.size = 2}}).value(places);
+  const onnx::Value y = op.result();
+  EXPECT_EQ(text(y.axes), "(N, 2)");
+  expect_computes(op, y, [](const auto& theta, const double* record) {
+    using T = typename std::decay_t<decltype(theta)>::Scalar;
+    const auto row = 1 + 2 * index_at(record[0], 3);
+    return std::vector<T>{T(record[row]), T(record[row + 1])};
+  });
+}
+
+// 2 N + n and n - N are the last of three, n the first.
+TEST(SampleNumbers, GatherPicksByKnownTimes) {
+  for (const std::int64_t time : {2, -1, 0}) {
+    OperatorFixture sum("Add");
+    sum.integers({}, {0}, {time}).value(sample_numbers());
+    OperatorFixture op("Gather");
+    op.data_with_axes({kTimes, {.size = 2}}).value(sum.result());
+    const onnx::Value y = op.result();
+    EXPECT_EQ(text(y.axes), "(N, 2)");
+    expect_computes(op, y, [&](const auto& theta, const double* record) {
+      using T = typename std::decay_t<decltype(theta)>::Scalar;
+      const std::int64_t row = time == 0 ? 0 : 4;
+      return std::vector<T>{T(record[row]), T(record[row + 1])};
+    });
+  }
+}
+
+// Unlike places behind the batch, where -1 is the sample before's.
+TEST(SampleNumbers, TimesAreCountedFromEitherEnd) {
+  OperatorFixture op("Mul");
+  const onnx::Value places = places_in_time(op, told_index(op));
+  const onnx::Value y = op.then("Gather").data_with_axes({kTimes}).value(places).result();
+  op.graph().set_prediction(*y.var);
+  op.graph().set_output(*y.var);
+  SampleTable samples(4, 4);
+  samples << 1, 7, 8, 9,  //
+      -1, 7, 8, 9,        //
+      3, 7, 8, 9,         //
+      -4, 7, 8, 9;
+  std::vector<double> times(4);
+  Sweep::create(op.graph())->predictions({}, test::records_of(samples), times);
+  EXPECT_EQ(times[0], 8);
+  EXPECT_EQ(times[1], 9);
+  EXPECT_TRUE(std::isnan(times[2]));
+  EXPECT_TRUE(std::isnan(times[3]));
+}
+
+TEST(SampleNumbers, TimesOfOtherSamplesAreRefused) {
+  OperatorFixture behind("Mul");  // times N, but the batch stands in front
+  const onnx::Value places = places_in_time(behind, told_index(behind));
+  behind.then("Gather").data_with_axes({kRows}).value(places);
+  expect_refused(behind, "do not stay within the sample's own entries");
+  OperatorFixture steps("Gather");  // i + n, not times N
+  steps.data_with_axes({kTimes}).value(with_indices(steps, sample_numbers(), 3));
+  expect_refused(steps, "do not stay within the sample's own entries");
+  OperatorFixture next("Add");  // the next sample's: N + n + 1
+  next.integers({}, {1}, {1}).value(sample_numbers());
+  OperatorFixture op("Gather");
+  op.data_with_axes({kTimes}).value(next.result());
+  expect_refused(op, "is not one of 1 entries");
+  OperatorFixture shifted("Mul");  // i N + 1
+  const onnx::Value product = shifted.value(told_index(shifted)).integers({}, {0}, {1}).result();
+  shifted.then("Add").value(product).integers({}, {1});
+  expect_refused(shifted, "neither that nor a Range over the batch");
+}
+
 TEST(SampleNumbers, GatherNDPicksTheSamplesOwnSlices) {
   OperatorFixture op("GatherND");
   op.data({3, 2});
@@ -151,8 +236,8 @@ TEST(SampleNumbers, GatherNDPicksTheSamplesOwnSlices) {
   const Var both = gather(zero, *index.var, std::vector<std::int32_t>{0, 1}, 1, 2);
   onnx::Value pairs = {
       .kind = onnx::ElementKind::kInteger, .axes = {onnx::kBatchAxis, {.size = 2}}, .var = both};
-  pairs.sample_steps =
-      std::make_shared<const std::vector<std::int64_t>>(std::vector<std::int64_t>{1, 0});
+  pairs.sample_numbers =
+      std::make_shared<const onnx::SampleNumbers>(onnx::SampleNumbers{.steps = {1, 0}});
   const onnx::Value y = op.value(pairs).result();
   EXPECT_EQ(text(y.axes), "(N, 2)");
   expect_computes(op, y, [](const auto& theta, const double* record) {

@@ -126,6 +126,14 @@ class OperatorFixture {
     return *this;
   }
 
+  /// Another node on the same graph, without inputs and attributes.
+  OperatorFixture& then(std::string op) {
+    node_.op = std::move(op);
+    node_.attributes.clear();
+    inputs_.clear();
+    return *this;
+  }
+
   // --- results ---
 
   onnx::Values results() {

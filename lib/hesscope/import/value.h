@@ -64,6 +64,13 @@ struct Integers {
   std::int64_t slope(std::size_t e) const { return per_sample.empty() ? 0 : per_sample[e]; }
 };
 
+/// What integers that count samples have beside their value for one of them (sample_numbers.h).
+struct SampleNumbers {
+  std::vector<std::int64_t> steps;  ///< entry e of sample n is steps[e] n more
+  /// What data tell is to be multiplied by N first, as the position in front of the batch is.
+  bool is_times_batch = false;
+};
+
 /// A tensor of the imported graph: known integers, or numbers on the Graph (constants among them).
 /// Or a sequence of tensors.
 struct Value {
@@ -73,11 +80,10 @@ struct Value {
   std::shared_ptr<const Integers> integers = {};
   bool is_single = false;  ///< the graph says 32 bits; entries have 64 all the same
   std::shared_ptr<const std::vector<Value>> tensors = {};  ///< of a sequence, which has no axes
-  /// Of integers that count samples (sample_numbers.h): entry e of sample n is sample_steps[e] n
-  /// more than it says above. Null: none.
-  std::shared_ptr<const std::vector<std::int64_t>> sample_steps = {};
+  /// Of integers that count samples; null: none.
+  std::shared_ptr<const SampleNumbers> sample_numbers = {};
 
-  bool counts_samples() const { return sample_steps != nullptr; }
+  bool counts_samples() const { return sample_numbers != nullptr; }
 
   bool is_sequence() const { return tensors != nullptr; }
 

@@ -167,7 +167,8 @@ Value with_operands(const OperatorCall& call,
 template <Combination kCombine, IntegerFunction kOfIntegers>
 Values lower_binary(const OperatorCall& call) {
   const auto counting = [&](Value result) -> Values {
-    return {with_sample_steps(call, std::move(result), call.input(0), call.input(1), kOfIntegers)};
+    return {
+        with_sample_numbers(call, std::move(result), call.input(0), call.input(1), kOfIntegers)};
   };
   if (call.input(0).is_known() && call.input(1).is_known()) {
     return counting(of_integers(call, call.input(0), call.input(1), kOfIntegers));
@@ -175,6 +176,9 @@ Values lower_binary(const OperatorCall& call) {
   // Of integers an integer, whatever is rounded on the way.
   if (kOfIntegers == IntegerFunction::kDivide && call.input(0).kind == ElementKind::kInteger) {
     return {with_operands(call, call.input(0), second_operand(call), whole_quotient)};
+  }
+  if (kOfIntegers == IntegerFunction::kMultiply) {
+    if (const auto product = times_batch(call, call.input(0), call.input(1))) return {*product};
   }
   return counting(combined(call, call.input(0), second_operand(call), kCombine));
 }

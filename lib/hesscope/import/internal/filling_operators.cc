@@ -30,8 +30,8 @@ std::optional<Value> range_over_samples(const OperatorCall& call) {
     entries.base.push_back(checked_sum(call, *start, i * *step));
   }
   Value numbers = call.known_result(std::move(entries), axes);
-  numbers.sample_steps =
-      std::make_shared<const std::vector<std::int64_t>>(static_cast<std::size_t>(count), of_sample);
+  numbers.sample_numbers = std::make_shared<const SampleNumbers>(
+      SampleNumbers{.steps = std::vector(static_cast<std::size_t>(count), of_sample)});
   return numbers;
 }
 

@@ -12,24 +12,44 @@
 namespace hesscope::onnx {
 namespace {
 
-// Places that data tell, as a column; negative ones among a sample's own entries are none.
-Var places_of(const Value& indices, std::int64_t size, bool is_own) {
-  return is_own ? matrix(indices, indices.size(), 1) : index_column(indices, size);
+// Places that data tell, as a column; negative ones of kOwn are none.
+Var places_of(const Value& indices, std::int64_t size, Picking picking) {
+  return picking == Picking::kOwn ? matrix(indices, indices.size(), 1)
+                                  : index_column(indices, size);
 }
 
 // The same of an index that is known.
 std::int64_t place_of(const OperatorCall& call,
                       std::int64_t index,
-                      std::int64_t size,
-                      bool is_own) {
-  if (is_own && index < 0) call.refuse("index {} is of the sample before", index);
-  return counted_from_front(call, index, size);
+                      const Axis& along,
+                      Picking picking) {
+  return picking == Picking::kOwn ? own_place(call, along, index)
+                                  : counted_from_front(call, index, along.size);
+}
+
+// Indices that are known, counted from the front.
+std::optional<std::vector<std::int64_t>> known_places(const OperatorCall& call,
+                                                      const Axis& along,
+                                                      Picking picking) {
+  const Value& indices = call.input(1);
+  std::vector<std::int64_t> places;
+  if (picking == Picking::kOwn && indices.is_known()) {
+    for (std::size_t e = 0; e < indices.integers->base.size(); ++e) {
+      places.push_back(
+          own_place(call, along, indices.integers->base[e], indices.integers->slope(e)));
+    }
+    return places;
+  }
+  const auto known = indices_at_hand(call, 1);
+  if (!known) return std::nullopt;
+  for (const std::int64_t index : *known) places.push_back(place_of(call, index, along, picking));
+  return places;
 }
 
 // Rows of a table that the data tell, as word vectors: the axis comes to the front, and its place
 // is taken by the indices' axes.
 Value looked_up(
-    const OperatorCall& call, const Value& data, const Value& indices, int axis, bool is_own) {
+    const OperatorCall& call, const Value& data, const Value& indices, int axis, Picking picking) {
   const auto rank = static_cast<std::size_t>(data.rank());
   std::vector<int> to_front = {axis};
   for (int i = 0; i < data.rank(); ++i) {
@@ -40,7 +60,7 @@ Value looked_up(
   Axes axes = indices.axes;
   axes.insert(axes.end(), table.axes.begin() + 1, table.axes.end());
   call.checked_size(axes);
-  const Var rows = places_of(indices, size, is_own);
+  const Var rows = places_of(indices, size, picking);
   const Value found =
       call.result(lookup(matrix(table, size, table.size() / size), rows), axes, data.kind);
   std::vector<int> order(axes.size());
@@ -55,23 +75,22 @@ Values lower_gather(const OperatorCall& call) {
   const Value& data = call.input(0);
   const Value& indices = call.input(1);
   const int axis = call.axis(call.integer("axis", 0), data.rank());
-  const bool is_own = picks_own_samples(call, data, axis, indices);
+  const Picking picking = picking_of(call, data, axis, indices);
   Axes axes(data.axes.begin(), data.axes.begin() + axis);
   axes.insert(axes.end(), indices.axes.begin(), indices.axes.end());
   axes.insert(axes.end(), data.axes.begin() + axis + 1, data.axes.end());
   require_one_batch(call, axes, data, indices);
-  const auto known = indices_at_hand(call, 1);
-  if (!known) return {looked_up(call, data, indices, axis, is_own)};
+  const Axis& along = data.axes[static_cast<std::size_t>(axis)];
+  const auto rows = known_places(call, along, picking);
+  if (!rows) return {looked_up(call, data, indices, axis, picking)};
 
   const std::int64_t size = extent_of(data.axes, axis, axis + 1);
   const std::int64_t inner = extent_of(data.axes, axis + 1, data.rank());
-  std::vector<std::int64_t> rows;
-  for (const std::int64_t index : *known) rows.push_back(place_of(call, index, size, is_own));
   std::vector<std::int32_t> table = table_of(
       call,
-      plain_axes({extent_of(data.axes, 0, axis), static_cast<std::int64_t>(rows.size()), inner}),
+      plain_axes({extent_of(data.axes, 0, axis), static_cast<std::int64_t>(rows->size()), inner}),
       [&](auto at) {
-        return (at[0] * size + rows[static_cast<std::size_t>(at[1])]) * inner + at[2];
+        return (at[0] * size + (*rows)[static_cast<std::size_t>(at[1])]) * inner + at[2];
       });
   return {moved(call, data, {.axes = std::move(axes), .table = std::move(table)})};
 }
@@ -131,10 +150,9 @@ Values lower_gather_nd(const OperatorCall& call) {
   const auto first = static_cast<int>(common);
   const auto end = static_cast<int>(common + depth);
   call.require_no_batch(indices, indices.rank() - 1, "it picks entries by");
-  std::vector<char> is_own;  // of each axis that is picked along
+  std::vector<Picking> pickings;  // of each axis that is picked along
   for (std::int64_t k = 0; k < depth; ++k) {
-    is_own.push_back(
-        picks_own_samples(call, data, static_cast<int>(common + k), indices, k, depth) ? 1 : 0);
+    pickings.push_back(picking_of(call, data, static_cast<int>(common + k), indices, k, depth));
   }
   require_same_batch(call, data, indices, 0, first);
   for (int i = 0; i < first; ++i) {
@@ -162,8 +180,7 @@ Values lower_gather_nd(const OperatorCall& call) {
         const std::int64_t index = (*known)[static_cast<std::size_t>(slice * depth + k)];
         table[e] += static_cast<std::int32_t>(
             strides[axis_of(k)] *
-            place_of(
-                call, index, data.axes[axis_of(k)].size, is_own[static_cast<std::size_t>(k)] != 0));
+            place_of(call, index, data.axes[axis_of(k)], pickings[static_cast<std::size_t>(k)]));
       }
     }
     return {moved(call, data, {.axes = std::move(axes), .table = std::move(table)})};
@@ -179,7 +196,7 @@ Values lower_gather_nd(const OperatorCall& call) {
     const Value own = {.axes = {{.size = rows}},
                        .var = slice(matrix(indices, rows, depth), 0, k, rows, 1)};
     const std::int64_t size = data.axes[axis_of(k)].size;
-    const Var column = places_of(own, size, is_own[static_cast<std::size_t>(k)] != 0);
+    const Var column = places_of(own, size, pickings[static_cast<std::size_t>(k)]);
     places = without(places + static_cast<double>(strides[axis_of(k)]) * column,
                      is_outside(column, size));
   }

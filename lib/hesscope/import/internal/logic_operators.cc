@@ -141,7 +141,7 @@ Values lower_cast(const OperatorCall& call) {
         "input 1 counts samples (Range over the batch, N): that is read as integers of 32 bits or "
         "more, where each sample picks entries of its own by it, as in x[arange(N), i]");
   }
-  value.sample_steps = x.sample_steps;
+  value.sample_numbers = x.sample_numbers;
   return {value};
 }
 

@@ -94,12 +94,9 @@ Value moved_numbers(const OperatorCall& call, std::span<const Value> inputs, Mov
 }  // namespace
 
 Value moved(const OperatorCall& call, std::span<const Value> inputs, Movement movement) {
-  std::shared_ptr<const std::vector<std::int64_t>> steps;
-  if (std::ranges::any_of(inputs, &Value::counts_samples)) {
-    steps = std::make_shared<const std::vector<std::int64_t>>(moved_steps(inputs, movement.table));
-  }
+  auto numbers = moved_sample_numbers(call, inputs, movement.table);
   Value result = moved_numbers(call, inputs, std::move(movement));
-  result.sample_steps = std::move(steps);
+  result.sample_numbers = std::move(numbers);
   return result;
 }
 
