@@ -190,6 +190,18 @@ class Refusals(program.Case):
                 for words in want["names"]:
                     self.assertTrue(any(word.lower() in message.lower() for word in words), (words, message))
 
+    def test_a_token_that_the_embedding_has_no_row_for(self):
+        for name in ("model.onnx", "problem.toml"):
+            shutil.copy(MODELS / "gpt" / name, self.folder)
+        with np.load(MODELS / "gpt" / "eval.npz") as file:
+            arrays = {name: file[name] for name in file.files}
+        for token in (7, -8):
+            arrays["tokens"][17, 2] = token
+            np.savez(self.folder / "eval.npz", **arrays)
+            self.refuses(BAD_INPUT, ("analyze", checkpoints("gpt")[0], "-p", "problem.toml", "-o", "out.h5"),
+                         f"array 'tokens', sample 17: expected a whole number -7 ... 6, an index of the 7 entries of "
+                         f"'wte.weight', found {token}")
+
     def measure(self, *arguments):
         return program.Measured(["timeout", "30", *self.command(*arguments)], self.folder, self.environment())
 

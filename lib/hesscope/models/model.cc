@@ -164,7 +164,8 @@ Var ModelBuilder::one_hot(const std::string& name,
 Var ModelBuilder::integers(const std::string& name,
                            const std::vector<std::int64_t>& shape,
                            std::int64_t minimum,
-                           std::int64_t maximum) {
+                           std::int64_t maximum,
+                           const std::string& reason) {
   require_extents(name, shape);
   if (minimum > maximum) {
     throw PreconditionError(fmt::format(
@@ -174,7 +175,8 @@ Var ModelBuilder::integers(const std::string& name,
                                       .shape = shape,
                                       .content = DataArray::Content::kInteger,
                                       .minimum = minimum,
-                                      .maximum = maximum},
+                                      .maximum = maximum,
+                                      .reason = reason},
                                      volume(shape));
   const auto [rows, cols] = matrix_of(shape);
   return graph().input(added.offset, rows, cols);

@@ -46,6 +46,7 @@ struct DataArray {
   Eigen::Index width = 0;    ///< entries in the record
   std::int64_t minimum = 0;  ///< of kInteger
   std::int64_t maximum = 0;
+  std::string reason = {};  ///< of these bounds, for messages; may be empty
 
   /// Numbers of a sample in the data set: the product of the shape.
   Eigen::Index num_values() const;
@@ -157,11 +158,13 @@ class ModelBuilder {
               const std::vector<std::int64_t>& shape,
               std::int64_t num_classes);
 
-  /// An array of whole numbers from `minimum` to `maximum`, of any shape per sample.
+  /// An array of whole numbers from `minimum` to `maximum`, of any shape per sample; a message that
+  /// refuses others says the reason, if one is given: "index of ...".
   Var integers(const std::string& name,
                const std::vector<std::int64_t>& shape,
                std::int64_t minimum,
-               std::int64_t maximum);
+               std::int64_t maximum,
+               const std::string& reason = {});
 
   Var constant(const Eigen::Ref<const Eigen::MatrixXd>& value) { return graph().constant(value); }
 

@@ -72,10 +72,12 @@ std::optional<BadEntry> put_entries(const DataArray& array, const double* values
         const double i = values[e];
         if (!(i >= static_cast<double>(array.minimum) && i <= static_cast<double>(array.maximum) &&
               i == std::floor(i))) {
-          return BadEntry{
-              i,
-              fmt::format(
-                  "a whole number {} ... {}{}", array.minimum, array.maximum, advice_on_class(i))};
+          return BadEntry{i,
+                          fmt::format("a whole number {} ... {}{}{}",
+                                      array.minimum,
+                                      array.maximum,
+                                      array.reason.empty() ? "" : ", " + array.reason,
+                                      advice_on_class(i))};
         }
         out[e] = i;
       }

@@ -9,6 +9,7 @@
 #include <hesscope/core/error.h>
 #include <hesscope/core/printable.h>
 #include <hesscope/core/suggest.h>
+#include <hesscope/models/internal/onnx_indices.h>
 #include <hesscope/models/internal/onnx_inputs.h>
 
 namespace hesscope::detail {
@@ -40,8 +41,12 @@ const SettingTable& renamed_inputs(const Settings& settings) {
 
 class DeclaredInputs {
  public:
-  DeclaredInputs(const OnnxFile& file, const ModelSources& sources, ModelBuilder& builder)
+  DeclaredInputs(const OnnxFile& file,
+                 const onnx::Dependencies& needs,
+                 const ModelSources& sources,
+                 ModelBuilder& builder)
       : file_(file),
+        needs_(needs),
         settings_(sources.settings),
         data_(sources.data),
         builder_(builder),
@@ -59,13 +64,27 @@ class DeclaredInputs {
     }
     const std::vector<std::int64_t> shape(all.begin() + 1, all.end());
     Value value{.kind = input.kind, .axes = axes_of(input, array, shape)};
-    value.var = input.kind == ElementKind::kReal
-                    ? builder_.array(array, shape)
-                    : builder_.integers(array, shape, INT32_MIN, INT32_MAX);
+    value.var = input.kind == ElementKind::kReal ? builder_.array(array, shape)
+                                                 : declared_integers(input, array, shape);
     return value;
   }
 
  private:
+  Var declared_integers(const onnx::ValueInfo& input,
+                        const std::string& array,
+                        const std::vector<std::int64_t>& shape) {
+    const auto picked = picked_axis(file_, needs_, input.name);
+    if (!picked || picked->size > INT32_MAX) {
+      return builder_.integers(array, shape, INT32_MIN, INT32_MAX);
+    }
+    return builder_.integers(
+        array,
+        shape,
+        -picked->size,
+        picked->size - 1,
+        fmt::format("an index of the {} entries of '{}'", picked->size, printable(picked->table)));
+  }
+
   [[noreturn]] void refuse(const onnx::ValueInfo& input, const std::string& why) const {
     throw InputError(
         fmt::format("{}: input '{}' {}", file_.path.string(), printable(input.name), why));
@@ -185,6 +204,7 @@ class DeclaredInputs {
   }
 
   const OnnxFile& file_;
+  const onnx::Dependencies& needs_;
   const Settings& settings_;
   const TensorShapes& data_;
   ModelBuilder& builder_;
@@ -201,7 +221,7 @@ void declare_onnx_inputs(const OnnxFile& file,
                          ModelBuilder& builder,
                          std::map<std::string, Value>& given) {
   require_inputs_known(file, sources.settings);
-  DeclaredInputs inputs(file, sources, builder);
+  DeclaredInputs inputs(file, needs, sources, builder);
   for (const onnx::ValueInfo& input : file.inputs) {
     if (needs.values.contains(input.name) && !given.contains(input.name)) {
       given[input.name] = inputs.declared(input);
