@@ -155,15 +155,18 @@ bool CheckpointFit::fits() const {
 namespace {
 
 // The model of an exported graph whose names are not the checkpoint's, and the rules that make it
-// fit; of a checkpoint that the graph was not exported with there are none.
+// fit, or a doubt; of a checkpoint that the graph was not exported with there are none.
 std::optional<Model> build_by_value(const ProblemFile& problem,
                                     const TensorShapes& data,
                                     const io::TensorFile& checkpoint,
-                                    std::vector<io::TensorRule>& rules) {
+                                    std::vector<io::TensorRule>& rules,
+                                    std::string& doubt) {
   if (problem.model_kind != "onnx") return std::nullopt;
   try {
     rules = detail::rules_by_value(
-        onnx::read_onnx_file(problem.path.parent_path() / problem.model.text("file")), checkpoint);
+        onnx::read_onnx_file(problem.path.parent_path() / problem.model.text("file")),
+        checkpoint,
+        doubt);
     if (rules.empty()) return std::nullopt;
     const io::TensorFile renamed = io::mapped(checkpoint, {.rules = rules});
     std::string obstacle;
@@ -239,7 +242,7 @@ CheckpointFit fit_part(const ProblemFile& problem,
   const TensorShapes there = parameter_shapes_of(checkpoint);
   std::optional<Model> model = build(problem, there, data, fit.obstacle);
   if (!model) {
-    model = build_by_value(problem, data, checkpoint, fit.suggestion.rules);
+    model = build_by_value(problem, data, checkpoint, fit.suggestion.rules, fit.doubt);
     if (model) fit.obstacle.clear();
   }
   if (!model && problem.model_kind != "onnx")

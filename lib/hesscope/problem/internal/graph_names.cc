@@ -6,6 +6,9 @@
 #include <string>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include <hesscope/core/printable.h>
 #include <hesscope/problem/internal/graph_names.h>
 
 namespace hesscope::detail {
@@ -66,7 +69,8 @@ std::vector<Unknown> unknown_tensors(const onnx::OnnxFile& graph,
 }  // namespace
 
 std::vector<io::TensorRule> rules_by_value(const onnx::OnnxFile& graph,
-                                           const io::TensorFile& checkpoint) {
+                                           const io::TensorFile& checkpoint,
+                                           std::string& doubt) {
   const std::vector<Unknown> unknown = unknown_tensors(graph, checkpoint);
   std::vector<io::TensorRule> rules;
   std::set<std::string> several;  // tensors of the checkpoint that several initializers could be
@@ -74,12 +78,23 @@ std::vector<io::TensorRule> rules_by_value(const onnx::OnnxFile& graph,
     if (tensor.kind != onnx::ElementKind::kReal || checkpoint.find(tensor.name) != nullptr)
       continue;
     std::vector<io::TensorRule> found;
+    std::string either_way;  // what it is as it stands, and turned
     for (const Unknown& theirs : unknown) {
       const bool as_is = is_the_same(tensor, theirs);
-      if (!as_is && !is_the_transpose(tensor, theirs)) continue;
+      const bool is_turned = is_the_transpose(tensor, theirs);
+      if (!as_is && !is_turned) continue;
+      if (as_is && is_turned && tensor.size() > 1) either_way = theirs.name;
       found.push_back({.name = tensor.name, .source = theirs.name, .transpose = !as_is});
     }
     if (found.size() != 1) continue;
+    if (!either_way.empty()) {
+      doubt = fmt::format(
+          "'{}' is a symmetric matrix: whether the graph has it as '{}' as it is or transposed its "
+          "numbers do not tell; export with other weights, or with the names of the state_dict",
+          printable(either_way),
+          printable(tensor.name));
+      return {};
+    }
     if (std::ranges::find(rules, found[0].source, &io::TensorRule::source) != rules.end()) {
       several.insert(found[0].source);
     }
