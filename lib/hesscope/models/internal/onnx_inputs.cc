@@ -39,6 +39,29 @@ const SettingTable& renamed_inputs(const Settings& settings) {
   return settings.has("inputs") ? settings.table("inputs") : none;
 }
 
+// What an array may hold, and why.
+struct WholeNumbers {
+  std::int64_t first;
+  std::int64_t last;
+  std::string reason = {};
+};
+
+// Numbers of 64 bits are bounded by what is computed with exactly, wherever they come.
+WholeNumbers bounds_of(const onnx::ValueInfo& input) {
+  const std::string type = onnx::type_name(input.onnx_type);
+  const auto of_type = [&](std::int64_t first, std::int64_t last) {
+    return WholeNumbers{
+        first, last, fmt::format("as input '{}' is {}", printable(input.name), type)};
+  };
+  if (input.kind == ElementKind::kBoolean) return of_type(0, 1);
+  if (type == "uint8") return of_type(0, UINT8_MAX);
+  if (type == "int8") return of_type(INT8_MIN, INT8_MAX);
+  if (type == "uint16") return of_type(0, UINT16_MAX);
+  if (type == "int16") return of_type(INT16_MIN, INT16_MAX);
+  if (type.starts_with('u')) return of_type(0, INT32_MAX);
+  return {INT32_MIN, INT32_MAX};
+}
+
 class DeclaredInputs {
  public:
   DeclaredInputs(const OnnxFile& file,
@@ -73,16 +96,15 @@ class DeclaredInputs {
   Var declared_integers(const onnx::ValueInfo& input,
                         const std::string& array,
                         const std::vector<std::int64_t>& shape) {
+    WholeNumbers bounds = bounds_of(input);
     const auto picked = picked_axis(file_, needs_, input.name);
-    if (!picked || picked->size > INT32_MAX) {
-      return builder_.integers(array, shape, INT32_MIN, INT32_MAX);
+    if (picked && picked->size <= bounds.last) {
+      bounds.first = std::max(bounds.first, -picked->size);
+      bounds.last = picked->size - 1;
+      bounds.reason =
+          fmt::format("an index of the {} entries of '{}'", picked->size, printable(picked->table));
     }
-    return builder_.integers(
-        array,
-        shape,
-        -picked->size,
-        picked->size - 1,
-        fmt::format("an index of the {} entries of '{}'", picked->size, printable(picked->table)));
+    return builder_.integers(array, shape, bounds.first, bounds.last, bounds.reason);
   }
 
   [[noreturn]] void refuse(const onnx::ValueInfo& input, const std::string& why) const {
