@@ -291,6 +291,7 @@ void require_parameters(const Model& model, const TensorShapes& checkpoint) {
 }
 
 std::int64_t require_arrays(const Model& model, const TensorShapes& data) {
+  if (model.arrays.empty()) return 1;
   std::int64_t samples = -1;
   for (const DataArray& array : model.arrays) {
     const auto& found = data.at(array.name);
