@@ -16,6 +16,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -80,6 +81,9 @@ struct ModelBuffer {
 struct ModelTie {
   std::string name;
   std::string to;  ///< the parameter, or another tensor of the model
+  /// Whether the model computes with its transpose under this name; nothing where it does not
+  /// compute with it.
+  std::optional<bool> is_transposed = {};
 };
 
 struct Model {
@@ -238,7 +242,8 @@ bool is_batch_count(const TensorShapes& checkpoint, const std::string& name);
 void require_parameters(const Model& model, const TensorShapes& checkpoint);
 
 /// Checks that a data file holds the model's arrays with one common number of samples, and returns
-/// that number. Further arrays are ignored. @throws InputError as above.
+/// that number: 1 for a loss of the parameters alone, whose mean over any number of samples is the
+/// same. Further arrays are ignored. @throws InputError as above.
 std::int64_t require_arrays(const Model& model, const TensorShapes& data);
 
 }  // namespace hesscope

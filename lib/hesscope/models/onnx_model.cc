@@ -119,22 +119,26 @@ bool is_statistic(const OnnxFile& file, const std::string& name) {
 }
 
 // Without what merging by value has left to an Identity node: that was equal, and is two.
-OnnxWeights weights_of(const OnnxFile& file,
-                       const onnx::Dependencies& needs,
+OnnxWeights weights_of(const ChosenGraph& graph,
                        const std::vector<OnnxTensorRole>& roles,
                        const TensorShapes& checkpoint) {
+  const OnnxFile& file = graph.file;
+  const onnx::Dependencies& needs = graph.needs;
   OnnxWeights weights{.parameters = {},
                       .constants = {},
                       .single_numbers = {},
                       .statistics = {},
                       .are_named_by_model = checkpoint.format != "onnx"};
   for (const OnnxTensorRole& role : roles) {
-    const Tensor* tensor = file.find_initializer(role.name);
-    if (tensor == nullptr) continue;
     if (!role.is_parameter && !checkpoint.has(role.name) && needs.values.contains(role.name) &&
         is_statistic(file, role.name)) {
-      weights.statistics.push_back(tensor);
+      weights.statistics.push_back(role.name);
     }
+    for (const std::string& name : role.merged) {
+      if (role.is_parameter) weights.merged.push_back({.name = name, .source = role.name});
+    }
+    const Tensor* tensor = file.find_initializer(role.name);
+    if (tensor == nullptr) continue;
     if (!needs.with_slopes.contains(role.name)) continue;
     if (role.is_parameter) {
       weights.parameters.push_back(tensor);
@@ -155,13 +159,38 @@ std::vector<ModelTie> ties_of(const std::vector<OnnxTensorRole>& roles) {
   return ties;
 }
 
+const Tensor* find_tensor(const std::vector<OnnxCandidate>& all, const std::string& name) {
+  const auto found = std::ranges::find(all, name, &OnnxCandidate::name);
+  return found == all.end() ? nullptr : found->tensor;
+}
+
+// Says of each tie whether it turns the tensor; a remark where nothing tells.
+std::vector<std::string> settle(const ChosenGraph& graph,
+                                const TensorShapes& checkpoint,
+                                std::vector<ModelTie>& ties) {
+  std::vector<std::string> remarks;
+  for (ModelTie& tie : ties) {
+    const Tensor* copy = find_tensor(graph.tensors, tie.name);
+    const Tensor* of = find_tensor(graph.tensors, tie.to);
+    if (copy == nullptr || of == nullptr) continue;
+    tie.is_transposed = is_turned(graph.file, tie, *copy, *of, checkpoint);
+    remarks.push_back(remark_on_symmetric_ties(graph.file, tie, *copy, *of, checkpoint));
+  }
+  return remarks;
+}
+
 // What a tied name stands for, seen as the graph has it.
-Value tied_value(const OnnxFile& file, const ModelTie& tie, const Value& original) {
-  const Tensor* copy = file.find_initializer(tie.name);
-  const Tensor* of = file.find_initializer(tie.to);
-  if (copy == nullptr || of == nullptr) return original;
-  return {.axes = onnx::plain_axes(copy->shape),
-          .var = tied_variable(file, *copy, *of, *original.var)};
+Value tied_value(const std::vector<OnnxCandidate>& tensors,
+                 const ModelTie& tie,
+                 const Value& original) {
+  const Tensor* copy = find_tensor(tensors, tie.name);
+  if (copy == nullptr || !tie.is_transposed) return original;
+  Value value{.axes = onnx::plain_axes(copy->shape), .var = original.var};
+  if (*tie.is_transposed) {
+    const std::vector<std::int64_t>& shape = tensor_of(tensors, tie.to).shape;
+    value.var = gather(*original.var, transposition(shape), shape[1], shape[0]);
+  }
+  return value;
 }
 
 Model build(const ChosenGraph& graph, const ModelSources& sources, const TensorShapes& checkpoint) {
@@ -172,7 +201,8 @@ Model build(const ChosenGraph& graph, const ModelSources& sources, const TensorS
   detail::require_onnx_names(file, settings, roles, checkpoint);
   std::vector<ModelTie> ties = ties_of(roles);
   require_ties_hold(ties, checkpoint);
-  const OnnxWeights weights = weights_of(file, graph.needs, roles, checkpoint);
+  std::vector<std::string> remarks = settle(graph, checkpoint, ties);
+  const OnnxWeights weights = weights_of(graph, roles, checkpoint);
   require_no_copies(file, weights, settings);
 
   ModelBuilder builder("onnx");
@@ -190,10 +220,14 @@ Model build(const ChosenGraph& graph, const ModelSources& sources, const TensorS
       // What is not read import_output() refuses where it is needed.
       if (tensor.kind == ElementKind::kOther) continue;
       given[role.name] = constant_of(tensor, buffers.back().values, builder);
+    } else if (file.find_initializer(role.name) == nullptr) {
+      // An Identity's result: the graph itself would take what its input has become.
+      const Tensor& tensor = tensor_of(graph.tensors, role.name);
+      given[role.name] = constant_of(tensor, detail::values_of(tensor), builder);
     }
   }
   for (const ModelTie& tie : ties) {
-    if (given.contains(tie.to)) given[tie.name] = tied_value(file, tie, given.at(tie.to));
+    if (given.contains(tie.to)) given[tie.name] = tied_value(graph.tensors, tie, given.at(tie.to));
   }
   detail::declare_onnx_inputs(file, graph.needs, sources, builder, given);
   const Value value = onnx::import_output(file, graph.needs, builder.graph(), given);
@@ -229,13 +263,16 @@ Model build(const ChosenGraph& graph, const ModelSources& sources, const TensorS
   model.files = {{file.path, file.sha256}};
   model.weight_decay = weight_decay_from(settings);
   model.searches_invariances = true;
-  for (std::string remark : {remark_on_constants(file, weights, settings),
-                             remark_on_single_numbers(file, weights, settings),
-                             remark_on_statistics(file, weights, settings),
-                             remark_on_folded_weights(file, weights, settings),
-                             remark_on_class_axis(loss, shape, target, sources.data),
-                             of_one_class,
-                             ends_in}) {
+  remarks.insert(remarks.end(),
+                 {remark_on_constants(file, weights, settings),
+                  remark_on_single_numbers(file, weights, settings),
+                  remark_on_statistics(file, weights, settings),
+                  remark_on_merged_constants(file, weights, settings),
+                  remark_on_folded_weights(file, weights, settings),
+                  remark_on_class_axis(loss, shape, target, sources.data),
+                  of_one_class,
+                  ends_in});
+  for (std::string& remark : remarks) {
     if (!remark.empty()) model.remarks.push_back(std::move(remark));
   }
   return model;

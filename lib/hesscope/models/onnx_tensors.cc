@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <set>
 #include <utility>
@@ -30,7 +31,8 @@ using onnx::Tensor;
 // A tensor of its own.
 struct OwnTensor {
   OnnxCandidate candidate;
-  std::vector<std::string> names;  // its own, and those that Identity nodes give it
+  std::vector<std::string> names;        // its own, and those that Identity nodes give it
+  std::vector<std::string> merged = {};  // of these, see OnnxTensorRole
 };
 
 bool matches_any(const std::vector<std::string>& names, const std::vector<std::string>& patterns) {
@@ -172,8 +174,22 @@ std::vector<ModelTie> ties_of(const std::vector<OnnxCandidate>& candidates,
   return ties;
 }
 
+// Whether `frozen` or `parameters` say of one name what they do not say of the other.
+bool are_told_apart(const std::string& a, const std::string& b, const Settings& settings) {
+  return std::ranges::any_of(std::array{"frozen", "parameters"}, [&](const char* key) {
+    const std::vector<std::string> patterns = texts_or_none(settings, key);
+    return matches_any({a}, patterns) != matches_any({b}, patterns);
+  });
+}
+
+bool is_one_number(const Tensor& tensor) {
+  return tensor.size() > 0 && tensor.kind == ElementKind::kReal &&
+         std::ranges::all_of(tensor.reals, [&](double x) { return x == tensor.reals[0]; });
+}
+
 // The candidates without those that are other names of one before them.
 std::vector<OwnTensor> own_tensors(const OnnxFile& file,
+                                   const onnx::Dependencies& needs,
                                    const std::vector<OnnxCandidate>& candidates,
                                    const std::vector<ModelTie>& ties,
                                    const Settings& settings,
@@ -190,8 +206,11 @@ std::vector<OwnTensor> own_tensors(const OnnxFile& file,
                            return tie.name == name || tie.to == name;
                          });
     if (is_told || candidate.source.empty()) return true;
-    return checkpoint.has(name) &&
-           (checkpoint.format != "onnx" || computed_with.contains(candidate.source));
+    const bool is_shared = computed_with.contains(candidate.source);
+    if (checkpoint.has(name)) return checkpoint.format != "onnx" || is_shared;
+    return is_shared &&
+           ((needs.with_slopes.contains(candidate.source) && !needs.with_slopes.contains(name)) ||
+            are_told_apart(name, candidate.source, settings));
   };
   std::vector<OwnTensor> own;
   for (const OnnxCandidate& candidate : candidates) {
@@ -203,6 +222,10 @@ std::vector<OwnTensor> own_tensors(const OnnxFile& file,
       return std::ranges::find(tensor.names, candidate.source) != tensor.names.end();
     });
     source->names.push_back(candidate.name);
+    if (!checkpoint.has(candidate.name) && computed_with.contains(candidate.source) &&
+        is_one_number(*candidate.tensor)) {
+      source->merged.push_back(candidate.name);
+    }
   }
   return own;
 }
@@ -258,9 +281,10 @@ std::vector<OnnxTensorRole> onnx_tensor_roles(const OnnxFile& file,
   std::vector<ModelTie> ties = all_ties;
   std::vector<OnnxTensorRole> parameters;
   std::vector<OnnxTensorRole> others;
-  for (const OwnTensor& own : own_tensors(file, candidates, ties, settings, checkpoint)) {
+  for (const OwnTensor& own : own_tensors(file, needs, candidates, ties, settings, checkpoint)) {
     const OnnxCandidate& candidate = own.candidate;
-    OnnxTensorRole role{.name = candidate.name, .shape = candidate.tensor->shape};
+    OnnxTensorRole role{
+        .name = candidate.name, .shape = candidate.tensor->shape, .merged = own.merged};
     const auto tie = std::ranges::find(ties, role.name, &ModelTie::name);
     if (tie != ties.end()) {
       role.tied_to = tie->to;

@@ -24,6 +24,9 @@ struct OnnxTensorRole {
   bool is_single_number = false;  ///< or because it is one, and `parameters` names none
   std::string tied_to = {};       ///< the tensor that it stands for, where it is none of its own
   std::string reason = {};        ///< "in the checkpoint, and a derivative reaches it"
+  /// Names that are taken for it, though it is one number many times, and computed with beside
+  /// them: they may have been tensors that were equal when the model was exported.
+  std::vector<std::string> merged = {};
 };
 
 /// The tensors that an output of the graph depends on, parameters first, each with why it is one.
@@ -37,8 +40,11 @@ struct OnnxTensorRole {
 /// The result of an Identity node of a tensor is a tensor of its own where merging by value has
 /// left it there: where the checkpoint has one of that name, unless `tied`, or a checkpoint that
 /// holds both names as one tensor, says that they are one. Of an .onnx checkpoint, which has all
-/// names, that is where something else uses the tensor, too, or `separate` names the result. Else
-/// it is another name of the tensor, which `frozen` and `parameters` may use.
+/// names, that is where something else uses the tensor, too, or `separate` names the result. Where
+/// the checkpoint has none, it is one where no derivative reaches it, as statistics that were equal
+/// to weights, and where something else uses the tensor and `frozen` or `parameters` say of one
+/// what they do not say of the other. Else it is another name of the tensor, which `frozen` and
+/// `parameters` may use.
 /// @param needs     dependencies_of() the output.
 /// @param settings  of a model of kind "onnx", or none at all.
 std::vector<OnnxTensorRole> onnx_tensor_roles(const onnx::OnnxFile& file,

@@ -45,22 +45,29 @@ std::string computes_with(const OnnxFile& file,
   return fmt::format("{} computes with {}{}", file.path.string(), list_of(names), what_they_are);
 }
 
-// "head.logit_scale", not what exporters number: "onnx::Mul_7", "/head/Constant_output_0", "124".
+// "head.logit_scale" or "0.weight", not what exporters number: "onnx::Mul_7", "124",
+// "/head/Constant_output_0".
 bool is_path_of_names(const std::string& name) {
-  return !name.empty() && std::isdigit(static_cast<unsigned char>(name.front())) == 0 &&
+  return std::ranges::any_of(name, [](unsigned char c) { return std::isalpha(c) != 0; }) &&
          std::ranges::all_of(
              name, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; });
 }
 
-bool is_settled(const Settings& settings, const Tensor& copy, const Tensor& original) {
+// As state_dict() names what a module has: "ln.weight".
+bool is_of_a_module(const std::string& name) {
+  return is_path_of_names(name) && name.find('.') != std::string::npos;
+}
+
+// Whether the problem file says what the tensors of these names are.
+bool is_settled(const Settings& settings, const std::string& copy, const std::string& original) {
   const auto is_among = [&](const char* key) {
     if (!settings.has(key)) return false;
     return std::ranges::any_of(settings.texts(key), [&](const std::string& pattern) {
-      return matches_wildcard(pattern, copy.name) || matches_wildcard(pattern, original.name);
+      return matches_wildcard(pattern, copy) || matches_wildcard(pattern, original);
     });
   };
   for (const ModelTie& tie : onnx_ties_in(settings)) {
-    if (tie.name == copy.name || tie.name == original.name) return true;
+    if (tie.name == copy || tie.name == original) return true;
   }
   return is_among("separate") || is_among("frozen");
 }
@@ -102,7 +109,7 @@ void require_no_copies(const OnnxFile& file, const OnnxWeights& weights, const S
     if (found == known.end()) return;
     const Tensor& original = *found->second;
     const CopyKind kind = copy_kind(numbers_of(tensor), numbers_of(original));
-    if (kind == CopyKind::kNone || is_settled(settings, tensor, original)) return;
+    if (kind == CopyKind::kNone || is_settled(settings, tensor.name, original.name)) return;
     const std::string name = printable(tensor.name);
     throw InputError(fmt::format(
         "{}: '{}' holds the same numbers as '{}'{}: exporting has made two tensors of one, it "
@@ -137,10 +144,13 @@ std::string remark_on_constants(const OnnxFile& file,
   std::vector<std::string> names;
   for (const Tensor* tensor : weights.constants) {
     const std::vector<double>& entries = tensor->reals;
-    // Neither a number, nor many times the same, nor a mask.
-    const bool is_plain = std::ranges::all_of(entries, [&](double x) { return x == entries[0]; }) ||
-                          !std::ranges::all_of(entries, [](double x) { return std::isfinite(x); });
-    if (!is_plain && !is_settled(settings, *tensor, *tensor)) names.push_back(tensor->name);
+    // Neither a mask nor, but of a module's own, a number, or many times the same.
+    const bool is_plain = std::ranges::all_of(entries, [&](double x) { return x == entries[0]; }) &&
+                          !is_of_a_module(tensor->name);
+    const bool is_mask = !std::ranges::all_of(entries, [](double x) { return std::isfinite(x); });
+    if (!is_plain && !is_mask && !is_settled(settings, tensor->name, tensor->name)) {
+      names.push_back(tensor->name);
+    }
   }
   return computes_with(
       file,
@@ -155,7 +165,7 @@ std::string remark_on_single_numbers(const OnnxFile& file,
                                      const Settings& settings) {
   std::vector<std::string> names;
   for (const Tensor* tensor : weights.single_numbers) {
-    if (is_path_of_names(tensor->name) && !is_settled(settings, *tensor, *tensor)) {
+    if (is_path_of_names(tensor->name) && !is_settled(settings, tensor->name, tensor->name)) {
       names.push_back(tensor->name);
     }
   }
@@ -170,8 +180,8 @@ std::string remark_on_statistics(const OnnxFile& file,
                                  const OnnxWeights& weights,
                                  const Settings& settings) {
   std::vector<std::string> names;
-  for (const Tensor* tensor : weights.statistics) {
-    if (!is_settled(settings, *tensor, *tensor)) names.push_back(tensor->name);
+  for (const std::string& name : weights.statistics) {
+    if (!is_settled(settings, name, name)) names.push_back(name);
   }
   return computes_with(
       file,
@@ -182,13 +192,36 @@ std::string remark_on_statistics(const OnnxFile& file,
       "does; where they are constants, 'frozen' says so");
 }
 
+std::string remark_on_merged_constants(const OnnxFile& file,
+                                       const OnnxWeights& weights,
+                                       const Settings& settings) {
+  std::vector<std::string> names;
+  for (const MergedTensor& merged : weights.merged) {
+    if (!is_settled(settings, merged.name, merged.name)) names.push_back(merged.name);
+  }
+  if (names.empty()) return {};
+  const MergedTensor& first =
+      *std::ranges::find(weights.merged, names.front(), &MergedTensor::name);
+  return fmt::format(
+      "{}: {}, which the checkpoint does not have, was equal to a parameter when the model was "
+      "exported, and exporting has made one tensor of them: {} is taken for {}. If it is a tensor "
+      "of its own, 'separate' says so; if they are one by design, tied = [\"{} = {}\"]",
+      file.path.string(),
+      list_of(names),
+      printable(first.name),
+      printable(first.source),
+      printable(first.name),
+      printable(first.source));
+}
+
 std::string remark_on_folded_weights(const OnnxFile& file,
                                      const OnnxWeights& weights,
                                      const Settings& settings) {
   std::vector<std::string> names;
   for (const Tensor* tensor : weights.parameters) {
     if (weights.are_named_by_model || !tensor->name.starts_with("onnx::")) continue;
-    const bool is_known = is_only_moved(tensor->name) || is_settled(settings, *tensor, *tensor);
+    const bool is_known =
+        is_only_moved(tensor->name) || is_settled(settings, tensor->name, tensor->name);
     if (!is_known) names.push_back(tensor->name);
   }
   if (names.empty()) return {};
@@ -202,23 +235,54 @@ std::string remark_on_folded_weights(const OnnxFile& file,
       list_of(names));
 }
 
-Var tied_variable(const OnnxFile& file, const Tensor& copy, const Tensor& original, Var variable) {
+bool is_turned(const OnnxFile& file,
+               const ModelTie& tie,
+               const Tensor& copy,
+               const Tensor& original,
+               const TensorShapes& checkpoint) {
   const CopyKind kind = copy_kind(numbers_of(copy), numbers_of(original));
-  const bool is_transposed =
-      kind == CopyKind::kTransposed || (kind != CopyKind::kSame && copy.shape != original.shape &&
-                                        are_transposed(copy.shape, original.shape));
   if (kind == CopyKind::kReordered || copy.size() != original.size()) {
     throw InputError(
         fmt::format("{}: '{}' and '{}' cannot be one tensor, as 'tied' says: {}",
                     file.path.string(),
-                    printable(copy.name),
-                    printable(original.name),
+                    printable(tie.name),
+                    printable(tie.to),
                     copy.size() != original.size()
                         ? fmt::format("they have {} and {} entries", copy.size(), original.size())
                         : "their entries are ordered otherwise, and not only transposed"));
   }
-  if (!is_transposed) return variable;
-  return gather(variable, transposition(original.shape), original.shape[1], original.shape[0]);
+  const Sameness in_file = sameness(numbers_of(copy), numbers_of(original));
+  const Sameness in_checkpoint = sameness_in(checkpoint, tie);
+  if (in_checkpoint.is_certain() && in_file.is_certain() && in_checkpoint.as_is != in_file.as_is) {
+    throw InputError(
+        fmt::format("{}: '{}' is '{}'{}, and in {} it is that{}: the graph is of another model",
+                    checkpoint.source,
+                    printable(tie.name),
+                    printable(tie.to),
+                    in_checkpoint.as_is ? "" : " transposed",
+                    file.path.string(),
+                    in_file.as_is ? " as it is" : " transposed"));
+  }
+  if (in_checkpoint.is_certain()) return in_checkpoint.is_transposed;
+  if (in_file.is_certain()) return in_file.is_transposed;
+  return copy.shape != original.shape && are_transposed(copy.shape, original.shape);
+}
+
+std::string remark_on_symmetric_ties(const OnnxFile& file,
+                                     const ModelTie& tie,
+                                     const Tensor& copy,
+                                     const Tensor& original,
+                                     const TensorShapes& checkpoint) {
+  const bool is_square = copy.shape.size() == 2 && copy.shape[0] == copy.shape[1] &&
+                         copy.shape[0] > 1 && copy.shape == original.shape;
+  const Sameness in_file = sameness(numbers_of(copy), numbers_of(original));
+  if (!is_square || in_file.is_certain() || sameness_in(checkpoint, tie).is_certain()) return {};
+  return fmt::format(
+      "{}: '{}' is taken for '{}' as it is, not transposed: neither the graph's numbers nor the "
+      "checkpoint's tell which, and derivatives depend on it",
+      file.path.string(),
+      printable(tie.name),
+      printable(tie.to));
 }
 
 }  // namespace hesscope

@@ -21,12 +21,22 @@ namespace hesscope {
 /// Those that the problem file says. @throws ConfigError for an entry of another form.
 std::vector<ModelTie> onnx_ties_in(const Settings& settings);
 
+/// What an Identity node gives another name: exporters leave one where they have merged two tensors
+/// that were equal.
+struct MergedTensor {
+  std::string name;
+  std::string source;
+};
+
 /// Initializers of a graph that a derivative reaches, and statistics.
 struct OnnxWeights {
   std::vector<const onnx::Tensor*> parameters;
   std::vector<const onnx::Tensor*> constants;       ///< that the checkpoint has not
   std::vector<const onnx::Tensor*> single_numbers;  ///< constants because `parameters` names none
-  std::vector<const onnx::Tensor*> statistics;  ///< of BatchNormalization, not in the checkpoint
+  std::vector<std::string> statistics;  ///< of BatchNormalization, not in the checkpoint
+  /// Taken for parameters, which computations use beside them, and not in the checkpoint; of one
+  /// number, many times, which several tensors may well hold.
+  std::vector<MergedTensor> merged = {};
   bool are_named_by_model = true;  ///< else two names of parameters may be one tensor's
 };
 
@@ -54,6 +64,12 @@ std::string remark_on_statistics(const onnx::OnnxFile& file,
                                  const OnnxWeights& weights,
                                  const Settings& settings);
 
+/// That tensors are taken for parameters that they may only have been equal to. Empty if there are
+/// none.
+std::string remark_on_merged_constants(const onnx::OnnxFile& file,
+                                       const OnnxWeights& weights,
+                                       const Settings& settings);
+
 /// That parameters are what the exporter computed of the model's, as its names for them tell: that
 /// of batch normalisation and the weights of a convolution, that of weights that are normalised,
 /// masked or scaled. Empty if there are none.
@@ -61,11 +77,22 @@ std::string remark_on_folded_weights(const onnx::OnnxFile& file,
                                      const OnnxWeights& weights,
                                      const Settings& settings);
 
-/// The variable of `original`, seen as the tensor `copy` of the graph is.
-/// @throws InputError naming both where their shapes cannot be those of one tensor.
-Var tied_variable(const onnx::OnnxFile& file,
-                  const onnx::Tensor& copy,
-                  const onnx::Tensor& original,
-                  Var variable);
+/// Whether a tensor stands for the transpose of the one it is tied to: as the checkpoint's numbers
+/// say, where it holds both, else as the graph's do, else as the shapes do.
+/// @throws InputError naming both where they cannot be one tensor, or where graph and checkpoint
+///         say otherwise.
+bool is_turned(const onnx::OnnxFile& file,
+               const ModelTie& tie,
+               const onnx::Tensor& copy,
+               const onnx::Tensor& original,
+               const TensorShapes& checkpoint);
+
+/// That of a square matrix nothing says that: all numbers there are, are symmetric or of other
+/// weights. Empty where something does.
+std::string remark_on_symmetric_ties(const onnx::OnnxFile& file,
+                                     const ModelTie& tie,
+                                     const onnx::Tensor& copy,
+                                     const onnx::Tensor& original,
+                                     const TensorShapes& checkpoint);
 
 }  // namespace hesscope

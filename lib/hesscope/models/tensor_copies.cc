@@ -35,29 +35,45 @@ CopyKind copy_kind(const ShapedNumbers& copy, const ShapedNumbers& original) {
   const std::span<const double> b = original.entries;
   const auto is_first = [&](double x) { return x == a.front(); };
   if (a.size() != b.size() || a.empty() || std::ranges::all_of(a, is_first)) return CopyKind::kNone;
-  if (std::ranges::equal(a, b)) return CopyKind::kSame;
+  const Sameness found = sameness(copy, original);
+  if (found.as_is) return CopyKind::kSame;
+  if (found.is_transposed) return CopyKind::kTransposed;
+  return sorted_entries(a) == sorted_entries(b) ? CopyKind::kReordered : CopyKind::kNone;
+}
+
+Sameness sameness(const ShapedNumbers& copy, const ShapedNumbers& original) {
+  const std::span<const double> a = copy.entries;
+  const std::span<const double> b = original.entries;
+  if (a.size() != b.size() || a.empty()) return {};
+  Sameness found{.as_is = std::ranges::equal(a, b)};
   if (are_transposed(copy.shape, original.shape)) {
     const auto at = [&](std::int32_t place) { return b[static_cast<std::size_t>(place)]; };
-    if (std::ranges::equal(a, transposition(original.shape), {}, {}, at)) {
-      return CopyKind::kTransposed;
-    }
+    found.is_transposed = std::ranges::equal(a, transposition(original.shape), {}, {}, at);
   }
-  return sorted_entries(a) == sorted_entries(b) ? CopyKind::kReordered : CopyKind::kNone;
+  return found;
+}
+
+Sameness sameness_in(const TensorShapes& checkpoint, const ModelTie& tie) {
+  if (!checkpoint.has(tie.name) || !checkpoint.has(tie.to) || !checkpoint.read) return {};
+  const std::vector<double> copy = checkpoint.read(tie.name);
+  const std::vector<double> original = checkpoint.read(tie.to);
+  return sameness({.shape = checkpoint.at(tie.name), .entries = copy},
+                  {.shape = checkpoint.at(tie.to), .entries = original});
 }
 
 void require_ties_hold(std::span<const ModelTie> ties, const TensorShapes& checkpoint) {
   for (const ModelTie& tie : ties) {
     if (!checkpoint.has(tie.name) || !checkpoint.has(tie.to) || !checkpoint.read) continue;
-    const std::vector<double> copy = checkpoint.read(tie.name);
-    const std::vector<double> original = checkpoint.read(tie.to);
-    if (copy == original) continue;
-    const CopyKind kind = copy_kind({.shape = checkpoint.at(tie.name), .entries = copy},
-                                    {.shape = checkpoint.at(tie.to), .entries = original});
-    if (kind == CopyKind::kTransposed) continue;
-    throw InputError(fmt::format("{}: tensors '{}' and '{}' differ, but they are tied: one tensor",
-                                 checkpoint.source,
-                                 tie.name,
-                                 tie.to));
+    const Sameness found = sameness_in(checkpoint, tie);
+    const bool holds = tie.is_transposed ? (*tie.is_transposed ? found.is_transposed : found.as_is)
+                                         : found.as_is || found.is_transposed;
+    if (holds) continue;
+    throw InputError(
+        fmt::format("{}: tensors '{}' and '{}' differ, but they are tied: one tensor{}",
+                    checkpoint.source,
+                    tie.name,
+                    tie.to,
+                    tie.is_transposed && *tie.is_transposed ? " and its transpose" : ""));
   }
 }
 

@@ -37,8 +37,21 @@ enum class CopyKind {
 /// Numbers that are all equal tell nothing: their tensors are no copies of each other.
 CopyKind copy_kind(const ShapedNumbers& copy, const ShapedNumbers& original);
 
+/// What numbers say of two tensors that are one: both of symmetric matrices, neither of others.
+struct Sameness {
+  bool as_is = false;          ///< the same row by row
+  bool is_transposed = false;  ///< a matrix's columns as rows
+
+  bool is_certain() const { return as_is != is_transposed; }
+};
+
+Sameness sameness(const ShapedNumbers& copy, const ShapedNumbers& original);
+
+/// The same in a checkpoint; neither where it does not hold both, or only names are known.
+Sameness sameness_in(const TensorShapes& checkpoint, const ModelTie& tie);
+
 /// @throws InputError where tensors that are one differ in a checkpoint that holds both, other than
-///         by transposition.
+///         by the transposition that the tie has, or of a tie of the checkpoint alone by any.
 void require_ties_hold(std::span<const ModelTie> ties, const TensorShapes& checkpoint);
 
 }  // namespace hesscope
