@@ -301,6 +301,60 @@ TEST(UnitSearch, FindsHiddenUnitsInFrontOfAsManyClasses) {
   expect_unnoticed(objective, found);
 }
 
+// Weight decay gives axes a curvature that no sample has.
+TEST(UnitSearch, FindsThemBesideWeightDecay) {
+  Model model = mlp({.widths = {2, 2, 2}});
+  model.weight_decay = 1e-3;
+  const GraphObjective objective = random_objective(std::move(model));
+  const std::vector<InterchangeableUnits> found = find_interchangeable_units(objective);
+  EXPECT_THAT(names_of(found), ElementsAre("layers.0.weight, layers.0.bias, layers.1.weight"));
+  expect_unnoticed(objective, found);
+}
+
+TEST(UnitSearch, FindsTheSignOfAUnitThatIsAlone) {
+  const auto single_units_of = [](Activation activation) {
+    const GraphObjective objective =
+        random_objective(mlp({.widths = {3, 4, 1, 4, 3}, .activation = activation}));
+    std::vector<InterchangeableUnits> found = find_interchangeable_units(objective);
+    expect_unnoticed(objective, found);
+    EXPECT_EQ(std::erase_if(found, [](const auto& each) { return each.num_units() > 1; }), 2U);
+    return found;
+  };
+  const std::vector<InterchangeableUnits> odd = single_units_of(Activation::kTanh);
+  EXPECT_THAT(names_of(odd), ElementsAre("layers.1.weight, layers.1.bias, layers.2.weight"));
+  EXPECT_THAT(odd[0].flips, ElementsAre(true, true, true));
+  EXPECT_THAT(single_units_of(Activation::kGelu), IsEmpty());
+}
+
+// Tensors of their own.
+TEST(UnitSearch, FindsHeadsOfLinearAttention) {
+  const GraphObjective objective =
+      random_objective(linear_attention({.layers = 2,
+                                         .dimension = 2,
+                                         .context = 5,
+                                         .parametrization = LinearAttentionParametrization::kFull,
+                                         .heads = 3}));
+  const std::vector<InterchangeableUnits> found = find_interchangeable_units(objective);
+  std::vector<std::string> of_heads;
+  for (const InterchangeableUnits& family : found) {
+    if (family.name.find("heads.*") == std::string::npos) continue;
+    EXPECT_EQ(family.num_units(), 3);
+    of_heads.push_back(family.name);
+  }
+  EXPECT_THAT(of_heads,
+              ElementsAre("layers.0.heads.*.P, layers.0.heads.*.Q",
+                          "layers.1.heads.*.P, layers.1.heads.*.Q"));
+  expect_unnoticed(objective, found);
+}
+
+// Without biases the signs of all hidden units behind one input are one sign of two tensors.
+TEST(UnitSearch, LeavesOutASignOfAllUnitsAtOnce) {
+  const GraphObjective objective =
+      random_objective(mlp({.widths = {1, 3, 1}, .loss = MlpLoss::kMeanSquaredError}));
+  const std::vector<InterchangeableUnits> found = find_interchangeable_units(objective);
+  EXPECT_THAT(names_of(found), ElementsAre("layers.0.weight, layers.0.bias, layers.1.weight"));
+}
+
 TEST(UnitSearch, FindsNothingWhereThereIsNothing) {
   MatrixXd h(4, 4);
   h << 2, 1, 0, 0, 1, 3, 0, 1, 0, 0, 5, 0, 0, 1, 0, 7;

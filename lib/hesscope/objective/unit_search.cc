@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <set>
 #include <utility>
@@ -15,6 +16,7 @@
 #include <hesscope/core/error.h>
 #include <hesscope/core/internal/random_numbers.h>
 #include <hesscope/objective/internal/gradient_points.h>
+#include <hesscope/objective/internal/placed_units.h>
 #include <hesscope/objective/internal/unit_readings.h>
 #include <hesscope/objective/internal/unit_views.h>
 #include <hesscope/objective/unit_search.h>
@@ -59,6 +61,18 @@ std::vector<std::vector<std::size_t>> connected_parts(
   return parts;
 }
 
+// Which axes go together, as far as points have shown it.
+struct Couplings {
+  explicit Couplings(std::size_t count)
+      : is_joined(count, std::vector<bool>(count)), is_idle(count, true), curvature(count) {}
+
+  std::vector<std::vector<bool>> is_joined;
+  /// Whether what H d_b has of its own axis has been one multiple of d_b at all points: 0, or weight
+  /// decay's. Where samples' losses curve, it is another at each.
+  std::vector<bool> is_idle;
+  std::vector<std::optional<double>> curvature;  // that multiple
+};
+
 class UnitSearch {
  public:
   UnitSearch(const Objective& objective, const UnitSearchOptions& options)
@@ -82,7 +96,9 @@ class UnitSearch {
     for (auto units = counts.rbegin(); units != counts.rend() && *units > 1; ++units) {
       for (const UnitReading& reading : detail::unit_readings(blocks_, *units)) search(reading);
     }
+    for (InterchangeableUnits& units : detail::numbered_units(blocks_)) consider(std::move(units));
     leave_out_compositions();
+    search_single_units();
     std::ranges::stable_sort(
         found_, {}, [](const InterchangeableUnits& each) { return each.axes.front().minCoeff(); });
     return std::move(found_);
@@ -134,7 +150,7 @@ class UnitSearch {
   }
 
   // Adds which axes go together at a point; where units happen to be dead there, none do.
-  void join(const UnitReading& reading, std::vector<std::vector<bool>>& is_joined) {
+  void join(const UnitReading& reading, Couplings& couplings) {
     const auto count = static_cast<Index>(reading.size());
     MatrixXd directions(objective_.num_parameters(), count);
     for (Index b = 0; b < count; ++b) directions.col(b) = direction_of(reading, at(b));
@@ -146,25 +162,37 @@ class UnitSearch {
     for (std::size_t b = 0; b < reading.size(); ++b) {
       const VectorXd product = products.col(static_cast<Index>(b));
       for (std::size_t a = 0; a < reading.size(); ++a) {
-        if (part_of(reading, a, product).norm() > kCoupled * scale) is_joined[a][b] = true;
+        if (part_of(reading, a, product).norm() > kCoupled * scale)
+          couplings.is_joined[a][b] = true;
       }
+      const VectorXd direction = directions.col(static_cast<Index>(b));
+      const double length = direction.norm();
+      const double curvature = length > 0 ? direction.dot(product) / (length * length) : 0;
+      std::optional<double>& first = couplings.curvature[b];
+      const double difference = curvature - first.value_or(curvature);
+      const VectorXd own = part_of(reading, b, product);
+      if ((own - curvature * direction).norm() > kCoupled * scale ||
+          std::abs(difference) * length > kCoupled * scale) {
+        couplings.is_idle[b] = false;
+      }
+      if (!first) first = curvature;
     }
   }
 
   void search(const UnitReading& reading) {
-    std::vector<std::vector<bool>> is_joined(reading.size(), std::vector<bool>(reading.size()));
-    for (int point = 0; point < kPoints; ++point) join(reading, is_joined);
+    Couplings couplings(reading.size());
+    for (int point = 0; point < kPoints; ++point) join(reading, couplings);
     UnitReading rest;
     bool is_any_idle = false;
-    for (const std::vector<std::size_t>& part : connected_parts(is_joined)) {
+    for (const std::vector<std::size_t>& part : connected_parts(couplings.is_joined)) {
       std::vector<const UnitView*> views;
-      for (const std::size_t k : part) {
-        // A direction without any effect, and hence without a part in anything.
-        const bool is_idle = !is_joined[k][k] && part.size() == 1;
-        if (!is_idle) views.push_back(&reading[k].view);
-        is_any_idle = is_any_idle || is_idle;
-      }
-      if (!views.empty() && !consider(views)) continue;
+      for (const std::size_t k : part) views.push_back(&reading[k].view);
+      // A direction without any effect on the samples, and hence without a part in anything.
+      const bool is_idle = part.size() == 1 && couplings.is_idle[part[0]];
+      const bool has_effect = !is_idle || couplings.is_joined[part[0]][part[0]];
+      const bool is_family = has_effect && consider(detail::units_on(views));
+      if (!is_family && !is_idle) continue;
+      is_any_idle = is_any_idle || !is_family;
       for (const std::size_t k : part) rest.push_back(reading[k]);
     }
     // Points that axes leave as they are which may not be exchanged can have no effects at all:
@@ -174,8 +202,7 @@ class UnitSearch {
   }
 
   // Whether they may be exchanged.
-  bool consider(const std::vector<const UnitView*>& views) {
-    InterchangeableUnits units = units_of(views);
+  bool consider(InterchangeableUnits units) {
     const bool is_known = std::ranges::any_of(
         found_, [&](const InterchangeableUnits& other) { return is_within(units, other); });
     if (is_known) return true;
@@ -189,23 +216,6 @@ class UnitSearch {
     find_flips(units);
     found_.push_back(std::move(units));
     return true;
-  }
-
-  static InterchangeableUnits units_of(const std::vector<const UnitView*>& views) {
-    InterchangeableUnits units;
-    std::vector<std::string> names;
-    for (const UnitView* view : views) {
-      if (names.empty() || names.back() != view->block->name) names.push_back(view->block->name);
-      InterchangeableUnits::Axis axis(view->units, view->front * view->back);
-      for (Index u = 0; u < view->units; ++u) {
-        for (Index f = 0; f < view->front; ++f) {
-          for (Index b = 0; b < view->back; ++b) axis(u, f * view->back + b) = view->entry(f, u, b);
-        }
-      }
-      units.axes.push_back(std::move(axis));
-    }
-    units.name = fmt::format("{}", fmt::join(names, ", "));
-    return units;
   }
 
   // Whether the swap of the first two of `units` is a permutation of whole units of the other
@@ -309,6 +319,25 @@ class UnitSearch {
       if (is_unnoticed(units, sources, signs)) return;
     }
     units.flips.clear();
+  }
+
+  void search_single_units() {
+    const auto is_sign_unnoticed = [&](const InterchangeableUnits& unit) {
+      return is_unnoticed(unit, {0}, {-1});
+    };
+    for (InterchangeableUnits& unit : detail::single_units(blocks_, is_sign_unnoticed)) {
+      if (!is_flip_of_all(unit)) found_.push_back(std::move(unit));
+    }
+  }
+
+  // Whether it changes the signs that all units of a known family would.
+  bool is_flip_of_all(const InterchangeableUnits& unit) const {
+    const VectorXd ones = VectorXd::Ones(objective_.num_parameters());
+    const VectorXd changed = unit.rearranged(ones, std::vector<Index>{0}, std::vector<int>{-1});
+    return std::ranges::any_of(found_, [&](const InterchangeableUnits& family) {
+      const std::vector<int> signs(at(family.num_units()), -1);
+      return family.rearranged(ones, in_order(family), signs) == changed;
+    });
   }
 
   const Objective& objective_;
