@@ -123,6 +123,15 @@ TEST(SharedAxes, LeaveRangesOfWhichOneWouldVanish) {
   EXPECT_TRUE(figures[0].panels[0].x.upper.has_value());
 }
 
+TEST(SharedAxes, LeaveScalesOfTwoKinds) {
+  std::vector<Figure> figures = {one_line({1.0, 10.0}), one_line({-1.0, 10.0})};
+  figures[1].panels[0].y.scale = ScaleKind::kLinear;
+  share_axes(figures);
+  EXPECT_FALSE(figures[0].panels[0].y.lower.has_value());
+  EXPECT_FALSE(figures[1].panels[0].y.lower.has_value());
+  EXPECT_TRUE(figures[0].panels[0].x.upper.has_value());
+}
+
 TEST(SharedAxes, RefuseFiguresOfDifferentPanels) {
   std::vector<Figure> figures = {one_line({1.0}), one_line({1.0})};
   figures[1].panels.push_back(figures[1].panels[0]);

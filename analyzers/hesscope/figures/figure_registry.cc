@@ -61,6 +61,12 @@ bool have_seeds(std::span<const Source> sources) {
   return labels.size() < sources.size();
 }
 
+// A figure's own lower end may be 0, which a logarithmic axis has not.
+void put_scale(plot::Axis& axis, plot::ScaleKind scale) {
+  axis.scale = scale;
+  if (scale == plot::ScaleKind::kLog && axis.lower && *axis.lower <= 0) axis.lower.reset();
+}
+
 }  // namespace
 
 std::span<const FigureKind> figure_kinds() {
@@ -160,8 +166,8 @@ plot::Figure draw_figure(const FigureKind& kind,
   figure.notes = request.notes;
   for (plot::Panel& panel : figure.panels) {
     if (have_seeds(sources)) merge_seeds(panel);
-    if (request.x_scale) panel.x.scale = *request.x_scale;
-    if (request.y_scale) panel.y.scale = *request.y_scale;
+    if (request.x_scale) put_scale(panel.x, *request.x_scale);
+    if (request.y_scale) put_scale(panel.y, *request.y_scale);
   }
   return figure;
 }

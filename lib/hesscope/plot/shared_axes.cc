@@ -21,6 +21,7 @@ class Union {
       return;
     }
     is_one_ = is_one_ && scale.kind() == range_->kind();
+    if (!is_one_) return;  // no range holds those of two kinds
     shortest_ = std::min(shortest_, scale.upper() - scale.lower());
     range_ = Scale(range_->kind(),
                    std::min(range_->lower(), scale.lower()),
