@@ -222,13 +222,17 @@ TEST(OnnxFileRefuses, NamesThatAreNone) {
   expect_refused(text, "an initializer has no name");
   text = small_model();
   text.initializers.push_back(tensor("a\nb", kFloat, {0}, ""));
-  expect_refused(text, "the name of an initializer, 'a\\x0ab', is not UTF-8 text");
+  expect_refused(
+      text, "the name of an initializer, 'a\\x0ab', is not UTF-8 text without control characters");
   text = small_model();
   text.nodes.push_back(node({.op = "Op\xff", .inputs = {}, .outputs = {}}));
-  expect_refused(text, "the operator of a node, 'Op\\xff', is not UTF-8 text");
+  expect_refused(text,
+                 "the operator of a node, 'Op\\xff', is not UTF-8 text without control characters");
   text = small_model();
   text.nodes.push_back(node({.op = "Op", .inputs = {"\x80"}, .outputs = {}, .name = "n"}));
-  expect_refused(text, "node 'n' (Op): the name of an input, '\\x80', is not UTF-8 text");
+  expect_refused(
+      text,
+      "node 'n' (Op): the name of an input, '\\x80', is not UTF-8 text without control characters");
 }
 
 TEST(OnnxFileRefuses, AttributesWithoutMeaning) {

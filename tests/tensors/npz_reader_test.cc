@@ -296,7 +296,7 @@ TEST_F(DamagedNpz, IsRefusedForZipFeaturesThatAreNotRead) {
   refused(damaged, {"zip64 field is missing"});
   damaged = bytes;
   damaged.at(entry + kName) = '\xFF';
-  refused(damaged, {"not UTF-8 text: '\\xff.npy'"});
+  refused(damaged, {"not UTF-8 text without control characters: '\\xff.npy'"});
 }
 
 TEST_F(DamagedNpz, IsRefusedForHeadersThatNumpyWouldNotWrite) {

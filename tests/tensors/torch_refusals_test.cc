@@ -207,8 +207,9 @@ TEST_F(HostileTorch, MayConfuseNames) {
   refused(dict({{"w", two_doubles()}, {"w", two_doubles()}}), {"the key 'w' occurs twice"});
   refused(dict({{"a.b", two_doubles()}, {"a", dict({{"b", two_doubles()}})}}),
           {"two tensors are named 'a.b'"});
-  refused(dict({{"a\x1b[2J", two_doubles()}}), {"not UTF-8 text: 'a\\x1b[2J'"});
-  refused(dict({{"\xff", two_doubles()}}), {"not UTF-8 text: '\\xff'"});
+  refused(dict({{"a\x1b[2J", two_doubles()}}),
+          {"not UTF-8 text without control characters: 'a\\x1b[2J'"});
+  refused(dict({{"\xff", two_doubles()}}), {"not UTF-8 text without control characters: '\\xff'"});
   refused(dict({{std::string(5000, 'x'), two_doubles()}}), {"longer than 4096 bytes"});
   const TensorFile fine = opened(dict({{std::string(5000, 'x'), "]"}, {"w", two_doubles()}}));
   EXPECT_EQ(fine.tensors().size(), 1U);

@@ -48,7 +48,8 @@ const std::string& checked_name(const std::string& where,
                                 std::string_view what,
                                 const std::string& name) {
   if (!is_printable_utf8(name)) {
-    throw InputError(fmt::format("{}: {}, '{}', is not UTF-8 text", where, what, escaped(name)));
+    throw InputError(fmt::format(
+        "{}: {}, '{}', is not UTF-8 text without control characters", where, what, escaped(name)));
   }
   return name;
 }

@@ -199,7 +199,9 @@ class DirectoryReader {
                       const Record& extra,
                       std::uint64_t place) const {
     if (name.empty() || !is_printable_utf8(name)) {
-      refuse_at(place, "a zip member's name is not UTF-8 text: '{}'", escaped(name));
+      refuse_at(place,
+                "a zip member's name is not UTF-8 text without control characters: '{}'",
+                escaped(name));
     }
     ZipEntry entry;
     entry.name = std::move(name);

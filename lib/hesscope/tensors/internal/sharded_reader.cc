@@ -88,7 +88,8 @@ class IndexEvents final : public JsonEvents {
       is_in_map_ = text == kMapKey;
     } else if (depth_ == 2 && is_in_map_) {
       if (!is_printable_utf8(text)) {
-        refuse(fmt::format("the name '{}' is not UTF-8 text", escaped(text)));
+        refuse(fmt::format("the name '{}' is not UTF-8 text without control characters",
+                           escaped(text)));
       }
       if (map_.entries.contains(text)) refuse(fmt::format("'{}' occurs twice", text));
       if (map_.entries.size() == limits_.max_tensors) {

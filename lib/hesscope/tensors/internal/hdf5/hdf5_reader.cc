@@ -254,7 +254,7 @@ class Hdf5Source final : public BlockSource {
              "the names of the links up to this one are too long");
     }
     if (!is_printable_utf8(link.name)) {
-      refuse(where_is_link(path, group), "its name is not UTF-8 text");
+      refuse(where_is_link(path, group), "its name is not UTF-8 text without control characters");
     }
     if (link.name.empty() || link.name == "." || link.name.find('/') != std::string::npos) {
       refuse(where_is_link(path, group), "its name is a path, which no link may have");

@@ -135,7 +135,7 @@ class HeaderEvents final : public JsonEvents {
   void start_entry(const std::string& name) {
     is_metadata_ = name == "__metadata__";
     name_ = name;
-    if (!is_printable_utf8(name)) refuse("its name is not UTF-8 text");
+    if (!is_printable_utf8(name)) refuse("its name is not UTF-8 text without control characters");
     if (!names_.insert(name).second) refuse("the name occurs twice");
     if (is_metadata_) return;
     if (entries_.size() == limits_.max_tensors) {

@@ -82,7 +82,8 @@ class TensorFinder : private PickleView {
   void add(PickleIndex node) {
     if (!is_printable_utf8(name_) || name_.empty() || name_.size() > kMaxNameBytes) {
       refuse(node,
-             "a tensor's name is empty, longer than {} bytes, or not UTF-8 text: '{}'",
+             "a tensor's name is empty, longer than {} bytes, or not UTF-8 text without control "
+             "characters: '{}'",
              kMaxNameBytes,
              escaped(std::string_view(name_).substr(0, 100)));
     }
