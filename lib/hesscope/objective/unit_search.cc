@@ -67,8 +67,8 @@ struct Couplings {
       : is_joined(count, std::vector<bool>(count)), is_idle(count, true), curvature(count) {}
 
   std::vector<std::vector<bool>> is_joined;
-  /// Whether what H d_b has of its own axis has been one multiple of d_b at all points: 0, or weight
-  /// decay's. Where samples' losses curve, it is another at each.
+  /// Whether what H d_b has of its own axis has been one multiple of d_b at all points: 0, or that
+  /// of weight decay. Where samples' losses curve, it is another at each.
   std::vector<bool> is_idle;
   std::vector<std::optional<double>> curvature;  // that multiple
 };

@@ -61,9 +61,10 @@ struct UnitSearchOptions {
 /// The smallest families of interchangeable units, without those whose permutations are among those
 /// of another. Units lie along axes of tensors, equal parts of axes, or axes of the matrices of a
 /// stack (unit_views.h); where an axis can be read in several ways, all tensors are read in the
-/// same. Or they are tensors of their own, numbered, as layers.0.heads.1.P (placed_units.h). A unit that is alone in its layer is a family of one if it may change its sign, where at
-/// most 10 tensors have an axis of one entry. Units whose exchange has to change anything but places
-/// and signs, such as constants of the graph, are not found.
+/// same. Or they are tensors of their own, numbered, as layers.0.heads.1.P (placed_units.h). A unit
+/// that is alone in its layer is a family of one if it may change its sign, where at most 10
+/// tensors have an axis of one entry. Units whose exchange has to change anything but places and
+/// signs, such as constants of the graph, are not found.
 /// @throws PreconditionError by require_blocks(), and if max_samples is below 1.
 /// @cost for each length that axes have in common, and each width of such units, four
 ///       Hessian-vector products of max_samples samples for each axis of that length, and some

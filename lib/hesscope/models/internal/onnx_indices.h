@@ -18,9 +18,9 @@ struct PickedAxis {
   std::string table;
 };
 
-/// The shortest that a Gather picks from by the input's entries as they are, in whatever shape. What
-/// has been computed with (a mask, an offset), and branches and bodies, are not followed: nothing
-/// where an input comes to those alone.
+/// The shortest that a Gather picks from by the input's entries as they are, in whatever shape.
+/// What has been computed with (a mask, an offset), and branches and bodies, are not followed:
+/// nothing where an input comes to those alone.
 std::optional<PickedAxis> picked_axis(const onnx::OnnxFile& file,
                                       const onnx::Dependencies& needs,
                                       const std::string& input);
