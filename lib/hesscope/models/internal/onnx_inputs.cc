@@ -171,7 +171,8 @@ class DeclaredInputs {
     const onnx::Dimension& first = (*input.shape)[place];
     if (is_single_) {
       if (first.size == 1) return {};
-      refuse(input, "is not exported for a batch of 1, as 'batch' says");
+      refuse(input,
+             "has another first axis than the batch of 1 that 'batch' says: samples come first");
     }
     if (first.size < 0) {
       if (!first.symbol.empty()) batch_symbols_.insert(first.symbol);
@@ -185,7 +186,7 @@ class DeclaredInputs {
                printable(input.name),
                first.size == 1
                    ? "; or say batch = 1 in the problem file if the graph is that of one sample"
-                   : ""));
+                   : "; what is the same for all samples belongs into the graph, as a buffer"));
   }
 
   void require_size(const onnx::ValueInfo& input,
