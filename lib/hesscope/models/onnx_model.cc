@@ -135,7 +135,7 @@ OnnxWeights weights_of(const ChosenGraph& graph,
       weights.statistics.push_back(role.name);
     }
     for (const std::string& name : role.merged) {
-      if (role.is_parameter) weights.merged.push_back({.name = name, .source = role.name});
+      if (role.is_parameter) weights.merged.push_back({.name = name, .to = role.name});
     }
     const Tensor* tensor = file.find_initializer(role.name);
     if (tensor == nullptr) continue;
@@ -173,8 +173,7 @@ std::vector<std::string> settle(const ChosenGraph& graph,
     const Tensor* copy = find_tensor(graph.tensors, tie.name);
     const Tensor* of = find_tensor(graph.tensors, tie.to);
     if (copy == nullptr || of == nullptr) continue;
-    tie.is_transposed = is_turned(graph.file, tie, *copy, *of, checkpoint);
-    remarks.push_back(remark_on_symmetric_ties(graph.file, tie, *copy, *of, checkpoint));
+    remarks.push_back(settle_tie(graph.file, *copy, *of, checkpoint, tie));
   }
   return remarks;
 }

@@ -182,11 +182,6 @@ bool are_told_apart(const std::string& a, const std::string& b, const Settings& 
   });
 }
 
-bool is_one_number(const Tensor& tensor) {
-  return tensor.size() > 0 && tensor.kind == ElementKind::kReal &&
-         std::ranges::all_of(tensor.reals, [&](double x) { return x == tensor.reals[0]; });
-}
-
 // The candidates without those that are other names of one before them.
 std::vector<OwnTensor> own_tensors(const OnnxFile& file,
                                    const onnx::Dependencies& needs,
@@ -223,7 +218,7 @@ std::vector<OwnTensor> own_tensors(const OnnxFile& file,
     });
     source->names.push_back(candidate.name);
     if (!checkpoint.has(candidate.name) && computed_with.contains(candidate.source) &&
-        is_one_number(*candidate.tensor)) {
+        are_all_equal(candidate.tensor->reals)) {
       source->merged.push_back(candidate.name);
     }
   }

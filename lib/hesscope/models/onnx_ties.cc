@@ -145,8 +145,7 @@ std::string remark_on_constants(const OnnxFile& file,
   for (const Tensor* tensor : weights.constants) {
     const std::vector<double>& entries = tensor->reals;
     // Neither a mask nor, but of a module's own, a number, or many times the same.
-    const bool is_plain = std::ranges::all_of(entries, [&](double x) { return x == entries[0]; }) &&
-                          !is_of_a_module(tensor->name);
+    const bool is_plain = are_all_equal(entries) && !is_of_a_module(tensor->name);
     const bool is_mask = !std::ranges::all_of(entries, [](double x) { return std::isfinite(x); });
     if (!is_plain && !is_mask && !is_settled(settings, tensor->name, tensor->name)) {
       names.push_back(tensor->name);
@@ -196,12 +195,11 @@ std::string remark_on_merged_constants(const OnnxFile& file,
                                        const OnnxWeights& weights,
                                        const Settings& settings) {
   std::vector<std::string> names;
-  for (const MergedTensor& merged : weights.merged) {
+  for (const ModelTie& merged : weights.merged) {
     if (!is_settled(settings, merged.name, merged.name)) names.push_back(merged.name);
   }
   if (names.empty()) return {};
-  const MergedTensor& first =
-      *std::ranges::find(weights.merged, names.front(), &MergedTensor::name);
+  const ModelTie& first = *std::ranges::find(weights.merged, names.front(), &ModelTie::name);
   return fmt::format(
       "{}: {}, which the checkpoint does not have, was equal to a parameter when the model was "
       "exported, and exporting has made one tensor of them: {} is taken for {}. If it is a tensor "
@@ -209,9 +207,9 @@ std::string remark_on_merged_constants(const OnnxFile& file,
       file.path.string(),
       list_of(names),
       printable(first.name),
-      printable(first.source),
+      printable(first.to),
       printable(first.name),
-      printable(first.source));
+      printable(first.to));
 }
 
 std::string remark_on_folded_weights(const OnnxFile& file,
@@ -235,11 +233,11 @@ std::string remark_on_folded_weights(const OnnxFile& file,
       list_of(names));
 }
 
-bool is_turned(const OnnxFile& file,
-               const ModelTie& tie,
-               const Tensor& copy,
-               const Tensor& original,
-               const TensorShapes& checkpoint) {
+std::string settle_tie(const OnnxFile& file,
+                       const Tensor& copy,
+                       const Tensor& original,
+                       const TensorShapes& checkpoint,
+                       ModelTie& tie) {
   const CopyKind kind = copy_kind(numbers_of(copy), numbers_of(original));
   if (kind == CopyKind::kReordered || copy.size() != original.size()) {
     throw InputError(
@@ -263,20 +261,12 @@ bool is_turned(const OnnxFile& file,
                     file.path.string(),
                     in_file.as_is ? " as it is" : " transposed"));
   }
-  if (in_checkpoint.is_certain()) return in_checkpoint.is_transposed;
-  if (in_file.is_certain()) return in_file.is_transposed;
-  return copy.shape != original.shape && are_transposed(copy.shape, original.shape);
-}
-
-std::string remark_on_symmetric_ties(const OnnxFile& file,
-                                     const ModelTie& tie,
-                                     const Tensor& copy,
-                                     const Tensor& original,
-                                     const TensorShapes& checkpoint) {
-  const bool is_square = copy.shape.size() == 2 && copy.shape[0] == copy.shape[1] &&
-                         copy.shape[0] > 1 && copy.shape == original.shape;
-  const Sameness in_file = sameness(numbers_of(copy), numbers_of(original));
-  if (!is_square || in_file.is_certain() || sameness_in(checkpoint, tie).is_certain()) return {};
+  const bool may_be_turned = are_transposed(copy.shape, original.shape);
+  tie.is_transposed = in_checkpoint.is_certain() ? in_checkpoint.is_transposed
+                      : in_file.is_certain()     ? in_file.is_transposed
+                                                 : copy.shape != original.shape && may_be_turned;
+  const bool is_told = in_checkpoint.is_certain() || in_file.is_certain();
+  if (is_told || !may_be_turned || copy.shape != original.shape || copy.size() == 1) return {};
   return fmt::format(
       "{}: '{}' is taken for '{}' as it is, not transposed: neither the graph's numbers nor the "
       "checkpoint's tell which, and derivatives depend on it",

@@ -21,22 +21,14 @@ namespace hesscope {
 /// Those that the problem file says. @throws ConfigError for an entry of another form.
 std::vector<ModelTie> onnx_ties_in(const Settings& settings);
 
-/// What an Identity node gives another name: exporters leave one where they have merged two tensors
-/// that were equal.
-struct MergedTensor {
-  std::string name;
-  std::string source;
-};
-
 /// Initializers of a graph that a derivative reaches, and statistics.
 struct OnnxWeights {
   std::vector<const onnx::Tensor*> parameters;
   std::vector<const onnx::Tensor*> constants;       ///< that the checkpoint has not
   std::vector<const onnx::Tensor*> single_numbers;  ///< constants because `parameters` names none
   std::vector<std::string> statistics;  ///< of BatchNormalization, not in the checkpoint
-  /// Taken for parameters, which computations use beside them, and not in the checkpoint; of one
-  /// number, many times, which several tensors may well hold.
-  std::vector<MergedTensor> merged = {};
+  /// OnnxTensorRole::merged of all parameters.
+  std::vector<ModelTie> merged = {};
   bool are_named_by_model = true;  ///< else two names of parameters may be one tensor's
 };
 
@@ -77,22 +69,16 @@ std::string remark_on_folded_weights(const onnx::OnnxFile& file,
                                      const OnnxWeights& weights,
                                      const Settings& settings);
 
-/// Whether a tensor stands for the transpose of the one it is tied to: as the checkpoint's numbers
-/// say, where it holds both, else as the graph's do, else as the shapes do.
+/// Says of a tie whether the tensor `copy` of the graph stands for the transpose of `original`: as
+/// the checkpoint's numbers say, where it holds both, else as the graph's do, else as the shapes
+/// do. Returns a remark on a square matrix of which nothing says it: all numbers there are, are
+/// symmetric or of other weights; else nothing.
 /// @throws InputError naming both where they cannot be one tensor, or where graph and checkpoint
 ///         say otherwise.
-bool is_turned(const onnx::OnnxFile& file,
-               const ModelTie& tie,
-               const onnx::Tensor& copy,
-               const onnx::Tensor& original,
-               const TensorShapes& checkpoint);
-
-/// That of a square matrix nothing says that: all numbers there are, are symmetric or of other
-/// weights. Empty where something does.
-std::string remark_on_symmetric_ties(const onnx::OnnxFile& file,
-                                     const ModelTie& tie,
-                                     const onnx::Tensor& copy,
-                                     const onnx::Tensor& original,
-                                     const TensorShapes& checkpoint);
+std::string settle_tie(const onnx::OnnxFile& file,
+                       const onnx::Tensor& copy,
+                       const onnx::Tensor& original,
+                       const TensorShapes& checkpoint,
+                       ModelTie& tie);
 
 }  // namespace hesscope

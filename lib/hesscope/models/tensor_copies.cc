@@ -16,6 +16,10 @@ std::vector<double> sorted_entries(std::span<const double> entries) {
   return numbers;
 }
 
+bool are_all_equal(std::span<const double> entries) {
+  return std::ranges::all_of(entries, [&](double x) { return x == entries.front(); });
+}
+
 bool are_transposed(std::span<const std::int64_t> a, std::span<const std::int64_t> b) {
   return a.size() == 2 && b.size() == 2 && a[0] == b[1] && a[1] == b[0];
 }
@@ -33,8 +37,7 @@ std::vector<std::int32_t> transposition(std::span<const std::int64_t> shape) {
 CopyKind copy_kind(const ShapedNumbers& copy, const ShapedNumbers& original) {
   const std::span<const double> a = copy.entries;
   const std::span<const double> b = original.entries;
-  const auto is_first = [&](double x) { return x == a.front(); };
-  if (a.size() != b.size() || a.empty() || std::ranges::all_of(a, is_first)) return CopyKind::kNone;
+  if (a.size() != b.size() || are_all_equal(a)) return CopyKind::kNone;
   const Sameness found = sameness(copy, original);
   if (found.as_is) return CopyKind::kSame;
   if (found.is_transposed) return CopyKind::kTransposed;

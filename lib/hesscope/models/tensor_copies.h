@@ -20,6 +20,9 @@ struct ShapedNumbers {
 /// The same numbers in ascending order.
 std::vector<double> sorted_entries(std::span<const double> entries);
 
+/// Whether it is one number, many times; of none it is.
+bool are_all_equal(std::span<const double> entries);
+
 /// Whether these are the shapes of a matrix and of its transpose.
 bool are_transposed(std::span<const std::int64_t> a, std::span<const std::int64_t> b);
 
