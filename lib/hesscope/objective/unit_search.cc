@@ -161,16 +161,17 @@ class UnitSearch {
     const double scale = products.colwise().norm().maxCoeff();
     for (std::size_t b = 0; b < reading.size(); ++b) {
       const VectorXd product = products.col(static_cast<Index>(b));
+      VectorXd own;
       for (std::size_t a = 0; a < reading.size(); ++a) {
-        if (part_of(reading, a, product).norm() > kCoupled * scale)
-          couplings.is_joined[a][b] = true;
+        VectorXd part = part_of(reading, a, product);
+        if (part.norm() > kCoupled * scale) couplings.is_joined[a][b] = true;
+        if (a == b) own = std::move(part);
       }
       const VectorXd direction = directions.col(static_cast<Index>(b));
       const double length = direction.norm();
       const double curvature = length > 0 ? direction.dot(product) / (length * length) : 0;
       std::optional<double>& first = couplings.curvature[b];
       const double difference = curvature - first.value_or(curvature);
-      const VectorXd own = part_of(reading, b, product);
       if ((own - curvature * direction).norm() > kCoupled * scale ||
           std::abs(difference) * length > kCoupled * scale) {
         couplings.is_idle[b] = false;
