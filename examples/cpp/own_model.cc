@@ -10,6 +10,7 @@
 #include <hesscope/analysis/analysis.h>
 #include <hesscope/models/model.h>
 #include <hesscope/models/model_registry.h>
+#include <hesscope/models/tensor_shapes.h>
 #include <hesscope/tensors/checkpoint_file.h>
 
 // [model]

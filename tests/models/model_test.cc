@@ -12,6 +12,7 @@
 #include <hesscope/core/error.h>
 #include <hesscope/models/model.h>
 #include <hesscope/models/model_registry.h>
+#include <hesscope/models/tensor_shapes.h>
 
 #include "models/model_oracle.h"
 #include "support/refusal.h"

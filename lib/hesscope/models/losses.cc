@@ -156,6 +156,19 @@ std::vector<SettingKey> loss_keys(const std::vector<LossKind>& choices) {
   return keys;
 }
 
+SettingKey weight_decay_key() {
+  return {.name = "weight_decay",
+          .type = SettingKey::Type::kReal,
+          .meaning = "w of a term w/2 |theta|^2 in the loss",
+          .range = RealRange(),
+          .is_optional = true};
+}
+
+double weight_decay_from(const Settings& settings) {
+  const std::string name = weight_decay_key().name;
+  return settings.has(name) ? settings.real(name) : 0;
+}
+
 bool is_plain(const LossOptions& options, const std::string& target, const TensorShapes& data) {
   const bool has_keys = options.label_smoothing != 0 || !options.class_weights.empty() ||
                         !options.pos_weight.empty() || options.ignore_index;

@@ -13,6 +13,7 @@
 
 #include <hesscope/core/settings.h>
 #include <hesscope/models/model.h>
+#include <hesscope/models/tensor_shapes.h>
 
 namespace hesscope {
 
@@ -46,6 +47,12 @@ std::vector<SettingKey> loss_keys(const std::vector<LossKind>& choices);
 /// What settings checked against loss_keys() say; of a kind that has one loss, without `loss`.
 /// @throws ConfigError for a key that the chosen loss does not take.
 LossOptions loss_options(const Settings& settings, std::optional<LossKind> only = {});
+
+/// The key `weight_decay` of a kind whose models may have one: Model::weight_decay.
+SettingKey weight_decay_key();
+
+/// What the settings say of that key; 0 if nothing.
+double weight_decay_from(const Settings& settings);
 
 /// Whether the loss is the mean over samples of a function of one sample alone, with no key but
 /// `loss`, and its targets are classes or numbers: what faster Hessians are made for.

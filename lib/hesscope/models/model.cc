@@ -1,26 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <numeric>
-#include <set>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <hesscope/core/error.h>
 #include <hesscope/core/printable.h>
-#include <hesscope/core/suggest.h>
+#include <hesscope/core/shape.h>
 #include <hesscope/models/model.h>
-#include <hesscope/models/tensor_copies.h>
 
 namespace hesscope {
 namespace {
-
-std::string text(const std::vector<std::int64_t>& shape) {
-  return shape.size() == 1 ? fmt::format("({},)", shape[0])
-                           : fmt::format("({})", fmt::join(shape, ", "));
-}
 
 Eigen::Index volume(const std::vector<std::int64_t>& shape) {
   return std::accumulate(shape.begin(), shape.end(), Eigen::Index{1}, std::multiplies<>());
@@ -36,7 +27,8 @@ void require_extents(const std::string& name, const std::vector<std::int64_t>& s
     if (is_fine) size *= extent;
   }
   if (!is_fine) {
-    throw PreconditionError(fmt::format("ModelBuilder: bad shape {} for '{}'", text(shape), name));
+    throw PreconditionError(
+        fmt::format("ModelBuilder: bad shape {} for '{}'", shape_text(shape), name));
   }
 }
 
@@ -58,12 +50,6 @@ void require_new(const std::string& name, const std::vector<Named>& known) {
   if (std::any_of(known.begin(), known.end(), [&](const Named& k) { return k.name == name; })) {
     throw PreconditionError("ModelBuilder: there are two '" + name + "'");
   }
-}
-
-std::vector<std::string> names_of(const TensorShapes& file) {
-  std::vector<std::string> names;
-  for (const auto& [name, shape] : file.shapes) names.push_back(name);
-  return names;
 }
 
 }  // namespace
@@ -187,143 +173,6 @@ Model ModelBuilder::finish(Var loss) {
   graph().finish();
   model_.graph = std::move(graph_);
   return std::move(model_);
-}
-
-SettingKey weight_decay_key() {
-  return {.name = "weight_decay",
-          .type = SettingKey::Type::kReal,
-          .meaning = "w of a term w/2 |theta|^2 in the loss",
-          .range = RealRange(),
-          .is_optional = true};
-}
-
-double weight_decay_from(const Settings& settings) {
-  const std::string name = weight_decay_key().name;
-  return settings.has(name) ? settings.real(name) : 0;
-}
-
-bool TensorShapes::has(const std::string& name) const {
-  return shapes.contains(name) || unreadable.contains(name);
-}
-
-bool TensorShapes::has_integers(const std::string& name) const {
-  const auto type = types.find(name);
-  return type != types.end() && type->second >= io::ElementType::kInt8 &&
-         type->second <= io::ElementType::kUInt64;
-}
-
-const std::vector<std::int64_t>& TensorShapes::at(const std::string& name) const {
-  const auto found = shapes.find(name);
-  if (found != shapes.end()) return found->second;
-  if (const auto odd = unreadable.find(name); odd != unreadable.end()) {
-    throw InputError(fmt::format(
-        "{}: tensor '{}': {}; real numbers in an array are expected", source, name, odd->second));
-  }
-  const std::vector<std::string> names = names_of(*this);
-  throw InputError(fmt::format("{}: no tensor '{}'{}; the file holds {}",
-                               source,
-                               name,
-                               did_you_mean(name, names),
-                               names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
-}
-
-const std::vector<std::int64_t>& TensorShapes::at(const std::string& name,
-                                                  std::size_t rank,
-                                                  const std::string& pattern) const {
-  const auto& shape = at(name);
-  const bool positive = std::all_of(shape.begin(), shape.end(), [](auto e) { return e >= 1; });
-  if (shape.size() != rank || !positive) {
-    throw InputError(
-        fmt::format("{}: tensor '{}': expected shape {} with no empty dimension, found {}",
-                    source,
-                    name,
-                    pattern,
-                    text(shape)));
-  }
-  return shape;
-}
-
-bool is_batch_count(const TensorShapes& checkpoint, const std::string& name) {
-  constexpr std::string_view kCount = "num_batches_tracked";
-  const std::size_t dot = name.rfind('.');
-  return name.substr(dot == std::string::npos ? 0 : dot + 1) == kCount &&
-         checkpoint.has_integers(name);
-}
-
-namespace {
-
-void require_shape(const TensorShapes& checkpoint,
-                   const std::string& name,
-                   const std::vector<std::int64_t>& expected) {
-  const auto& found = checkpoint.at(name);
-  if (found == expected) return;
-  throw InputError(fmt::format("{}: tensor '{}': expected shape {}, found {}",
-                               checkpoint.source,
-                               name,
-                               text(expected),
-                               text(found)));
-}
-
-}  // namespace
-
-void require_parameters(const Model& model, const TensorShapes& checkpoint) {
-  std::set<std::string> known;
-  for (const ParameterBlock& block : model.parameters) {
-    require_shape(checkpoint, block.name, block.shape);
-    known.insert(block.name);
-  }
-  for (const ModelBuffer& buffer : model.buffers) {
-    if (checkpoint.has(buffer.name)) require_shape(checkpoint, buffer.name, buffer.shape);
-    known.insert(buffer.name);
-  }
-  require_ties_hold(model.ties, checkpoint);
-  for (const auto& [name, shape] : checkpoint.shapes) {
-    if (known.contains(name) || is_batch_count(checkpoint, name)) continue;
-    throw InputError(fmt::format(
-        "{}: tensor '{}' of shape {} is no parameter of the {} model described; "
-        "check the number of layers and the kind in the problem file, or let a map ignore "
-        "it (`map`, ignore = [...])",
-        checkpoint.source,
-        name,
-        text(shape),
-        model.kind));
-  }
-}
-
-std::int64_t require_arrays(const Model& model, const TensorShapes& data) {
-  if (model.arrays.empty()) return 1;
-  std::int64_t samples = -1;
-  for (const DataArray& array : model.arrays) {
-    const auto& found = data.at(array.name);
-    std::vector<std::int64_t> expected = {found.empty() ? 0 : found[0]};
-    expected.insert(expected.end(), array.shape.begin(), array.shape.end());
-    // A trailing dimension of one may be left out: (samples,) stands for (samples, 1).
-    std::vector<std::int64_t> given = found;
-    while (given.size() > 1 && given.back() == 1) given.pop_back();
-    std::vector<std::int64_t> wanted = expected;
-    while (wanted.size() > 1 && wanted.back() == 1) wanted.pop_back();
-    if (found.empty() || given != wanted) {
-      throw InputError(fmt::format("{}: array '{}': expected shape (samples{}{}), found {}",
-                                   data.source,
-                                   array.name,
-                                   array.shape.empty() ? "," : ", ",
-                                   fmt::join(array.shape, ", "),
-                                   text(found)));
-    }
-    if (found[0] < 1) {
-      throw InputError(fmt::format("{}: array '{}' has no samples", data.source, array.name));
-    }
-    if (samples >= 0 && found[0] != samples) {
-      throw InputError(fmt::format("{}: array '{}' has {} samples, but '{}' has {}",
-                                   data.source,
-                                   array.name,
-                                   found[0],
-                                   model.arrays.front().name,
-                                   samples));
-    }
-    samples = found[0];
-  }
-  return samples;
 }
 
 }  // namespace hesscope

@@ -12,9 +12,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
-#include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,10 +20,8 @@
 #include <hesscope/autodiff/graph.h>
 #include <hesscope/core/invariance.h>
 #include <hesscope/core/parameter_block.h>
-#include <hesscope/core/settings.h>
 #include <hesscope/structured/structured_hessian.h>
 #include <hesscope/structured/structured_loss.h>
-#include <hesscope/tensors/tensor_file.h>
 
 namespace hesscope {
 
@@ -60,7 +55,7 @@ struct DataArray {
 
 /// A file that a model was made of.
 struct ModelFile {
-  std::filesystem::path path;
+  std::string path;
   std::string sha256;  ///< of the bytes that were read
 
   bool operator==(const ModelFile&) const = default;
@@ -193,57 +188,5 @@ class ModelBuilder {
   Model model_;
   std::shared_ptr<Graph> graph_;  // null once the model is finished
 };
-
-/// The key `weight_decay` of a kind whose models may have one: Model::weight_decay.
-SettingKey weight_decay_key();
-
-/// What the settings say of that key; 0 if nothing.
-double weight_decay_from(const Settings& settings);
-
-/// Names and shapes found in a file, and what else may be known of its tensors: what a model kind
-/// is fitted to.
-struct TensorShapes {
-  std::string source;  ///< the file, for messages
-  std::map<std::string, std::vector<std::int64_t>> shapes;
-  std::map<std::string, std::string> unreadable = {};  ///< why, by name: io::UnreadableTensor
-  std::string format = {};  ///< as TensorFile::format() names it; empty = no file
-  std::map<std::string, io::ElementType> types = {};  ///< of stored elements, where known
-  /// Names that are one tensor in the file, or transposes of each other, in the file's order.
-  std::vector<std::vector<std::string>> ties = {};
-  std::map<std::string, std::string> renamed = {};  ///< by names in the file, if others
-  /// The elements of a tensor that is there, row-major; empty where only shapes are known. Throws
-  /// InputError for what cannot be read.
-  std::function<std::vector<double>(const std::string& name)> read = {};
-
-  /// Whether the tensor's elements are known to be stored as integers.
-  bool has_integers(const std::string& name) const;
-
-  /// Whether a tensor of this name is there, readable or not.
-  bool has(const std::string& name) const;
-
-  /// The shape of a tensor that must be there, and readable. @throws InputError naming the file and
-  /// the tensor.
-  const std::vector<std::int64_t>& at(const std::string& name) const;
-
-  /// The same for a tensor that must have this rank. `pattern` is its documented shape, for the
-  /// message.
-  const std::vector<std::int64_t>& at(const std::string& name,
-                                      std::size_t rank,
-                                      const std::string& pattern) const;
-};
-
-/// Whether a tensor of a checkpoint counts batches (num_batches_tracked of batch normalisation): an
-/// integer that no model depends on.
-bool is_batch_count(const TensorShapes& checkpoint, const std::string& name);
-
-/// Checks that a checkpoint holds exactly the model's parameters, and perhaps its buffers and
-/// counts of batches: none missing, none of another shape, none too many, and what is tied equal.
-/// @throws InputError naming the file, the tensor, the expected and the found shape.
-void require_parameters(const Model& model, const TensorShapes& checkpoint);
-
-/// Checks that a data file holds the model's arrays with one common number of samples, and returns
-/// that number: 1 for a loss of the parameters alone, whose mean over any number of samples is the
-/// same. Further arrays are ignored. @throws InputError as above.
-std::int64_t require_arrays(const Model& model, const TensorShapes& data);
 
 }  // namespace hesscope

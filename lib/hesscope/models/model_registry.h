@@ -15,6 +15,7 @@
 
 #include <hesscope/core/settings.h>
 #include <hesscope/models/model.h>
+#include <hesscope/models/tensor_shapes.h>
 
 namespace hesscope {
 

@@ -259,7 +259,7 @@ Model build(const ChosenGraph& graph, const ModelSources& sources, const TensorS
   model.buffers = std::move(buffers);
   model.ties = std::move(ties);
   model.own_parameters = own_parameters(model, graph.tensors);
-  model.files = {{file.path, file.sha256}};
+  model.files = {{file.path.string(), file.sha256}};
   model.weight_decay = weight_decay_from(settings);
   model.searches_invariances = true;
   remarks.insert(remarks.end(),

@@ -10,7 +10,7 @@
 
 #include <hesscope/core/settings.h>
 #include <hesscope/import/importer.h>
-#include <hesscope/models/model.h>
+#include <hesscope/models/tensor_shapes.h>
 #include <hesscope/onnx/onnx_file.h>
 
 namespace hesscope {

@@ -14,6 +14,7 @@
 #include <hesscope/models/model.h>
 #include <hesscope/models/model_registry.h>
 #include <hesscope/models/tensor_copies.h>
+#include <hesscope/models/tensor_shapes.h>
 #include <hesscope/onnx/onnx_file.h>
 
 namespace hesscope {

@@ -108,7 +108,7 @@ Model build_plugin(const ModelSources& sources, const TensorShapes& checkpoint) 
     throw InputError(
         fmt::format("{}: the plug-in has made a model without a graph", path.string()));
   }
-  model.files = {{path, sha256}};
+  model.files = {{path.string(), sha256}};
   if (model.invariances.empty()) model.searches_invariances = true;
   return model;
 }

@@ -8,6 +8,7 @@
 
 #include <hesscope/core/executor.h>
 #include <hesscope/models/model.h>
+#include <hesscope/models/tensor_shapes.h>
 #include <hesscope/objective/sample_table.h>
 #include <hesscope/sampling/sampler.h>
 

@@ -11,6 +11,7 @@
 
 #include <hesscope/core/eigen.h>
 #include <hesscope/models/model.h>
+#include <hesscope/models/tensor_shapes.h>
 #include <hesscope/tensors/tensor_file.h>
 
 namespace hesscope {

@@ -129,7 +129,8 @@ namespace {
 void require_files(const ModelKind& kind, const ProblemFile& problem, const Model& model) {
   for (const std::filesystem::path& path :
        files_named(problem.model, kind.keys, problem.path.parent_path())) {
-    if (std::ranges::find(model.files, path, &ModelFile::path) != model.files.end()) continue;
+    if (std::ranges::find(model.files, path.string(), &ModelFile::path) != model.files.end())
+      continue;
     throw PreconditionError(
         fmt::format("Problem: a model of kind '{}' does not say that it was made of {}, which its "
                     "settings name (Model::files)",
@@ -139,8 +140,7 @@ void require_files(const ModelKind& kind, const ProblemFile& problem, const Mode
 }
 
 // The first file that is another one, for messages.
-std::filesystem::path changed_file(const std::vector<ModelFile>& before,
-                                   const std::vector<ModelFile>& now) {
+std::string changed_file(const std::vector<ModelFile>& before, const std::vector<ModelFile>& now) {
   const auto [old_file, new_file] = std::ranges::mismatch(before, now);
   return old_file != before.end() ? old_file->path : new_file->path;
 }
@@ -227,7 +227,7 @@ CheckpointObjective Problem::objective_at(const Eigen::VectorXd& theta,
   Model model = build_model(file_, data_, as_checkpoint(model_, theta, *buffers));
   if (model.files != model_.files) {
     throw InputError(fmt::format("{}: has changed since the run began; start again",
-                                 changed_file(model_.files, model.files).string()));
+                                 changed_file(model_.files, model.files)));
   }
   if (!have_same_layout(model, model_)) {
     throw PreconditionError(fmt::format(
@@ -247,8 +247,7 @@ std::shared_ptr<const CheckpointBuffers> Problem::read_buffers(
 Eigen::MatrixXd Problem::own_predictions() const {
   const Eigen::VectorXd& theta = model_.own_parameters;
   if (theta.size() == 0) return {};
-  const CheckpointBuffers own{
-      .source = model_.files.front().path.string(), .format = {}, .values = {}};
+  const CheckpointBuffers own{.source = model_.files.front().path, .format = {}, .values = {}};
   const CheckpointObjective at_own = objective_at(theta, model_.buffers.empty() ? nullptr : &own);
   return at_own.objective->predictions(theta, at_own.objective->all_samples());
 }

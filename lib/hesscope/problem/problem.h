@@ -18,6 +18,7 @@
 #include <hesscope/core/executor.h>
 #include <hesscope/models/model.h>
 #include <hesscope/models/model_registry.h>
+#include <hesscope/models/tensor_shapes.h>
 #include <hesscope/objective/fresh_samples.h>
 #include <hesscope/objective/graph_objective.h>
 #include <hesscope/objective/sample_table.h>

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <hesscope/models/model.h>
+#include <hesscope/models/tensor_shapes.h>
 
 namespace hesscope::detail {
 

@@ -8,8 +8,8 @@
 #include <stop_token>
 #include <string>
 
-#include <hesscope/models/model.h>
 #include <hesscope/models/model_registry.h>
+#include <hesscope/models/tensor_shapes.h>
 #include <hesscope/problem/problem_file.h>
 #include <hesscope/tensors/tensor_file.h>
 

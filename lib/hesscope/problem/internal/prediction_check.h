@@ -8,7 +8,7 @@
 
 #include <Eigen/Core>
 
-#include <hesscope/models/model.h>
+#include <hesscope/models/tensor_shapes.h>
 #include <hesscope/objective/graph_objective.h>
 
 namespace hesscope::detail {
