@@ -304,7 +304,7 @@ TEST(Losses, RefusesAClassAxisThatDoesNotFit) {
         loss_of(data, {.class_axis = 2}, {2, 3});
       },
       "array 'target' has the shape (samples, 3); for outputs "
-      "(samples, 2, 3) a class for each row of them by 'class_axis'");
+      "(samples, 2, 3) a class for each row of them (classes are on axis 2)");
 }
 
 TEST(Losses, RefusesTargetsThatAreNoProbabilities) {

@@ -2,6 +2,7 @@
 //
 // Models of the kind "onnx" from small files: which of their tensors are parameters, and what of
 // the others is refused.
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -12,6 +13,7 @@
 
 #include <hesscope/core/error.h>
 #include <hesscope/models/model_registry.h>
+#include <hesscope/objective/graph_objective.h>
 
 #include "support/files.h"
 #include "support/onnx_bytes.h"
@@ -21,8 +23,10 @@ namespace hesscope {
 namespace {
 
 using test::onnx::floats;
+using test::onnx::int64s;
 using test::onnx::int_attribute;
 using test::onnx::kFloat;
+using test::onnx::kInt64;
 using test::onnx::kString;
 using test::onnx::node;
 using test::onnx::tensor;
@@ -33,7 +37,8 @@ using Extents = std::vector<std::int64_t>;
 Model model_of(const std::vector<std::string>& nodes,
                const std::vector<std::string>& initializers,
                const Extents& shape,
-               const Extents& shape_of_target) {
+               const Extents& shape_of_target,
+               const std::map<std::string, SettingValue>& loss = {{"loss", std::string("mse")}}) {
   namespace text = test::onnx;
   std::string axes = text::axis("batch");
   for (const std::int64_t size : shape) axes += text::axis(size);
@@ -48,10 +53,9 @@ Model model_of(const std::vector<std::string>& nodes,
     return sizes;
   };
   const ModelKind& kind = *find_model_kind("onnx");
-  const Settings settings =
-      Settings::checked({{"file", std::string("model.onnx")}, {"loss", std::string("mse")}},
-                        kind.keys_with_sizes(),
-                        "[model]");
+  std::map<std::string, SettingValue> values = loss;
+  values["file"] = std::string("model.onnx");
+  const Settings settings = Settings::checked(values, kind.keys_with_sizes(), "[model]");
   const TensorShapes data{"data.npz",
                           {{"x", of_samples(shape)}, {"target", of_samples(shape_of_target)}}};
   return kind.create({settings, data, folder.path()});
@@ -115,6 +119,67 @@ TEST(OnnxModel, SaysWhichTensorHasElementsThatAreNotRead) {
                  {2});
       },
       "'s' has elements of type string, which are not read");
+}
+
+// y = x w, where x is (samples, 3, 2), with its first two axes made one unless `shape` is another.
+Model folded_model(const std::map<std::string, SettingValue>& loss,
+                   const Extents& target,
+                   const Extents& shape = {-1, 2}) {
+  return model_of(
+      {node({"MatMul", {"x", "w"}, {"h"}}), node({"Reshape", {"h", "shape"}, {"y"}})},
+      {tensor("w", kFloat, {2, 2}, floats({1, 2, 3, 4})),
+       tensor("shape", kInt64, {static_cast<std::int64_t>(shape.size())}, int64s(shape))},
+      {3, 2},
+      target,
+      loss);
+}
+
+// The loss at some parameters, with classes 0, 1, 1 and 0 again as targets.
+double loss_of(const Model& model) {
+  const SampleTable table = make_sample_table(
+      model,
+      5,
+      [&](const std::string& name) {
+        std::vector<double> values(5 * (name == "x" ? 6 : 3));
+        for (std::size_t i = 0; i < values.size(); ++i) {
+          const auto e = static_cast<double>(i);
+          values[i] = name == "x" ? std::sin(1 + e) : static_cast<double>(i % 4 == 1 || i % 4 == 2);
+        }
+        return values;
+      },
+      "data.npz");
+  const GraphObjective objective(model, table);
+  return objective.value(Eigen::Vector4d(0.3, -0.7, 1.1, 0.4), objective.all_samples());
+}
+
+TEST(OnnxModel, TakesAnOutputWhoseFirstAxisIsOfSamplesAndPositions) {
+  const SettingValue loss = std::string("cross-entropy");
+  const double expected =
+      loss_of(folded_model({{"loss", loss}, {"class_axis", std::int64_t{-1}}}, {3}, {-1, 3, 2}));
+  EXPECT_GT(expected, 0);
+  EXPECT_EQ(loss_of(folded_model({{"loss", loss}}, {3})), expected);
+  for (const std::int64_t axis : {1, -1}) {
+    const Model model = folded_model({{"loss", loss}, {"class_axis", axis}}, {3});
+    EXPECT_EQ(loss_of(model), expected) << axis;
+  }
+  const Model numbers = folded_model({{"loss", std::string("mse")}}, {6}, {-1, 1});
+  EXPECT_EQ(numbers.arrays.back().shape, (Extents{6, 1}));
+}
+
+TEST(OnnxModel, AsksWhereTheClassesOfAFoldedOutputAre) {
+  const SettingValue loss = std::string("cross-entropy");
+  const auto refuses = [&](const Extents& shape, const std::string& reason) {
+    test::expect_refusal<InputError>([&] { folded_model({{"loss", loss}}, {3}, shape); }, reason);
+  };
+  refuses({-1}, "the output has samples on the first of its 1 axes, together with others: classes");
+  refuses({-1, 2, 1}, "together with others: say by `class_axis` on which of them its classes are");
+  for (const std::int64_t axis : {0, 2, -2}) {
+    test::expect_refusal<ConfigError>(
+        [&] {
+          folded_model({{"loss", loss}, {"class_axis", axis}}, {3});
+        },
+        "of the 2 axes of the graph's output samples are on the first");
+  }
 }
 
 }  // namespace

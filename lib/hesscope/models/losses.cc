@@ -143,6 +143,10 @@ std::string_view to_string(LossKind kind) {
   return std::ranges::find(kLosses, kind, &NamedLoss::kind)->name;
 }
 
+bool takes_classes(LossKind kind) {
+  return kind == LossKind::kCrossEntropy || kind == LossKind::kNegativeLogLikelihood;
+}
+
 std::vector<SettingKey> loss_keys(const std::vector<LossKind>& choices) {
   SettingKey loss{.name = "loss", .meaning = "the loss of a sample"};
   for (const LossKind kind : choices) loss.choices.emplace_back(to_string(kind));

@@ -40,6 +40,9 @@ struct LossOptions {
 /// "cross-entropy".
 std::string_view to_string(LossKind kind);
 
+/// Whether its targets are classes, or probabilities of them.
+bool takes_classes(LossKind kind);
+
 /// The keys of a [model] table that losses take, `loss` first. @param choices  the losses the kind
 /// offers.
 std::vector<SettingKey> loss_keys(const std::vector<LossKind>& choices);

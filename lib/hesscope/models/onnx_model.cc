@@ -55,13 +55,20 @@ const Tensor& tensor_of(const std::vector<OnnxCandidate>& all, const std::string
   return *std::ranges::find(all, name, &OnnxCandidate::name)->tensor;
 }
 
+// What the output has of one sample.
+struct SampleOutput {
+  std::vector<std::int64_t> shape;
+  /// Whether the output's first axis is of samples and of the first axis here, as of (N T, C).
+  bool is_folded = false;
+};
+
 // The output's axes without the batch's, which is the first where none is marked.
-std::vector<std::int64_t> sample_shape(const OnnxFile& file,
-                                       const std::string& output,
-                                       const Value& value) {
+SampleOutput sample_output(const OnnxFile& file, const std::string& output, const Value& value) {
   const int batch = std::max(onnx::batch_axis(value.axes), 0);
-  if (value.is_known() || value.axes.empty() ||
-      value.axes[static_cast<std::size_t>(batch)].size != 1) {
+  const bool is_batch_alone =
+      !value.axes.empty() && value.axes[static_cast<std::size_t>(batch)].size == 1;
+  const bool is_folded = !value.axes.empty() && value.axes[0].has_batch && !is_batch_alone;
+  if (value.is_known() || (!is_batch_alone && !is_folded)) {
     throw InputError(fmt::format(
         "{}: output '{}' has the shape {}: one of its axes should be the samples' (the batch, N)",
         file.path.string(),
@@ -69,8 +76,34 @@ std::vector<std::int64_t> sample_shape(const OnnxFile& file,
         onnx::text(value.axes)));
   }
   std::vector<std::int64_t> shape = onnx::sizes_of(value.axes);
-  shape.erase(shape.begin() + batch);
-  return shape;
+  if (!is_folded) shape.erase(shape.begin() + batch);
+  return {shape, is_folded};
+}
+
+// The axis with the classes of a folded output, as losses count its axes: one more than the graph.
+// Classes have an axis of their own, so of two it is the last.
+std::int64_t folded_class_axis(const OnnxFile& file,
+                               const LossOptions& loss,
+                               const SampleOutput& output) {
+  const auto rank = static_cast<std::int64_t>(output.shape.size());
+  if (!loss.class_axis && rank == 2) return -1;
+  if (!loss.class_axis) {
+    throw InputError(fmt::format(
+        "{}: the output has samples on the first of its {} axes, together with others: {}",
+        file.path.string(),
+        rank,
+        rank > 2 ? "say by `class_axis` on which of them its classes are"
+                 : "classes need an axis of their own"));
+  }
+  const std::int64_t axis = *loss.class_axis;
+  if (axis == 0 || axis >= rank || axis <= -rank) {
+    loss.source.refuse("class_axis",
+                       fmt::format("'class_axis' is {}, but of the {} axes of the graph's output "
+                                   "samples are on the first",
+                                   axis,
+                                   rank));
+  }
+  return axis > 0 ? axis + 1 : axis;
 }
 
 // The graph's own values of the parameters.
@@ -239,9 +272,13 @@ Model build(const ChosenGraph& graph, const ModelSources& sources, const TensorS
                     printable(graph.output),
                     detail::kOnnxRecipe));
   }
-  const std::vector<std::int64_t> shape = sample_shape(file, graph.output, value);
+  const SampleOutput output = sample_output(file, graph.output, value);
+  const std::vector<std::int64_t>& shape = output.shape;
 
-  const LossOptions loss = loss_options(settings);
+  LossOptions loss = loss_options(settings);
+  if (output.is_folded && takes_classes(loss.kind)) {
+    loss.class_axis = folded_class_axis(file, loss, output);
+  }
   const std::string target = settings.has("target") ? settings.text("target") : "target";
   if (loss.kind != LossKind::kOutput) builder.set_prediction(*value.var);
   const std::string ends_in = remark_on_probabilities(loss, *value.var);

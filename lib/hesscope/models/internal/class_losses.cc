@@ -89,16 +89,18 @@ ClassRows class_rows_of(const LossOptions& options,
     axes.assign(fits ? 1 : 0, axis);
   }
   if (axes.empty()) {
-    refuse_target(data,
-                  target,
-                  fmt::format("has the shape {}; for outputs {} a class for each row of them{}, or "
-                              "a number for each output, is expected{}",
-                              with_samples(found),
-                              with_samples(shape),
-                              options.class_axis ? " by 'class_axis'" : "",
-                              data.has_integers(target) && trimmed(found) == trimmed(shape)
-                                  ? " (integers are classes: probabilities are stored as reals)"
-                                  : ""));
+    refuse_target(
+        data,
+        target,
+        fmt::format(
+            "has the shape {}; for outputs {} a class for each row of them{}, or "
+            "a number for each output, is expected{}",
+            with_samples(found),
+            with_samples(shape),
+            options.class_axis ? fmt::format(" (classes are on axis {})", *options.class_axis) : "",
+            data.has_integers(target) && trimmed(found) == trimmed(shape)
+                ? " (integers are classes: probabilities are stored as reals)"
+                : ""));
   }
   return {class_rows(output, shape, axes.front()), found};
 }
@@ -258,9 +260,7 @@ std::string remark_on_class_axis(const LossOptions& options,
                                  const std::vector<std::int64_t>& shape,
                                  const std::string& target,
                                  const TensorShapes& data) {
-  const bool has_classes =
-      options.kind == LossKind::kCrossEntropy || options.kind == LossKind::kNegativeLogLikelihood;
-  if (!has_classes || options.class_axis || shape.size() < 2) return {};
+  if (!takes_classes(options.kind) || options.class_axis || shape.size() < 2) return {};
   const bool is_any =
       detail::are_probabilities(options, shape, target, data) ||
       detail::possible_class_axes(shape, detail::target_shape(data, target)).size() > 1;
