@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -50,7 +51,8 @@ class GgnAnalyzer final : public Analyzer {
       const Spectrum of_g = point.spectrum_of(g, part(first, second));
       set(answer, gauss_newton_spectrum_, gauss_newton_norms_, point, g, of_g);
       const Eigen::MatrixXd r = *h - g;
-      const Spectrum of_r = point.spectrum_of(r, part(second, 1), of_g.rounding_band);
+      const Spectrum of_r = point.spectrum_of(
+          r, part(second, 1), std::max(of_g.rounding_band, point.hessian_error()));
       set(answer, functional_spectrum_, functional_norms_, point, r, of_r);
     } else if (point.hessian_status() == Status::kNotComputed) {
       const Objective& objective = point.objective();

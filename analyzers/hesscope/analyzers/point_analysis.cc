@@ -11,6 +11,7 @@
 #include <hesscope/core/stopwatch.h>
 #include <hesscope/noise/gradient_covariance.h>
 #include <hesscope/noise/internal/gradient_rounding.h>
+#include <hesscope/objective/hessian_error.h>
 #include <hesscope/sampling/random_stream.h>
 #include <hesscope/spectra/counted_spectrum.h>
 
@@ -136,6 +137,21 @@ Status PointAnalysis::hessian_status() {
   return *hessian_status_;
 }
 
+double PointAnalysis::hessian_error() {
+  if (!hessian_error_) {
+    hessian_error_ = 0;
+    if (const Eigen::MatrixXd* h = hessian()) {
+      const Eigen::VectorXd product =
+          objective_->hessian_times(theta_, sign_probe(theta_.size()), objective_->all_samples());
+      const double error = hesscope::hessian_error(*h, product);
+      if (std::isfinite(error) && error > kHessianAccuracy * detail::norm(*h)) {
+        hessian_error_ = error;
+      }
+    }
+  }
+  return *hessian_error_;
+}
+
 const Eigen::VectorXd* PointAnalysis::hessian_diagonal() {
   if (method() == SpectrumMethod::kDistributed) {
     return diagonal_status() == Status::kOk ? &distributed().diagonal : nullptr;
@@ -243,7 +259,7 @@ const Spectrum& PointAnalysis::spectrum() {
     const Eigen::MatrixXd* h = hessian();
     if (h != nullptr) {
       const ProgressMeter::Part part(meter_, options_.costs.spectrum);
-      spectrum_ = spectrum_of(*h, part.progress());
+      spectrum_ = spectrum_of(*h, part.progress(), hessian_error());
     } else if (method() == SpectrumMethod::kDistributed && status() == Status::kOk) {
       spectrum_ = distributed().spectrum;
     } else if (hessian_status() == Status::kNotComputed) {
@@ -261,6 +277,7 @@ void PointAnalysis::release() {
   operator_.reset();
   hessian_.reset();
   hessian_status_.reset();
+  hessian_error_.reset();
   diagonal_.reset();
   previous_.reset();
 }

@@ -150,6 +150,10 @@ class PointAnalysis {
   /// a matrix.
   Status hessian_status();
 
+  /// How far the matrix is from the Hessian, where that is more than kHessianAccuracy of its norm;
+  /// else, and without a matrix, 0. @cost hessian_times() once, and n^2.
+  double hessian_error();
+
   /// Its diagonal, also where it lies on several processes; else as hessian() and hessian_status().
   const Eigen::VectorXd* hessian_diagonal();
   Status diagonal_status();
@@ -158,8 +162,9 @@ class PointAnalysis {
   /// hessian_status() is not kNonFinite.
   const SymmetricOperator& hessian_operator();
 
-  /// The spectrum by the method chosen; its status is that of the point or the Hessian where that
-  /// is not kOk. Without a matrix it has the two ends only, with proof kConverged.
+  /// The spectrum by the method chosen, its rounding band at least hessian_error(); its status is
+  /// that of the point or the Hessian where that is not kOk. Without a matrix it has the two ends
+  /// only, with proof kConverged.
   const Spectrum& spectrum();
 
   /// The spectrum of another matrix, or the ends of that of another operator, by the same method.
@@ -268,6 +273,7 @@ class PointAnalysis {
   std::optional<Eigen::VectorXd> gradient_by_rounded_parameters_;
   std::optional<Eigen::MatrixXd> hessian_;
   std::optional<Status> hessian_status_;
+  std::optional<double> hessian_error_;
   std::optional<Eigen::VectorXd> diagonal_;
   std::optional<DistributedSpectrum> distributed_;
   std::unique_ptr<SymmetricOperator> operator_;

@@ -57,7 +57,9 @@ class SpectrumAnalyzer final : public Analyzer {
                              .lambda_max = 3,
                              .num_negative = 4,
                              .num_zero = 5,
-                             .num_dead = 6}};
+                             .num_dead = 6},
+                            "the largest eigenvalue magnitude; more where a product with H shows "
+                            "that it is less exact: its error, if above 1e-12 of its norm"};
   std::optional<VariableId> error_bound_;  // where it is asked for
 };
 

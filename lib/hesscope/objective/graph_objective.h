@@ -31,8 +31,13 @@ using RecordSource = std::function<void(SampleRange range, std::span<double> rec
 /// without w I, as PyTorch's libraries have it, and the Hessian exceeds it by w I where predictions
 /// are linear. Invariances of the model are none of its objective then.
 ///
-/// @cost hessian: as StructuredHessian says; generic: n / Sweep::kMaxDirections second-order sweeps
-///       over every sample, each restricted to the part of the network its columns and rows need;
+/// What structure found in the graph gives is held against a product with the Hessian, and is
+/// computed anew by the generic engine where it is off by more than 1e-10 of its norm, as of losses
+/// with finite differences.
+///
+/// @cost hessian: as StructuredHessian says, and hessian_times() once; generic:
+///       n / Sweep::kMaxDirections second-order sweeps over every sample, each restricted to the
+///       part of the network its columns and rows need;
 ///       memory one n x n matrix plus, per thread, a Sweep and a few blocks of n x kMaxDirections.
 ///       gauss_newton: the same or, where predictions have so few entries m that it is less, m + 1
 ///       gradients and m n^2 / 2 multiplications a sample, and some 16 KiB times n of memory.

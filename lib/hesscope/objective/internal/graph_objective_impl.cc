@@ -2,7 +2,9 @@
 #include <cmath>
 #include <utility>
 
+#include <hesscope/core/internal/norms.h>
 #include <hesscope/core/memory.h>
+#include <hesscope/objective/hessian_error.h>
 #include <hesscope/objective/internal/classification.h>
 #include <hesscope/objective/internal/gauss_newton_mean.h>
 #include <hesscope/objective/internal/graph_objective_impl.h>
@@ -48,9 +50,23 @@ Objective::Matrix GraphObjective::Impl::mean_hessian(const ConstVectorRef& theta
                                           ranks,
                                           progress,
                                           h);
-  if (is_finite || !has_finite_inputs(theta, range)) return h;
+  const bool is_good = is_finite ? is_exact(theta, range, h) : !has_finite_inputs(theta, range);
+  if (is_good) return h;
   h.resize(0, 0);
   return sums.curvature(Curvature::kHessian, theta, range, progress);
+}
+
+bool GraphObjective::Impl::is_exact(const ConstVectorRef& theta,
+                                    SampleRange range,
+                                    const Matrix& h) const {
+  if (model.structured_hessian != nullptr) return true;
+  const Vector product =
+      sums.curvature_times(Curvature::kHessian, theta, sign_probe(theta.size()), range);
+  constexpr double kMostError = 1e-10;  // of the norm: far above any rounding without cancellation
+  const double error = hessian_error(h, product);
+  const bool is_exact = !(error > kMostError * detail::norm(h)) || !std::isfinite(error);
+  Team* const others = ranks.team();
+  return others == nullptr ? is_exact : others->smallest(is_exact ? 1 : 0) != 0;
 }
 
 bool GraphObjective::Impl::has_room_for_hessian() const {

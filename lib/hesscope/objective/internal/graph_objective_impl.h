@@ -52,6 +52,12 @@ struct GraphObjective::Impl {
                       SampleRange range,
                       const ProgressCallback& progress) const;
 
+  // Whether what was found in the graph has lost no digits. It sums over the places where
+  // parameters are used, and curvatures there that are far larger than H cancel last: of a loss
+  // with finite differences ((f(x + d) - f(x)) / d)^2, by the square of what the generic engine
+  // loses, which takes the differences of derivatives first.
+  bool is_exact(const ConstVectorRef& theta, SampleRange range, const Matrix& h) const;
+
   // What has no room needs no plan, which grows with the number of parameters, too.
   bool has_room_for_hessian() const;
 
