@@ -77,6 +77,49 @@ TEST(ResultFile, NoFlippedByteGoesUnnoticedInNumbers) {
   EXPECT_EQ(WEXITSTATUS(status), 0) << "3, 4: wrong numbers were read; 5: too little was noticed";
 }
 
+// What HDF5 finds damaged, such as a list of links, is no reason to go on with what is left.
+TEST(ResultFile, NoFlippedByteHidesAVariable) {
+  const ScratchFolder folder;
+  const std::filesystem::path path = folder / "out.h5";
+  {
+    ResultFile file(path);
+    fill_sample(file);
+    file.define_dimension("many", "point", 2);
+    for (int i = 0; i < 40; ++i) {  // more than fit into the group's own header
+      const std::string name = "variable_" + std::to_string(i);
+      file.define_variable("many", spec(name, VariableType::kDouble, {"point"}));
+      file.write("many", name, span(std::vector<double>{1.0 * i, 2.0 * i}));
+    }
+    file.commit();
+  }
+  const auto names_of = [](const ResultReader& reader) {
+    std::vector<std::string> names;
+    for (const Group& group : reader.groups()) {
+      for (const Variable& variable : group.variables) {
+        names.push_back(group.name + "/" + variable.name);
+        for (const std::string& dimension : variable.dimensions) names.back() += " " + dimension;
+      }
+    }
+    return names;
+  };
+  const std::vector<std::string> names = names_of(ResultReader(path));
+  const std::string intact = test::read_bytes(path);
+  int num_noticed = 0;
+  constexpr int kTried = 300;
+  for (int i = 0; i < kTried; ++i) {
+    std::string damaged = intact;
+    const std::size_t at = 48 + (intact.size() - 48) / kTried * static_cast<std::size_t>(i);
+    damaged[at] = static_cast<char>(damaged[at] ^ 0x10);
+    test::write_anew(path, damaged);
+    try {
+      EXPECT_EQ(names_of(ResultReader(path)), names) << "byte " << at;
+    } catch (const InputError&) {
+      ++num_noticed;
+    }
+  }
+  EXPECT_GT(num_noticed, kTried / 10);
+}
+
 TEST(ResultFile, ReportsAFullDiskAndLeavesNothing) {
   // A limit on the size of files stands in for the disk: writes beyond it fail with EFBIG once the
   // signal is ignored. In a child, since limits are for the whole process.

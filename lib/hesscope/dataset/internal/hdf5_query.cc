@@ -21,49 +21,54 @@ std::string without_padding(std::string text) {
   return text;
 }
 
-bool read_text_attribute(hid_t attribute, hid_t stored, AttributeValue& value) {
+AttributeRead read_text_attribute(hid_t attribute, hid_t stored, AttributeValue& value) {
   const Hid space(H5Aget_space(attribute), H5Sclose);
-  if (H5Sget_simple_extent_npoints(space.get()) != 1) return false;
+  const hssize_t count = H5Sget_simple_extent_npoints(space.get());
+  if (count < 0) return AttributeRead::kDamaged;
+  if (count != 1) return AttributeRead::kForeign;
   if (H5Tis_variable_str(stored) > 0) {
     const Hid type(H5Tget_native_type(stored, H5T_DIR_DEFAULT), H5Tclose);
     char* text = nullptr;
-    if (H5Aread(attribute, type.get(), &text) < 0) return false;
+    if (H5Aread(attribute, type.get(), &text) < 0) return AttributeRead::kDamaged;
     value.emplace<std::string>(text != nullptr ? text : "");
     H5Dvlen_reclaim(type.get(), space.get(), H5P_DEFAULT, &text);
-    return true;
+    return AttributeRead::kDone;
   }
   std::string result(H5Tget_size(stored), '\0');
-  if (H5Aread(attribute, stored, result.data()) < 0) return false;
+  if (H5Aread(attribute, stored, result.data()) < 0) return AttributeRead::kDamaged;
   value.emplace<std::string>(without_padding(std::move(result)));
-  return true;
+  return AttributeRead::kDone;
 }
 
 template <typename T>
-bool read_number_attribute(hid_t attribute, hid_t memory_type, AttributeValue& value) {
+AttributeRead read_number_attribute(hid_t attribute, hid_t memory_type, AttributeValue& value) {
   const Hid space(H5Aget_space(attribute), H5Sclose);
   const hssize_t count = H5Sget_simple_extent_npoints(space.get());
-  if (count < 0) return false;
+  if (count < 0) return AttributeRead::kDamaged;
   std::vector<T> values(static_cast<std::size_t>(count));
-  if (count > 0 && H5Aread(attribute, memory_type, values.data()) < 0) return false;
+  if (count > 0 && H5Aread(attribute, memory_type, values.data()) < 0) {
+    return AttributeRead::kDamaged;
+  }
   if (count == 1 && H5Sget_simple_extent_type(space.get()) == H5S_SCALAR) {
     value.emplace<T>(values[0]);
-    return true;
+    return AttributeRead::kDone;
   }
   if constexpr (std::is_same_v<T, std::int64_t>) {
     value.emplace<std::vector<double>>(values.begin(), values.end());
   } else {
     value.emplace<std::vector<T>>(std::move(values));
   }
-  return true;
+  return AttributeRead::kDone;
 }
 
 std::string last_part(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 }  // namespace
 
-bool read_attribute(hid_t object, const char* name, AttributeValue& value) {
+AttributeRead read_attribute(hid_t object, const char* name, AttributeValue& value) {
   const Hid attribute(H5Aopen(object, name, H5P_DEFAULT), H5Aclose);
   const Hid stored(H5Aget_type(attribute.get()), H5Tclose);
+  if (!attribute || !stored) return AttributeRead::kDamaged;
   switch (H5Tget_class(stored.get())) {
     case H5T_STRING: {
       return read_text_attribute(attribute.get(), stored.get(), value);
@@ -76,14 +81,16 @@ bool read_attribute(hid_t object, const char* name, AttributeValue& value) {
       }
       return read_number_attribute<std::int64_t>(attribute.get(), H5T_NATIVE_INT64, value);
     default:
-      return false;
+      return AttributeRead::kForeign;
   }
 }
 
-std::string text_attribute(hid_t object, const char* name) {
-  if (H5Aexists(object, name) <= 0) return {};
+std::optional<std::string> text_attribute(hid_t object, const char* name) {
+  const htri_t exists = H5Aexists(object, name);
+  if (exists < 0) return std::nullopt;
+  if (exists == 0) return std::string();
   AttributeValue value;
-  if (!read_attribute(object, name, value)) return {};
+  if (read_attribute(object, name, value) == AttributeRead::kDamaged) return std::nullopt;
   const auto* text = std::get_if<std::string>(&value);
   return text != nullptr ? *text : std::string();
 }
@@ -123,7 +130,7 @@ VariableType type_of(hid_t dataset) {
   }
 }
 
-std::string dimension_name(hid_t dataset, unsigned axis) {
+std::optional<std::string> dimension_name(hid_t dataset, unsigned axis) {
   std::string name;
   const auto take_first = [](hid_t, unsigned, hid_t scale, void* out) -> herr_t {
     const ssize_t length = H5Iget_name(scale, nullptr, 0);
@@ -134,13 +141,15 @@ std::string dimension_name(hid_t dataset, unsigned axis) {
     *static_cast<std::string*>(out) = last_part(path);
     return 1;
   };
-  if (H5DSget_num_scales(dataset, axis) > 0) {
-    H5DSiterate_scales(dataset, axis, nullptr, take_first, &name);
+  const int count = H5DSget_num_scales(dataset, axis);
+  if (count < 0) return std::nullopt;
+  if (count > 0 && H5DSiterate_scales(dataset, axis, nullptr, take_first, &name) < 0) {
+    return std::nullopt;
   }
   return name;
 }
 
-std::vector<std::string> link_names(hid_t group) {
+std::optional<std::vector<std::string>> link_names(hid_t group) {
   std::vector<std::string> names;
   const auto collect = [](hid_t, const char* name, const H5L_info_t* info, void* out) -> herr_t {
     try {
@@ -152,12 +161,14 @@ std::vector<std::string> link_names(hid_t group) {
   };
   if (H5Literate(group, H5_INDEX_CRT_ORDER, H5_ITER_INC, nullptr, collect, &names) < 0) {
     names.clear();
-    H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, nullptr, collect, &names);
+    if (H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, nullptr, collect, &names) < 0) {
+      return std::nullopt;
+    }
   }
   return names;
 }
 
-std::vector<std::string> attribute_names(hid_t object) {
+std::optional<std::vector<std::string>> attribute_names(hid_t object) {
   std::vector<std::string> names;
   const auto collect = [](hid_t, const char* name, const H5A_info_t*, void* out) -> herr_t {
     try {
@@ -169,7 +180,9 @@ std::vector<std::string> attribute_names(hid_t object) {
   };
   if (H5Aiterate2(object, H5_INDEX_CRT_ORDER, H5_ITER_INC, nullptr, collect, &names) < 0) {
     names.clear();
-    H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_INC, nullptr, collect, &names);
+    if (H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_INC, nullptr, collect, &names) < 0) {
+      return std::nullopt;
+    }
   }
   return names;
 }

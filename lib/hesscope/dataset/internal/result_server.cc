@@ -92,16 +92,31 @@ class ResultServer final : public FileServer {
     return group.name + "/" + group.variables[place.variable].name;
   }
 
+  /// What was read. Refuses a file in which that could not be.
+  template <typename T>
+  T require(const std::string& object, std::string_view what, std::optional<T> found) const {
+    if (!found) fail(object, fmt::format("its {} cannot be read", what));
+    return *std::move(found);
+  }
+
   void read_group(const std::string& name, hid_t id) {
     Group group{.name = name, .attributes = {}, .dimensions = {}, .variables = {}};
-    for (const std::string& attribute : attribute_names(id)) {
+    const std::string object_of_group = fmt::format("group '{}/'", name);
+    for (const std::string& attribute :
+         require(object_of_group, "list of attributes", attribute_names(id))) {
       AttributeValue value;
-      if (read_attribute(id, attribute.c_str(), value)) {
-        group.attributes.push_back({attribute, std::move(value)});
+      switch (read_attribute(id, attribute.c_str(), value)) {
+        case AttributeRead::kDone:
+          group.attributes.push_back({attribute, std::move(value)});
+          break;
+        case AttributeRead::kDamaged:
+          fail(object_of_group, fmt::format("its attribute '{}' cannot be read", attribute));
+        case AttributeRead::kForeign:
+          break;
       }
     }
     std::vector<std::pair<std::string, Hid>> subgroups;
-    for (const std::string& link : link_names(id)) {
+    for (const std::string& link : require(object_of_group, "list of links", link_names(id))) {
       Hid object(H5Oopen(id, link.c_str(), H5P_DEFAULT), H5Oclose);
       if (!object) fail(fmt::format("object '{}/{}'", name, link), "cannot be opened");
       const H5I_type_t type = H5Iget_type(object.get());
@@ -124,9 +139,14 @@ class ResultServer final : public FileServer {
     std::vector<hsize_t> shape(static_cast<std::size_t>(rank));
     H5Sget_simple_extent_dims(space.get(), shape.data(), nullptr);
 
-    const bool is_scale = H5DSis_scale(dataset) > 0 && rank == 1;
-    const bool is_bare =
-        is_scale && text_attribute(dataset, "NAME").starts_with(netcdf::kBareDimensionName);
+    const htri_t is_any_scale = H5DSis_scale(dataset);
+    if (is_any_scale < 0) fail(object, "whether it is a dimension cannot be read");
+    const auto text = [&](const char* attribute) {
+      return require(
+          object, fmt::format("attribute '{}'", attribute), text_attribute(dataset, attribute));
+    };
+    const bool is_scale = is_any_scale > 0 && rank == 1;
+    const bool is_bare = is_scale && text("NAME").starts_with(netcdf::kBareDimensionName);
     if (is_scale)
       group.dimensions.push_back(
           {.name = name, .size = static_cast<std::int64_t>(shape[0]), .has_coordinate = !is_bare});
@@ -137,15 +157,16 @@ class ResultServer final : public FileServer {
     variable.type = type_of(dataset);
     variable.shape.assign(shape.begin(), shape.end());
     for (unsigned axis = 0; axis < shape.size(); ++axis) {
-      variable.dimensions.push_back(is_scale ? name : dimension_name(dataset, axis));
+      variable.dimensions.push_back(
+          is_scale ? name : require(object, "dimensions", dimension_name(dataset, axis)));
     }
-    variable.long_name = text_attribute(dataset, "long_name");
-    variable.units = text_attribute(dataset, "units");
-    variable.definition = text_attribute(dataset, "definition");
-    variable.references = items(text_attribute(dataset, "references"));
-    variable.flag_meanings = words(text_attribute(dataset, "flag_meanings"));
-    variable.coordinates = words(text_attribute(dataset, "coordinates"));
-    variable.ancillary_variables = text_attribute(dataset, "ancillary_variables");
+    variable.long_name = text("long_name");
+    variable.units = text("units");
+    variable.definition = text("definition");
+    variable.references = items(text("references"));
+    variable.flag_meanings = words(text("flag_meanings"));
+    variable.coordinates = words(text("coordinates"));
+    variable.ancillary_variables = text("ancillary_variables");
     std::string obstacle;
     if (variable.type != VariableType::kOther) {
       obstacle = obstacle_of(object, dataset, variable.type, shape);
