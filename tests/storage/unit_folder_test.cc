@@ -270,6 +270,30 @@ TEST_F(UnitFolderTest, RemovesWhatAKilledWriterLeft) {
   EXPECT_TRUE(fs::exists(folder_ / ".other.h5.tmp-1"));
 }
 
+TEST_F(UnitFolderTest, AFolderWithAnythingElseInItIsLeftAlone) {
+  const auto refuses = [&](const std::string& name) {
+    for (const Others others : {Others::kRefuse, Others::kDiscard}) {
+      EXPECT_THAT([&] { UnitFolder(output_, configuration_, others); },
+                  ThrowsMessage<ConfigError>(
+                      HasSubstr("out.h5.units: holds '" + name + "', which is no finished part")));
+    }
+    remove_units(output_, configuration_);
+    EXPECT_TRUE(fs::exists(units_ / name));
+    fs::remove(units_ / name);
+  };
+  fs::create_directory(units_);
+  test::write_bytes(units_ / "notes.txt", "mine");
+  refuses("notes.txt");
+  fs::create_directory(units_ / "sub");
+  refuses("sub");
+  fs::create_directory(units_ / "a.unit");
+  refuses("a.unit");
+  UnitFolder(output_, configuration_, Others::kRefuse).write("a", "1");
+  test::write_bytes(units_ / "notes.txt", "mine");
+  refuses("notes.txt");
+  EXPECT_EQ(UnitFolder(output_, configuration_, Others::kRefuse).read("a"), "1");
+}
+
 TEST_F(UnitFolderTest, SaysWhatIsInTheWay) {
   test::write_bytes(units_, "a file");
   EXPECT_THAT([&] { UnitFolder(output_, configuration_, Others::kRefuse); },

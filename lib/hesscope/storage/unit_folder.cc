@@ -10,6 +10,8 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/core/printable.h>
+#include <hesscope/storage/input_file.h>
 #include <hesscope/storage/sha256.h>
 #include <hesscope/storage/unit_folder.h>
 
@@ -58,6 +60,22 @@ bool has_no_units(const fs::path& folder) {
   return !error;
 }
 
+// The name of something in the folder that no run puts there; nothing where all is a run's.
+std::optional<std::string> foreign_entry(const fs::path& folder) {
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    const fs::path extension = entry->path().extension();
+    const bool is_temporary = name.starts_with(".") && name.find(".tmp-") != std::string::npos;
+    const bool is_own_name = name == kConfiguration || extension == kUnitsSuffix ||
+                             extension == kJournalSuffix || is_temporary;
+    std::error_code ignored;
+    if (!is_own_name || fs::is_directory(entry->symlink_status(ignored))) return name;
+  }
+  return std::nullopt;
+}
+
 // The text that was kept with it; nothing where there is none or it is damaged.
 std::optional<std::string> read_configuration(const fs::path& folder) {
   const fs::path path = folder / kConfiguration;
@@ -88,8 +106,9 @@ void remove_temporaries(const fs::path& folder, const std::string& prefix) noexc
 }
 
 // Whole or not at all: a process killed meanwhile leaves what remove_remnants() knows, never units
-// without their configuration.
+// without their configuration. Not where someone has put anything else there.
 void remove_folder(const fs::path& folder) noexcept {
+  if (foreign_entry(folder)) return;
   std::error_code error;
   const fs::path remnant = remnant_of(folder);
   fs::remove_all(remnant, error);
@@ -97,10 +116,18 @@ void remove_folder(const fs::path& folder) noexcept {
   fs::remove_all(error ? folder : remnant, error);
 }
 
-// Whether a folder is of this run. Units of another are refused, or they go.
+// Whether a folder is of this run. Units of another are refused, or they go; so is a folder with
+// anything else in it, which would go with the units.
 bool admit(const fs::path& folder,
            const RunConfiguration& configuration,
            UnitFolder::Others others) {
+  if (const std::optional<std::string> foreign = foreign_entry(folder)) {
+    throw ConfigError(
+        fmt::format("{}: holds '{}', which is no finished part of a run; the folder would go when "
+                    "the run is done: move it, or choose another output",
+                    folder.string(),
+                    printable(*foreign)));
+  }
   const std::optional<std::string> theirs = read_configuration(folder);
   if (theirs == text_of(configuration)) return true;
   if (has_no_units(folder)) return false;

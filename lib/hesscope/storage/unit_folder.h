@@ -38,7 +38,8 @@ class UnitFolder {
   /// Creates OUTPUT.units, or opens it and removes what a killed process left half-written, and
   /// what is damaged, of another run or of another unit than its name says (see remarks()).
   /// @throws ConfigError naming the first key in which the configuration of units found there
-  ///         differs; OutputError if the folder cannot be created, read or written.
+  ///         differs, or what else is in the folder; OutputError if the folder cannot be created,
+  ///         read or written.
   /// @cost   reads a table of each file there, none of the units.
   UnitFolder(const std::filesystem::path& output,
              const RunConfiguration& configuration,
