@@ -147,13 +147,15 @@ TEST(Losses, AreNotANumberWhereDataHaveALabelThatIsNone) {
   }
 }
 
-TEST(Losses, DoNotReduceOverSamples) {
-  for (const char* reduction : {"mean", "sum"}) {
-    OperatorFixture op("SoftmaxCrossEntropyLoss");
-    op.with("reduction", reduction).data({kClasses});
-    add_indices(op, {}, kClasses);
-    expect_refused(op, std::string("reduction '") + reduction + "' over axis 0 of (N,), the batch");
-  }
+TEST(Losses, DoNotAddUpOverSamples) {
+  OperatorFixture sum("SoftmaxCrossEntropyLoss");
+  sum.with("reduction", "sum").data({kClasses});
+  add_indices(sum, {}, kClasses);
+  expect_refused(sum, "reduction 'sum' over axis 0 of (N,), the batch");
+  OperatorFixture weighted("NegativeLogLikelihoodLoss");
+  weighted.with("ignore_index", 0).data({kClasses});
+  add_indices(weighted, {}, kClasses);
+  expect_refused(weighted, "'mean' over axis 0 of (N,), the batch (N), with weights or ignored");
   OperatorFixture classes("NegativeLogLikelihoodLoss");
   classes.data_with_axes({{.size = 1}, onnx::kBatchAxis}).integers({1}, {0});
   expect_refused(classes, "its classes are along axis 1 of (1, N), the batch (N)");

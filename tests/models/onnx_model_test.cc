@@ -25,11 +25,13 @@ namespace {
 using test::onnx::floats;
 using test::onnx::int64s;
 using test::onnx::int_attribute;
+using test::onnx::ints_attribute;
 using test::onnx::kFloat;
 using test::onnx::kInt64;
 using test::onnx::kString;
 using test::onnx::node;
 using test::onnx::tensor;
+using test::onnx::text_attribute;
 
 using Extents = std::vector<std::int64_t>;
 
@@ -135,7 +137,7 @@ Model folded_model(const std::map<std::string, SettingValue>& loss,
 }
 
 // The loss at some parameters, with classes 0, 1, 1 and 0 again as targets.
-double loss_of(const Model& model) {
+double loss_of(const Model& model, double last = 0.4) {
   const SampleTable table = make_sample_table(
       model,
       5,
@@ -149,7 +151,9 @@ double loss_of(const Model& model) {
       },
       "data.npz");
   const GraphObjective objective(model, table);
-  return objective.value(Eigen::Vector4d(0.3, -0.7, 1.1, 0.4), objective.all_samples());
+  Eigen::VectorXd theta = Eigen::VectorXd::Constant(model.num_parameters(), last);
+  theta.head(4) << 0.3, -0.7, 1.1, 0.4;
+  return objective.value(theta, objective.all_samples());
 }
 
 TEST(OnnxModel, TakesAnOutputWhoseFirstAxisIsOfSamplesAndPositions) {
@@ -164,6 +168,98 @@ TEST(OnnxModel, TakesAnOutputWhoseFirstAxisIsOfSamplesAndPositions) {
   }
   const Model numbers = folded_model({{"loss", std::string("mse")}}, {6}, {-1, 1});
   EXPECT_EQ(numbers.arrays.back().shape, (Extents{6, 1}));
+}
+
+// x, (samples, 3, 2), through some nodes to the model's own loss y, with w and v as parameters.
+Model own_loss(const std::vector<std::string>& nodes, const std::string& loss = "output") {
+  return model_of(nodes,
+                  {tensor("w", kFloat, {2, 2}, floats({1, 2, 3, 4})),
+                   tensor("v", kFloat, {}, floats({0.25})),
+                   tensor("one", kInt64, {1}, int64s({1}))},
+                  {3, 2},
+                  {},
+                  {{"loss", loss}});
+}
+
+const std::string kProduct = node({"MatMul", {"x", "w"}, {"h"}});
+
+std::string mean_of(const std::string& input,
+                    const std::string& output,
+                    const Extents& axes = {},
+                    std::int64_t keeps = 0) {
+  std::vector<std::string> attributes = {int_attribute("keepdims", keeps)};
+  if (!axes.empty()) attributes.push_back(ints_attribute("axes", axes));
+  return node({"ReduceMean", {input}, {output}, attributes});
+}
+
+TEST(OnnxModel, TakesTheMeanOverSamplesAsItsLoss) {
+  const std::string squares = node({"Mul", {"h", "h"}, {"s"}});
+  const double expected = loss_of(own_loss({kProduct, squares, mean_of("s", "y", {1, 2})}));
+  EXPECT_GT(expected, 0);
+  EXPECT_EQ(loss_of(own_loss({kProduct, squares, mean_of("s", "y")})), expected);
+  // Over samples first, then over what is left.
+  const Model in_steps =
+      own_loss({kProduct, squares, mean_of("s", "m", {0}, 1), mean_of("m", "y")});
+  EXPECT_EQ(loss_of(in_steps), expected);
+  // v mean - v + mean / v, in numbers of shape (1, 1, 1).
+  const Model linear = own_loss({kProduct,
+                                 squares,
+                                 mean_of("s", "m", {}, 1),
+                                 node({"Mul", {"v", "m"}, {"a"}}),
+                                 node({"Div", {"m", "v"}, {"b"}}),
+                                 node({"Sub", {"a", "v"}, {"c"}}),
+                                 node({"Add", {"b", "c"}, {"d"}}),
+                                 node({"Squeeze", {"d"}, {"y"}})});
+  ASSERT_EQ(names_of(linear.parameters), (Names{"w", "v"}));
+  constexpr double kV = 0.9;
+  EXPECT_NEAR(loss_of(linear, kV), kV * expected - kV + expected / kV, 1e-14);
+}
+
+// Scores of three classes at two places, whose labels count the entries of x above v.
+Model own_cross_entropy(const std::vector<std::string>& attributes, const std::string& last = {}) {
+  std::vector<std::string> nodes = {
+      kProduct,
+      node({"Greater", {"x", "v"}, {"g"}}),
+      node({"Cast", {"g"}, {"c"}, {int_attribute("to", kInt64)}}),
+      node({"ReduceSum", {"c", "one"}, {"l"}, {int_attribute("keepdims", 0)}}),
+      node({"SoftmaxCrossEntropyLoss", {"h", "l"}, {last.empty() ? "y" : "e"}, attributes})};
+  if (!last.empty()) nodes.push_back(last);
+  return own_loss(nodes);
+}
+
+TEST(OnnxModel, TakesAMeanOfCrossEntropiesAsItsLoss) {
+  const double expected =
+      loss_of(own_cross_entropy({text_attribute("reduction", "none")}, mean_of("e", "y", {1})));
+  EXPECT_GT(expected, 0);
+  EXPECT_NEAR(loss_of(own_cross_entropy({})), expected, 1e-15);
+  for (const auto& [attributes, words] : std::vector<std::pair<Names, std::string>>{
+           {{text_attribute("reduction", "sum")}, "reduction 'sum' over axis 0 of (N, 2)"},
+           {{int_attribute("ignore_index", 7)}, "the batch (N), with weights or ignored labels"}}) {
+    test::expect_refusal<InputError>(
+        [&, &attributes = attributes] { own_cross_entropy(attributes); }, words);
+  }
+}
+
+TEST(OnnxModel, RefusesWhatIsNotLinearInAMeanOverSamples) {
+  const std::string squares = node({"Mul", {"h", "h"}, {"s"}});
+  const std::string reason = "takes a mean over the batch (N)";
+  const auto refuses = [&](const std::string& last) {
+    test::expect_refusal<InputError>(
+        [&] {
+          own_loss({kProduct, squares, mean_of("s", "m"), last});
+        },
+        reason);
+  };
+  refuses(node({"Sqrt", {"m"}, {"y"}}));
+  refuses(node({"Mul", {"m", "m"}, {"y"}}));
+  refuses(node({"Div", {"v", "m"}, {"y"}}));
+  refuses(node({"Sub", {"h", "m"}, {"y"}}));
+  refuses(node({"MatMul", {"h", "m"}, {"y"}}));
+  test::expect_refusal<InputError>(
+      [&] {
+        own_loss({kProduct, squares, mean_of("s", "y")}, "mse");
+      },
+      "is a mean over the batch (N), taken by node 'y' (ReduceMean");
 }
 
 TEST(OnnxModel, AsksWhereTheClassesOfAFoldedOutputAre) {

@@ -141,6 +141,17 @@ inline std::string int_attribute(const std::string& name, std::int64_t value) {
   return attribute(name, AttributeType::kInt, number(3, value));
 }
 
+inline std::string ints_attribute(const std::string& name,
+                                  const std::vector<std::int64_t>& values) {
+  std::string bytes;
+  for (const std::int64_t value : values) bytes += number(8, value);
+  return attribute(name, AttributeType::kInts, bytes);
+}
+
+inline std::string text_attribute(const std::string& name, const std::string& value) {
+  return attribute(name, AttributeType::kString, part(4, value));
+}
+
 inline std::string float_attribute(const std::string& name, float value) {
   return attribute(name, AttributeType::kFloat, real(2, value));
 }

@@ -82,6 +82,9 @@ struct Value {
   std::shared_ptr<const std::vector<Value>> tensors = {};  ///< of a sequence, which has no axes
   /// Of integers that count samples; null: none.
   std::shared_ptr<const SampleNumbers> sample_numbers = {};
+  /// Of the mean over the batch of what this is for one sample, the node that takes it; else null
+  /// (internal/batch_means.h).
+  std::shared_ptr<const std::string> batch_mean = {};
 
   bool counts_samples() const { return sample_numbers != nullptr; }
 

@@ -11,6 +11,7 @@
 #include <hesscope/core/printable.h>
 #include <hesscope/import/importer.h>
 #include <hesscope/models/internal/onnx_inputs.h>
+#include <hesscope/models/internal/onnx_output.h>
 #include <hesscope/models/losses.h>
 #include <hesscope/models/onnx_model.h>
 #include <hesscope/models/onnx_tensors.h>
@@ -25,18 +26,6 @@ using onnx::ElementKind;
 using onnx::OnnxFile;
 using onnx::Tensor;
 using onnx::Value;
-
-std::string chosen_output(const OnnxFile& file, const Settings& settings) {
-  const std::vector<std::string> names = onnx::output_names(file);
-  if (settings.has("output")) return settings.text("output");
-  if (names.size() == 1) return names.front();
-  if (names.empty()) throw InputError(file.path.string() + ": the graph has no output");
-  throw InputError(fmt::format(
-      "{}: the graph has the outputs {}: say which in the problem file, as by output = \"{}\"",
-      file.path.string(),
-      fmt::join(names, ", "),
-      names.front()));
-}
 
 // A tensor without entries leaves an optional input out, or is joined with others.
 Value constant_of(const Tensor& tensor, const std::vector<double>& values, ModelBuilder& builder) {
@@ -55,57 +44,6 @@ const Tensor& tensor_of(const std::vector<OnnxCandidate>& all, const std::string
   return *std::ranges::find(all, name, &OnnxCandidate::name)->tensor;
 }
 
-// What the output has of one sample.
-struct SampleOutput {
-  std::vector<std::int64_t> shape;
-  /// Whether the output's first axis is of samples and of the first axis here, as of (N T, C).
-  bool is_folded = false;
-};
-
-// The output's axes without the batch's, which is the first where none is marked.
-SampleOutput sample_output(const OnnxFile& file, const std::string& output, const Value& value) {
-  const int batch = std::max(onnx::batch_axis(value.axes), 0);
-  const bool is_batch_alone =
-      !value.axes.empty() && value.axes[static_cast<std::size_t>(batch)].size == 1;
-  const bool is_folded = !value.axes.empty() && value.axes[0].has_batch && !is_batch_alone;
-  if (value.is_known() || (!is_batch_alone && !is_folded)) {
-    throw InputError(fmt::format(
-        "{}: output '{}' has the shape {}: one of its axes should be the samples' (the batch, N)",
-        file.path.string(),
-        printable(output),
-        onnx::text(value.axes)));
-  }
-  std::vector<std::int64_t> shape = onnx::sizes_of(value.axes);
-  if (!is_folded) shape.erase(shape.begin() + batch);
-  return {shape, is_folded};
-}
-
-// The axis with the classes of a folded output, as losses count its axes: one more than the graph.
-// Classes have an axis of their own, so of two it is the last.
-std::int64_t folded_class_axis(const OnnxFile& file,
-                               const LossOptions& loss,
-                               const SampleOutput& output) {
-  const auto rank = static_cast<std::int64_t>(output.shape.size());
-  if (!loss.class_axis && rank == 2) return -1;
-  if (!loss.class_axis) {
-    throw InputError(fmt::format(
-        "{}: the output has samples on the first of its {} axes, together with others: {}",
-        file.path.string(),
-        rank,
-        rank > 2 ? "say by `class_axis` on which of them its classes are"
-                 : "classes need an axis of their own"));
-  }
-  const std::int64_t axis = *loss.class_axis;
-  if (axis == 0 || axis >= rank || axis <= -rank) {
-    loss.source.refuse("class_axis",
-                       fmt::format("'class_axis' is {}, but of the {} axes of the graph's output "
-                                   "samples are on the first",
-                                   axis,
-                                   rank));
-  }
-  return axis > 0 ? axis + 1 : axis;
-}
-
 // The graph's own values of the parameters.
 Eigen::VectorXd own_parameters(const Model& model, const std::vector<OnnxCandidate>& tensors) {
   Eigen::VectorXd theta(model.num_parameters());
@@ -121,7 +59,7 @@ Eigen::VectorXd own_parameters(const Model& model, const std::vector<OnnxCandida
 struct ChosenGraph {
   explicit ChosenGraph(const ModelSources& sources)
       : file(onnx::read_onnx_file(sources.folder / sources.settings.text("file"))),
-        output(chosen_output(file, sources.settings)),
+        output(detail::chosen_output(file, sources.settings)),
         needs(onnx::dependencies_of(file, output)),
         tensors(detail::onnx_candidates(file, needs)) {}
 
@@ -272,13 +210,10 @@ Model build(const ChosenGraph& graph, const ModelSources& sources, const TensorS
                     printable(graph.output),
                     detail::kOnnxRecipe));
   }
-  const SampleOutput output = sample_output(file, graph.output, value);
+  const detail::SampleOutput output = detail::sample_output(file, graph.output, value, settings);
   const std::vector<std::int64_t>& shape = output.shape;
 
-  LossOptions loss = loss_options(settings);
-  if (output.is_folded && takes_classes(loss.kind)) {
-    loss.class_axis = folded_class_axis(file, loss, output);
-  }
+  const LossOptions loss = detail::loss_of_output(file, graph.output, value, output, settings);
   const std::string target = settings.has("target") ? settings.text("target") : "target";
   if (loss.kind != LossKind::kOutput) builder.set_prediction(*value.var);
   const std::string ends_in = remark_on_probabilities(loss, *value.var);

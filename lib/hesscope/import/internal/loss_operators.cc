@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Losses that ONNX has as operators. Scores are (N, C, d1, ..., dk), labels (N, d1, ..., dk); a
-// mean or a sum over N is refused where N is the batch: it is the objective that sums over samples.
+// mean over N, where N is the batch, is that of the objective; a sum is refused, and a mean by
+// weights, since what they add up to is not known of one sample.
 #include <array>
 #include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include <hesscope/import/internal/batch_means.h>
 #include <hesscope/import/internal/indices.h>
 #include <hesscope/import/internal/movement.h>
 #include <hesscope/import/internal/operator_registry.h>
@@ -99,18 +101,22 @@ Value reduced_loss(const OperatorCall& call, const ClassLabels& labels, Var loss
   if (reduction != "mean" && reduction != "sum") {
     call.refuse("reduction '{}' is not one of none, mean and sum", reduction);
   }
-  if (const int axis = batch_axis(labels.axes); axis >= 0) {
+  const int axis = batch_axis(labels.axes);
+  if (axis >= 0 && (reduction == "sum" || weights)) {
     call.refuse(
-        "reduction '{}' over axis {} of {}, the batch (N): samples would interact; with reduction "
-        "'none' the graph gives each sample's loss",
+        "reduction '{}' over axis {} of {}, the batch (N){}: samples would interact; let the graph "
+        "give the scores, and take loss = \"cross-entropy\" in [model]",
         reduction,
         axis,
-        text(labels.axes));
+        text(labels.axes),
+        weights ? ", with weights or ignored labels" : "");
   }
   const Var total = sum(weighted);
   if (reduction == "sum") return call.result(total, {});
   if (weights) return call.result(total / sum(*weights), {});
-  return call.result((1.0 / static_cast<double>(labels.size)) * total, {});
+  Value mean = call.result((1.0 / static_cast<double>(labels.size)) * total, {});
+  if (axis >= 0) mean.batch_mean = own_batch_mean(call);
+  return mean;
 }
 
 // -log softmax(scores) at the label, and log softmax(scores) for all classes.

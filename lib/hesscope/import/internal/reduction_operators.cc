@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What is taken over some axes of a tensor: never over the batch.
+// What is taken over some axes of a tensor: never over the batch, but for the mean that a loss is.
 #include <algorithm>
 #include <array>
 #include <numeric>
 
+#include <hesscope/import/internal/batch_means.h>
 #include <hesscope/import/internal/composition.h>
 #include <hesscope/import/internal/integer_arithmetic.h>
 #include <hesscope/import/internal/movement.h>
@@ -151,11 +152,29 @@ Values lower_reduce(const OperatorCall& call) {
                       keeps ? shape.ones : shape.kept)};
 }
 
+// Over the batch and other axes: of one sample, the mean over the others.
+Value mean_over_batch(const OperatorCall& call, Value x, const std::vector<int>& axes) {
+  for (const int axis : axes) {
+    Axis& along = x.axes[static_cast<std::size_t>(axis)];
+    along = {.size = along.size};
+  }
+  const ReducedAxes shape(x.axes, axes);
+  const bool keeps = call.integer("keepdims", 1) != 0;
+  Value mean = call.result(mean_rows(rows_over(call, x, axes, shape.length)),
+                           keeps ? shape.ones : shape.kept);
+  mean.batch_mean = own_batch_mean(call);
+  return mean;
+}
+
 // Of integers towards 0, as Div has it.
 Values lower_reduce_mean(const OperatorCall& call) {
   const Value& input = call.input(0);
-  if (input.kind != ElementKind::kInteger) return lower_reduce<mean_rows>(call);
   const std::vector<int> axes = reduced_axes(call, input);
+  if (input.kind != ElementKind::kInteger) {
+    const int batch = batch_axis(input.axes);
+    if (std::ranges::find(axes, batch) == axes.end()) return lower_reduce<mean_rows>(call);
+    return {mean_over_batch(call, call.real(input), axes)};
+  }
   const Value sum = lower_reduce<sum_rows>(call).front();
   const std::int64_t length = ReducedAxes(input.axes, axes).length;
   if (sum.is_known()) {
