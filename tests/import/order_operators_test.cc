@@ -152,10 +152,28 @@ TEST(ArgMax, TakesTheFirstOrTheLastOfSeveral) {
   OperatorFixture samples("ArgMax");
   samples.with("axis", 0).data({3});
   expect_refused(samples, "it compares entries along axis 0 of (N, 3), the batch (N)");
-  OperatorFixture varying("ArgMin");
-  varying.parameter({3});
-  expect_refused(varying, "its result depends on which entries of input 1 are smallest");
-  expect_refused(varying, "export the model without this node");
+}
+
+// As TopK with k = 1: between jumps the place stays.
+TEST(ArgMax, OfParametersHasNoSlope) {
+  for (const bool is_largest : {false, true}) {
+    OperatorFixture op(is_largest ? "ArgMax" : "ArgMin");
+    const onnx::Value y = op.with("axis", 1).with("keepdims", 0).parameter({2, 3}).result();
+    expect_computes(op, y, [&](const auto& theta, const double* /*x*/) {
+      using T = typename std::decay_t<decltype(theta)>::Scalar;
+      std::vector<T> result;
+      for (int row = 0; row < 2; ++row) {
+        int best = 0;
+        for (int col = 1; col < 3; ++col) {
+          const T a = theta[3 * row + col];
+          const T b = theta[3 * row + best];
+          if (is_largest ? a > b : a < b) best = col;
+        }
+        result.push_back(T(static_cast<double>(best)));
+      }
+      return result;
+    });
+  }
 }
 
 // Of data no derivative is asked for: the place of the end of a text, as CLIP finds it.

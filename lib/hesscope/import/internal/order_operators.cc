@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <numeric>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include <hesscope/import/internal/indices.h>
@@ -19,20 +18,6 @@ namespace {
 // Whether its numbers are known while importing.
 bool is_at_hand(const OperatorCall& call, const Value& value) {
   return value.is_known() || !call.graph().constant_value(*value.var).empty();
-}
-
-// The first input as numbers that are known while importing. Refuses others: what they choose has
-// jumps.
-// @param chosen  what the result depends on the entries being.
-std::vector<double> numbers_to_compare(const OperatorCall& call, std::string_view chosen) {
-  if (!is_at_hand(call, call.input(0))) {
-    call.refuse(
-        "its result depends on which entries of input 1 are {}, and that changes by jumps; only "
-        "constants and shapes are taken: export the model without this node, up to what it "
-        "chooses from if it comes last",
-        chosen);
-  }
-  return call.known_reals_of_one(0);
 }
 
 Value known_column(const OperatorCall& call, std::vector<std::int64_t> entries, Axes axes) {
@@ -151,8 +136,9 @@ Values lower_top_k(const OperatorCall& call) {
                                 : top_of_computed(call, data, axis, wanted.front(), takes_largest);
 }
 
-// The place of the first or last of the largest along an axis, of entries that the data say.
-Value place_in_data(const OperatorCall& call, Value data, int axis, bool takes_last, Axes axes) {
+// The place of the first or last of the largest along an axis, of entries that are not at hand. It
+// changes by jumps, and has no slope between them.
+Value computed_place(const OperatorCall& call, Value data, int axis, bool takes_last, Axes axes) {
   call.require_no_batch(data, axis, "it compares entries along");
   const Value ordered = transposed(call, data, order_with_last(data.rank(), std::span(&axis, 1)));
   const std::int64_t size = ordered.axes.back().size;
@@ -179,12 +165,12 @@ Values lower_arg_extreme(const OperatorCall& call) {
   Axes axes = data.axes;
   axes[along] = Axis{};
   if (call.integer("keepdims", 1) == 0) axes.erase(axes.begin() + axis);
-  if (!is_at_hand(call, data) && !call.graph().varies(*data.var)) {
+  if (!is_at_hand(call, data)) {
     Value compared = call.real(data);
     if (!kIsLargest) compared.var = -*compared.var;
-    return {place_in_data(call, std::move(compared), axis, takes_last, std::move(axes))};
+    return {computed_place(call, std::move(compared), axis, takes_last, std::move(axes))};
   }
-  const std::vector<double> numbers = numbers_to_compare(call, kIsLargest ? "largest" : "smallest");
+  const std::vector<double> numbers = call.known_reals_of_one(0);
   call.require_no_batch(data, axis, "it compares entries along");
   const auto lines = ordered_places(data.axes, axis, 1, [&](std::size_t a, std::size_t b) {
     if (numbers[a] == numbers[b]) return takes_last && a > b;
@@ -197,8 +183,13 @@ Values lower_arg_extreme(const OperatorCall& call) {
 
 // Positions of entries that are not 0, a column each.
 Values lower_non_zero(const OperatorCall& call) {
-  const std::vector<double> numbers = numbers_to_compare(call, "not zero");
   const Value& data = call.input(0);
+  if (!is_at_hand(call, data)) {
+    call.refuse(
+        "its result depends on which entries of input 1 are not zero, and so does its shape; only "
+        "constants and shapes are taken: let all entries stay, times a mask or chosen by Where");
+  }
+  const std::vector<double> numbers = call.known_reals_of_one(0);
   call.require_common(0);
   std::vector<std::vector<std::int64_t>> positions(data.axes.size());
   std::int64_t count = 0;
