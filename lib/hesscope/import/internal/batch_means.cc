@@ -20,7 +20,7 @@ struct LinearOperator {
   Linearity linearity;
 };
 
-constexpr auto kLinear = std::to_array<LinearOperator>({
+constexpr auto kLinearOperators = std::to_array<LinearOperator>({
     {"Add", Linearity::kSum},
     {"Cast", Linearity::kFirst},
     {"Div", Linearity::kFirst},
@@ -39,8 +39,8 @@ constexpr auto kLinear = std::to_array<LinearOperator>({
 });
 
 bool is_linear(const OperatorCall& call, std::size_t first, std::size_t num_means) {
-  const auto known = std::ranges::find(kLinear, call.node().op, &LinearOperator::name);
-  if (known == kLinear.end() || !call.node().domain.empty()) return false;
+  const auto known = std::ranges::find(kLinearOperators, call.node().op, &LinearOperator::name);
+  if (known == kLinearOperators.end() || !call.node().domain.empty()) return false;
   switch (known->linearity) {
     case Linearity::kFirst:
       return first == 0 && num_means == 1;
