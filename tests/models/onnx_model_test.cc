@@ -174,7 +174,7 @@ TEST(OnnxModel, TakesAnOutputWhoseFirstAxisIsOfSamplesAndPositions) {
 Model own_loss(const std::vector<std::string>& nodes, const std::string& loss = "output") {
   return model_of(nodes,
                   {tensor("w", kFloat, {2, 2}, floats({1, 2, 3, 4})),
-                   tensor("v", kFloat, {}, floats({0.25})),
+                   tensor("v", kFloat, {1}, floats({0.25})),
                    tensor("one", kInt64, {1}, int64s({1}))},
                   {3, 2},
                   {},

@@ -144,9 +144,7 @@ double PointAnalysis::hessian_error() {
       const Eigen::VectorXd product =
           objective_->hessian_times(theta_, sign_probe(theta_.size()), objective_->all_samples());
       const double error = hesscope::hessian_error(*h, product);
-      if (std::isfinite(error) && error > kHessianAccuracy * detail::norm(*h)) {
-        hessian_error_ = error;
-      }
+      if (std::isfinite(error)) hessian_error_ = error;
     }
   }
   return *hessian_error_;

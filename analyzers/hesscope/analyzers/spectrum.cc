@@ -59,7 +59,7 @@ class SpectrumAnalyzer final : public Analyzer {
                              .num_zero = 5,
                              .num_dead = 6},
                             "the largest eigenvalue magnitude; more where a product with H shows "
-                            "that it is less exact: its error, if above 1e-12 of its norm"};
+                            "a larger error of H"};
   std::optional<VariableId> error_bound_;  // where it is asked for
 };
 

@@ -17,7 +17,4 @@ Eigen::VectorXd sign_probe(Eigen::Index n);
 /// @source Hutchinson (1990), Commun. Stat. Simul. Comput. 19, 433-450.
 double hessian_error(const Eigen::MatrixXd& hessian, const Eigen::VectorXd& product);
 
-/// Up to this share of ||H||_F an error is what rounding leaves of a loss without cancellation.
-inline constexpr double kHessianAccuracy = 1e-12;
-
 }  // namespace hesscope
