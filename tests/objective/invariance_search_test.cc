@@ -2,9 +2,13 @@
 //
 // What the search finds spans what the built-in kinds know of themselves, keeps every sample's
 // loss, and is nothing where there is nothing.
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <Eigen/Core>
 #include <gtest/gtest.h>
@@ -179,6 +183,72 @@ TEST(InvarianceSearch, FindsWhatHasNoEffectButRounding) {
   const Invariance shift = named(find_invariances(objective), "shift of c without effect");
   ASSERT_EQ(shift.num_generators, 1);
   EXPECT_EQ(shift.generator(0).at(Eigen::VectorXd::Ones(7)), Eigen::VectorXd::Unit(7, 6));
+}
+
+Model gated(const std::string& kind,
+            const std::function<Var(const Var& a, const Var& b, const Var& x)>& of) {
+  ModelBuilder b(kind);
+  const Var a = b.parameter("a", {1});
+  const Var c = b.parameter("b", {1});
+  const Var gate =
+      relu(b.parameter("gate", {1}) - b.constant(Eigen::MatrixXd::Constant(1, 1, 0.4)));
+  const Var x = b.array("inputs", {1});
+  return b.finish(square(sum(hadamard(gate, of(a, c, x))) - b.array("target", {})));
+}
+
+// How many of 20 searches say that a number may be added to a and taken from b.
+int searches_that_find_a_sum(const GraphObjective& objective) {
+  int count = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const std::vector<Invariance> found = find_invariances(objective, {.seed = seed});
+    count += static_cast<int>(std::ranges::count(found, "sum of a and b", &Invariance::name));
+  }
+  return count;
+}
+
+// A unit that a gate lets through at one of five random points, where a and b have the same sign
+// and so both samples' slopes along them are equal: that says nothing of where the signs differ.
+TEST(InvarianceSearch, TakesNothingForAnInvarianceThatHardlyAnyPointShows) {
+  const GraphObjective objective =
+      objective_of(gated("two relu units",
+                         [](const Var& a, const Var& b, const Var& x) {
+                           return relu(hadamard(a, x)) + relu(hadamard(b, x));
+                         }),
+                   2);
+  EXPECT_EQ(searches_that_find_a_sum(objective), 0);
+}
+
+// Of (a + b) x it is one, and the gate is no reason not to say so.
+TEST(InvarianceSearch, FindsWhatFewPointsShow) {
+  const GraphObjective objective = objective_of(
+      gated("a sum", [](const Var& a, const Var& b, const Var& x) { return hadamard(a + b, x); }),
+      12);
+  EXPECT_GE(searches_that_find_a_sum(objective), 10);
+}
+
+// relu(a x) + relu(b x) for x = 1 and 2 depends on a + b where both are positive.
+TEST(InvarianceSearch, LooksAtAPointForWhatHoldsThere) {
+  ModelBuilder b("two relu units");
+  const Var a = b.parameter("a", {1});
+  const Var c = b.parameter("b", {1});
+  const Var x = b.array("inputs", {1});
+  SampleTable samples(2, 1);
+  samples << 1, 2;
+  const GraphObjective objective(b.finish(square(sum(relu(hadamard(a, x)) + relu(hadamard(c, x))))),
+                                 samples);
+  const std::vector<Invariance> found = {
+      {"sum of a and b", 1, [](Eigen::Index /*k*/) {
+         return AffineGenerator{.linear = {}, .constant = {{0, 1.0}, {1, -1.0}}};
+       }}};
+  const auto count_at = [&](double at_a, double at_b) {
+    const auto holding = invariances_at(objective, Eigen::Vector2d(at_a, at_b), found);
+    EXPECT_EQ(holding.at(0).name, "sum of a and b");
+    return holding.at(0).num_generators;
+  };
+  EXPECT_EQ(count_at(0.5, 2), 1);
+  EXPECT_EQ(count_at(0.5, -2), 0);
+  test::expect_refusal([&] { invariances_at(objective, Eigen::VectorXd::Ones(3), found); },
+                       "invariances_at: ");
 }
 
 TEST(InvarianceSearch, FindsNothingWhereThereIsNothing) {

@@ -2,9 +2,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <random>
 #include <utility>
 
 #include <hesscope/models/invariances.h>
+#include <hesscope/objective/internal/confirmed_families.h>
 #include <hesscope/objective/internal/gradient_points.h>
 #include <hesscope/objective/internal/shift_families.h>
 #include <hesscope/objective/internal/unit_families.h>
@@ -60,8 +62,11 @@ std::vector<Invariance> find_invariances(const Objective& objective,
                               .num_finding = points_to_find_with(objective, options),
                               .tolerance = options.tolerance};
   const std::size_t count = points.num_finding + kVerifying;
-  points.points =
-      detail::random_gradient_points(objective, options.seed, options.max_samples, count);
+  std::mt19937_64 engine(options.seed);
+  const auto draw = [&](std::size_t some) {
+    return detail::random_gradient_points(objective, engine, options.max_samples, some);
+  };
+  points.points = draw(count);
   if (points.points.size() < count) return {};
   std::vector<Invariance> found;
   for (const Index units : detail::unit_counts(blocks)) {
@@ -70,8 +75,21 @@ std::vector<Invariance> find_invariances(const Objective& objective,
   append(found, detail::axis_shifts(blocks, points));
   append(found, detail::pair_shifts(blocks, points));
   append(found, detail::shared_shifts(blocks, points));
-  append(found, detail::shifts_without_effect(blocks, points));
+  found = detail::confirmed_families(
+      found,
+      {points.points.end() - kVerifying, points.points.end()},
+      [&] { return draw(1); },
+      options.tolerance);
+  append(found, detail::shifts_without_effect(blocks, points));  // all that they do is rounding
   return joined_by_name(found);
+}
+
+std::vector<Invariance> invariances_at(const Objective& objective,
+                                       const Eigen::VectorXd& theta,
+                                       const std::vector<Invariance>& found,
+                                       double tolerance) {
+  require_point(objective, "invariances_at", theta, objective.all_samples());
+  return detail::unrefuted_families(found, objective, theta, tolerance);
 }
 
 }  // namespace hesscope

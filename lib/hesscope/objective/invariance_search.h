@@ -38,10 +38,25 @@ struct InvarianceSearchOptions {
 /// matrix; and shifts without any effect but rounding. One family of each name. Invariances of
 /// other kinds are not found (flat_directions.h has their directions at a point); dead parameters
 /// are no invariance.
+///
+/// Each generator is verified at further points until there are some where it could change losses:
+/// of a relu unit that hardly ever fires nothing is said.
 /// @throws PreconditionError by require_blocks(), and if max_samples is below 1.
-/// @cost gradients of max_samples samples at five random points or more; for T tensors, axes and
-///       parts of m units decompositions of m^2 / 2 matrices 2 T x 2 T.
+/// @cost gradients of max_samples samples at five random points or more, and at 46 more at most;
+///       for T tensors, axes and parts of m units decompositions of m^2 / 2 matrices 2 T x 2 T.
 std::vector<Invariance> find_invariances(const Objective& objective,
                                          const InvarianceSearchOptions& options = {});
+
+/// Of invariances that were found, the generators along which no sample's loss changes, to first
+/// order, at theta. With relu units a loss is made of pieces, and a map may leave it as it is on
+/// those that random points lie on, as where all units of a channel fire alike, and not on that of
+/// theta. All families are there, some perhaps without generators.
+/// @throws PreconditionError for a theta of another size.
+/// @param tolerance  as of InvarianceSearchOptions.
+/// @cost a pass of per-sample gradients; for N samples N times the entries of all generators.
+std::vector<Invariance> invariances_at(const Objective& objective,
+                                       const Eigen::VectorXd& theta,
+                                       const std::vector<Invariance>& found,
+                                       double tolerance = InvarianceSearchOptions{}.tolerance);
 
 }  // namespace hesscope

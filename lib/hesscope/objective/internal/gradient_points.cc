@@ -33,10 +33,9 @@ VectorXd random_parameters(std::span<const ParameterBlock> blocks, std::mt19937_
 }
 
 std::vector<GradientPoint> random_gradient_points(const Objective& objective,
-                                                  std::uint64_t seed,
+                                                  std::mt19937_64& engine,
                                                   Index max_samples,
                                                   std::size_t count) {
-  std::mt19937_64 engine(seed);
   const Index num_samples = std::min(max_samples, objective.num_samples());
   const Index stride = objective.num_samples() / num_samples;
   std::vector<GradientPoint> points;

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <random>
 #include <span>
 #include <vector>
@@ -31,7 +30,7 @@ Eigen::VectorXd random_parameters(std::span<const ParameterBlock> blocks, std::m
 /// `count` random points with the gradients of at most max_samples samples, spread over the data;
 /// points where something is not finite are passed over, and may be missing.
 std::vector<GradientPoint> random_gradient_points(const Objective& objective,
-                                                  std::uint64_t seed,
+                                                  std::mt19937_64& engine,
                                                   Eigen::Index max_samples,
                                                   std::size_t count);
 
