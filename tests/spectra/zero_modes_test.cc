@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <Eigen/Core>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <hesscope/core/constants.h>
@@ -282,6 +283,13 @@ TEST(ZeroModes, ThatTheHessianRefutesAreReported) {
   EXPECT_EQ(modes.families[1].num_explained, 0);
   EXPECT_GT(modes.smallest_refutation, 0.1);
   EXPECT_LE(modes.largest_residual, 2.0 * modes.tolerance);
+  EXPECT_EQ(modes.families[0].num_unconfirmed, 0);
+  EXPECT_TRUE(std::isnan(modes.families[0].refutation));
+  EXPECT_EQ(modes.families[1].num_unconfirmed, 1);
+  EXPECT_EQ(modes.families[1].refutation, modes.smallest_refutation);
+  EXPECT_EQ(modes.families[1].confirmation_bound, 2.0 * modes.tolerance);
+  // Without what the true one has of it: (1, ..., 2) less its mean is largest at both ends.
+  EXPECT_THAT(modes.families[1].refuted_parameter, testing::AnyOf(0, 7));
   EXPECT_NEAR(std::abs(modes.basis.col(0).sum()), std::sqrt(8.0), 1e-14);
 }
 
@@ -315,6 +323,9 @@ TEST(ZeroModes, KeepTheirCountsAndDigitsAtEveryScale) {
               plain.families[0].flatness_bound);
     EXPECT_EQ(std::ldexp(modes.smallest_refused, -exponent), plain.smallest_refused);
     EXPECT_EQ(std::ldexp(modes.smallest_refutation, -exponent), plain.smallest_refutation);
+    EXPECT_EQ(std::ldexp(modes.families[1].refutation, -exponent), plain.families[1].refutation);
+    EXPECT_EQ(std::ldexp(modes.families[1].confirmation_bound, -exponent),
+              plain.families[1].confirmation_bound);
   }
 }
 

@@ -138,7 +138,10 @@ class Explanation {
  public:
   Explanation(const ScaledPoint& point, ZeroModes& modes, bool want_basis)
       : point_(&point), modes_(&modes), want_basis_(want_basis) {
-    for (ZeroModesOfFamily& family : modes.families) family.num_explained = 0;
+    for (ZeroModesOfFamily& family : modes.families) {
+      family.num_explained = 0;
+      family.num_unconfirmed = 0;
+    }
     modes.num_explained = modes.num_dead;
     modes.num_unconfirmed = 0;
   }
@@ -155,6 +158,10 @@ class Explanation {
       auto found = detail::null_space(columns, k + 1, *point_, set.parameters);
       if (!found) return false;
       family.num_explained += found->basis.cols() - space.basis.cols();
+      if (found->num_unconfirmed > space.num_unconfirmed) {
+        family.num_unconfirmed += found->num_unconfirmed - space.num_unconfirmed;
+        note_refutation(*found, set, family);
+      }
       space = std::move(*found);
     }
     add(space);
@@ -179,6 +186,18 @@ class Explanation {
   }
 
  private:
+  // The largest over all sets.
+  static void note_refutation(const NullSpace& space,
+                              const GeneratorSet& set,
+                              ZeroModesOfFamily& family) {
+    if (family.refutation >= space.largest_refutation) return;
+    Index largest = 0;
+    space.refuted.cwiseAbs().maxCoeff(&largest);
+    family.refutation = space.largest_refutation;
+    family.confirmation_bound = detail::kConfirmingTolerances * space.tolerance;
+    family.refuted_parameter = set.parameters[static_cast<std::size_t>(largest)];
+  }
+
   struct Piece {
     std::vector<Index> parameters;
     MatrixXd columns;
@@ -254,7 +273,9 @@ void scale_back(ZeroModes& modes, int exponent) {
     *norm = std::ldexp(*norm, exponent);
   }
   for (ZeroModesOfFamily& family : modes.families) {
-    family.flatness_bound = std::ldexp(family.flatness_bound, exponent);
+    for (double* norm : {&family.flatness_bound, &family.refutation, &family.confirmation_bound}) {
+      *norm = std::ldexp(*norm, exponent);
+    }
   }
 }
 

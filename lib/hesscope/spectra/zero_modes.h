@@ -63,6 +63,13 @@ struct ZeroModesOfFamily {
   /// max ||B^T g|| / ||u|| over the generators, without u's dead entries: each generator makes sure
   /// of an eigenvalue within its ratio of zero. NaN where no generator moves a live parameter.
   double flatness_bound = kNaN;
+  /// Vectors that it predicts beyond the families before it, and that H refutes; -1: not computed.
+  /// Of the one that H refutes most, of length 1: ||H v||, what that should be at most, and the
+  /// parameter of its largest entry. NaN and -1 where there is none.
+  std::int64_t num_unconfirmed = -1;
+  double refutation = kNaN;
+  double confirmation_bound = kNaN;
+  Eigen::Index refuted_parameter = -1;
 };
 
 /// Norms are in units of H.

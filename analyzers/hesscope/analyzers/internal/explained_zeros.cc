@@ -5,6 +5,7 @@
 #include <optional>
 #include <random>
 #include <utility>
+#include <vector>
 
 #include <hesscope/analyzers/internal/explained_zeros.h>
 #include <hesscope/core/internal/norms.h>
@@ -12,6 +13,7 @@
 #include <hesscope/objective/flat_directions.h>
 #include <hesscope/objective/gradient_blocks.h>
 #include <hesscope/objective/internal/nearby_point.h>
+#include <hesscope/objective/invariance_search.h>
 
 namespace hesscope::detail {
 namespace {
@@ -104,13 +106,19 @@ ZeroModes explained_zeros(PointAnalysis& point,
   std::optional<Eigen::VectorXd> rows;
   if (has_zero_row(hessian)) rows = Nearby(objective, point.theta()).rows();
   if (rows) options.rows_nearby = &*rows;
+  std::vector<Invariance> invariances = objective.invariances();
   const auto explain = [&] {
     return explain_zero_modes(
-        point.theta(), point.gradient(), objective.invariances(), hessian, spectrum, options);
+        point.theta(), point.gradient(), invariances, hessian, spectrum, options);
   };
   ZeroModes modes = explain();
   const GraphObjective* const graph = searched(objective);
   if (graph == nullptr) return modes;
+  if (modes.num_unconfirmed > 0) {
+    // What a search has found elsewhere is a conjecture here, which the samples' gradients decide.
+    invariances = invariances_at(objective, point.theta(), invariances);
+    modes = explain();
+  }
   std::optional<Eigen::MatrixXd> flat;
   if (modes.num_unexplained > 0) {
     flat = flat_directions(*graph, point.theta());
@@ -120,7 +128,8 @@ ZeroModes explained_zeros(PointAnalysis& point,
   modes.families.push_back({.name = kFlatDirectionsName,
                             .num_generators = flat ? flat->cols() : 0,
                             .num_explained = modes.num_flat,
-                            .flatness_bound = modes.flat_residual});
+                            .flatness_bound = modes.flat_residual,
+                            .num_unconfirmed = 0});
   return modes;
 }
 

@@ -27,6 +27,8 @@ bool searches_flat_directions(const Objective& objective);
 /// Dead parameters, whose rows of H are zero here and, to rounding, at a point nearby, and the
 /// objective's invariances explain zero eigenvalues, and where flat directions are looked for, so
 /// do they: then they are the last family, kFlatDirectionsName.
+/// Invariances that were looked for, and of which the Hessian refutes something, are those that
+/// invariances_at() has at the point.
 /// @param spectrum  of the matrix `hessian` at the point.
 /// @param options  .gradient_error: how far the gradient may be from that of the point that is
 ///                 meant: at least gradient_error(); its own norm, too, for a point that stands for

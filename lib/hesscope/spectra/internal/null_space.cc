@@ -56,15 +56,18 @@ Index first_within(const VectorXd& values, double limit) {
   return first;
 }
 
-// Drops from the basis what H refutes. What g predicts to be within the tolerance of zero, H must
-// have within twice of it: the two agree to the tolerance. False if a decomposition failed.
+// Drops from the basis what H refutes. False if a decomposition failed.
 bool confirm(NullSpace& space, const ScaledPoint& point, const std::vector<Index>& parameters) {
   if (space.basis.cols() == 0) return true;
   const auto found = right_singular(hessian_times(point, parameters, space.basis));
   if (!found) return false;
-  const Index refuted = first_within(found->values, 2.0 * space.tolerance);
+  const Index refuted = first_within(found->values, kConfirmingTolerances * space.tolerance);
   const Index confirmed = found->values.size() - refuted;
-  if (refuted > 0) lower(space.smallest_refutation, found->values[refuted - 1]);
+  if (refuted > 0) {
+    lower(space.smallest_refutation, found->values[refuted - 1]);
+    space.largest_refutation = found->values[0];
+    space.refuted = space.basis * found->vectors.col(0);
+  }
   if (confirmed > 0) raise(space.largest_residual, found->values[refuted]);
   space.num_unconfirmed = refuted;
   space.basis = (space.basis * found->vectors.rightCols(confirmed)).eval();

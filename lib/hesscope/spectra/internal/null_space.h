@@ -21,6 +21,10 @@ namespace hesscope::detail {
 /// directions are known to a few digits less than numbers.
 inline constexpr double kZeroOfHessian = 1e-9;
 
+/// What g predicts to be within the tolerance of zero, H must have within twice of it: the two
+/// agree to the tolerance.
+inline constexpr double kConfirmingTolerances = 2.0;
+
 /// The point, with g, H and the band scaled by a power of two.
 struct ScaledPoint {
   Eigen::VectorXd theta;
@@ -63,6 +67,8 @@ struct NullSpace {
   double tolerance = kNaN;
   double largest_residual = kNaN;
   double smallest_refutation = kNaN;
+  double largest_refutation = kNaN;
+  Eigen::VectorXd refuted;  // T, the unit vector of the largest refutation; empty if there is none
 };
 
 /// Of the first K >= 1 generators; nothing if a decomposition failed.
