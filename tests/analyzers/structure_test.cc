@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <cmath>
+#include <string>
 #include <type_traits>
 
 #include <Eigen/Core>
@@ -132,6 +134,57 @@ TEST(StructureAnalyzer, ExplainsAnUnusedRow) {
     if (is_zero) theta.segment(4, 2).setZero();
     EXPECT_EQ(structure(objective, theta, "num_dead"), 2);
   }
+}
+
+// Two relu units with one bias that decides at nearly every random point whether both fire: a
+// search takes a + b for all that matters. Here the bias is 0, and a and b have different signs.
+TEST(StructureAnalyzer, DoesNotTakeWhatHoldsElsewhereForAPrediction) {
+  ModelBuilder builder("two relu units");
+  const Var a = builder.parameter("a", {1});
+  const Var b = builder.parameter("b", {1});
+  const Var bias = 1000.0 * builder.parameter("bias", {1});
+  const Var x = builder.array("inputs", {1});
+  Model model =
+      builder.finish(square(sum(relu(hadamard(a, x) + bias) + relu(hadamard(b, x) + bias)) -
+                            builder.array("target", {})));
+  model.searches_invariances = true;
+  const GraphObjective objective(model, test::Numbers(1).table(8, 2));
+  const auto found = objective.invariances();
+  ASSERT_EQ(std::ranges::count(found, "sum of a and b", &Invariance::name), 1);
+  const auto at = [&](const Eigen::Vector3d& theta) {
+    return analyze(objective, {{"here", theta}}, {"structure"});
+  };
+  const Analysis far = at({1, -1, 1});
+  EXPECT_EQ(far[0].number("structure", "num_explained"), 1);
+  const Analysis here = at({1, -1, 0});
+  EXPECT_EQ(here[0].status("structure", "num_explained"), Status::kOk);
+  EXPECT_EQ(here[0].number("structure", "num_explained"), 0);
+  EXPECT_EQ(here[0].number("structure", "num_unconfirmed"), 0);
+  EXPECT_TRUE(here.warnings().empty());
+}
+
+// What the model itself states wrongly: (x - y)^2 / 2 + y^2 is not flat along (1, 1).
+TEST(StructureAnalyzer, SaysWhichInvarianceTheHessianRefutes) {
+  ModelBuilder builder("wrong");
+  const Var x = builder.parameter("x", {1});
+  const Var y = builder.parameter("y", {1});
+  Model model = builder.finish(sum(0.5 * square(x - y) + square(y)));
+  model.invariances = {
+      {"shift of both", 1, [](Eigen::Index /*k*/) {
+         return AffineGenerator{.linear = {}, .constant = {{0, 1.0}, {1, 1.0 + 1e-9}}};
+       }}};
+  const GraphObjective objective(model, SampleTable(1, 0));
+  const Analysis analysis = analyze(objective, {{"here", Eigen::Vector2d(1, 2)}}, {"structure"});
+  EXPECT_EQ(analysis[0].status("structure", "num_explained"), Status::kFailed);
+  EXPECT_EQ(analysis[0].number("structure", "num_unconfirmed"), 1);
+  EXPECT_EQ(analysis[0].number("structure", "unconfirmed"), 1);
+  EXPECT_NEAR(analysis[0].number("structure", "refutation"), std::sqrt(2), 1e-8);
+  EXPECT_EQ(analysis[0].number("structure", "refuted_parameter"), 1);
+  EXPECT_LT(analysis[0].number("structure", "confirmation_bound"), 1e-13);
+  ASSERT_EQ(analysis.warnings().size(), 1U);
+  EXPECT_THAT(std::string(analysis.warnings()[0]),
+              testing::HasSubstr("failed: the Hessian refutes 1 null vector v that 'shift of both' "
+                                 "predicts: |H v| / |v| is up to 1.4, with v largest in y"));
 }
 
 // Where y is not within 1e-6 of 0 the loss is not finite: nothing tells that x is dead.

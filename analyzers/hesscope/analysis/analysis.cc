@@ -274,7 +274,9 @@ class Run {
           record = chosen.analyzer->spread(std::move(record), dimensions[k]);
         }
         file.write(i, chosen.name, record);
-        detail::add_record(result_, chosen.name, record);
+        const std::string reason = chosen.analyzer->reason_of_failure(
+            record, inputs_.problem.objective().parameter_blocks());
+        detail::add_record(result_, chosen.name, record, reason);
         if (chosen.analyzer->declared_of_run().variables.empty()) continue;
         records[chosen.name].push_back(std::move(record));
       }

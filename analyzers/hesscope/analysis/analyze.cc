@@ -244,7 +244,9 @@ class AnalysisRun {
       const ChosenAnalyzer& chosen = impl_->analyzers[k];
       point.begin_own(costs.own[k]);
       const Group& answer = answers.groups_.emplace_back(detail::answer_at(chosen, point));
-      detail::add_record(summary, chosen.name, answer);
+      const std::string reason =
+          chosen.analyzer->reason_of_failure(answer, subject_.objective().parameter_blocks());
+      detail::add_record(summary, chosen.name, answer, reason);
     }
     point.release();
     impl_->roots.push_back(root);

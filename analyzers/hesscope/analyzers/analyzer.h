@@ -96,6 +96,13 @@ class Analyzer {
     return {};
   }
 
+  /// Why numbers of an answer of analyze() failed, where it says more than their statuses: the end
+  /// of a warning. From the declared() values alone: an interrupted run has only those.
+  virtual std::string reason_of_failure(const Group& /*answer*/,
+                                        std::span<const ParameterBlock> /*blocks*/) const {
+    return {};
+  }
+
  protected:
   /// To be called for each variable, in the order in which they are stored:
   ///   VariableId trace_ = declare({.name = "trace", .definition = "sum of H_ii", .headline = 1});

@@ -2,9 +2,13 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <hesscope/analyzers/internal/explained_zeros.h>
 #include <hesscope/analyzers/structure.h>
@@ -44,15 +48,48 @@ class StructureAnalyzer final : public Analyzer {
     // Families that the objective does not have: no generators, which explain nothing.
     for (const auto& [id, absent] : {std::pair(num_generators_, 0.0),
                                      std::pair(explained_, 0.0),
-                                     std::pair(flatness_bound_, kNaN)}) {
-      const std::vector<double> values = answer[id].reals();
+                                     std::pair(flatness_bound_, kNaN),
+                                     std::pair(unconfirmed_, 0.0),
+                                     std::pair(refutation_, kNaN),
+                                     std::pair(confirmation_bound_, kNaN),
+                                     std::pair(refuted_parameter_, kNaN)}) {
+      const std::vector<double> values = answer[id].numbers();
       if (values.empty()) continue;
       std::vector<double> spread(labels.size(), absent);
       for (std::size_t i = 0; i < values.size(); ++i) spread[at(own[i])] = values[i];
-      answer[id].values = std::move(spread);
+      answer[id].set_numbers(std::move(spread), answer[id].statuses);
     }
     answer.dimensions = all;
     return answer;
+  }
+
+  std::string reason_of_failure(const Group& answer,
+                                std::span<const ParameterBlock> blocks) const override {
+    std::vector<std::string> reasons;
+    const std::vector<double> counts = answer[unconfirmed_].numbers();
+    const std::vector<double> refutations = answer[refutation_].numbers();
+    const std::vector<double> bounds = answer[confirmation_bound_].numbers();
+    const std::vector<double> parameters = answer[refuted_parameter_].numbers();
+    for (std::size_t f = 0; f < counts.size(); ++f) {
+      if (!(counts[f] > 0)) continue;
+      const auto block = std::ranges::find_if(blocks, [&](const ParameterBlock& each) {
+        return parameters[f] < static_cast<double>(each.offset + each.size);
+      });
+      reasons.push_back(
+          fmt::format("the Hessian refutes {} null vector{} v that '{}' predicts: |H v| / |v| is "
+                      "up to {:.2g}, with v largest in {}, and would be at most {:.2g} by rounding",
+                      counts[f],
+                      counts[f] == 1 ? "" : "s",
+                      answer.dimensions.front().labels[f],
+                      refutations[f],
+                      block->name,
+                      bounds[f]));
+    }
+    if (reasons.empty()) return {};
+    return fmt::format(
+        "{}. The model does not have that invariance, or, where the two are near, the Hessian is "
+        "less exact than its rounding band",
+        fmt::join(reasons, "; "));
   }
 
   Cost cost(const Objective& objective) const override {
@@ -91,6 +128,7 @@ class StructureAnalyzer final : public Analyzer {
     if (modes.num_dead >= 0) answer[num_dead_].set_count(modes.num_dead);
     if (modes.num_dead >= 0) answer[dead_].set(modes.dead);
     if (modes.num_unconfirmed >= 0) answer[num_unconfirmed_].set_count(modes.num_unconfirmed);
+    if (modes.num_unconfirmed >= 0) set_refutations(modes.families, answer);
     if (modes.status == Status::kOk) {
       answer[num_explained_].set_count(modes.num_explained);
       answer[num_unexplained_].set_count(modes.num_unexplained);
@@ -110,6 +148,26 @@ class StructureAnalyzer final : public Analyzer {
     answer[num_generators_].set(numbers.col(0));
     answer[explained_].set(numbers.col(1));
     answer[flatness_bound_].set_rows(numbers.col(2), Status::kOk);
+  }
+
+  void set_refutations(const std::vector<ZeroModesOfFamily>& families, Group& answer) const {
+    const std::size_t size = std::max<std::size_t>(1, families.size());
+    std::vector<double> counts(size, 0.0);
+    std::vector<double> refutations(size, kNaN);
+    std::vector<double> bounds(size, kNaN);
+    std::vector<double> parameters(size, kNaN);
+    for (std::size_t f = 0; f < families.size(); ++f) {
+      counts[f] = static_cast<double>(families[f].num_unconfirmed);
+      refutations[f] = families[f].refutation;
+      bounds[f] = families[f].confirmation_bound;
+      if (families[f].num_unconfirmed > 0) {
+        parameters[f] = static_cast<double>(families[f].refuted_parameter);
+      }
+    }
+    answer[unconfirmed_].set_numbers(std::move(counts), {Status::kOk});
+    answer[refutation_].set_numbers(std::move(refutations), {Status::kOk});
+    answer[confirmation_bound_].set_numbers(std::move(bounds), {Status::kOk});
+    answer[refuted_parameter_].set_numbers(std::move(parameters), {Status::kOk});
   }
 
   // Of n eigenvalues.
@@ -178,11 +236,13 @@ class StructureAnalyzer final : public Analyzer {
                    "deviation 1e-3 s_i, s_i the root mean square of the parameter's tensor, that "
                    "of all parameters where the tensor's is at most 1e-8 of it, and 1 where that "
                    "of all is at most 1e-8"});
-  VariableId num_generators_ =
-      declare({.name = "num_generators",
-               .dimensions = {"invariance"},
-               .long_name = "generators of each family of invariances",
-               .definition = "one-parameter groups of affine maps that leave the loss as it is"});
+  VariableId num_generators_ = declare(
+      {.name = "num_generators",
+       .dimensions = {"invariance"},
+       .long_name = "generators of each family of invariances",
+       .definition = "one-parameter groups of affine maps that leave the loss as it is; of groups "
+                     "found by gradients at random points, where the Hessian refutes one, those "
+                     "along which no sample's loss has a slope here"});
   VariableId explained_ =
       declare({.name = "explained",
                .dimensions = {"invariance"},
@@ -195,6 +255,32 @@ class StructureAnalyzer final : public Analyzer {
        .definition = "largest ||B^T g|| / ||u|| over its generators u = B theta + b: an "
                      "eigenvalue is within that of zero; NaN where it moves no live parameter; of "
                      "directions that are flat for all samples the largest ||H v||, |v| = 1"});
+  VariableId unconfirmed_ =
+      declare({.name = "unconfirmed",
+               .dimensions = {"invariance"},
+               .long_name = "null vectors predicted by each family that the Hessian refutes",
+               .definition = "beyond those of the families before it; of num_unconfirmed"});
+  VariableId refutation_ =
+      declare({.name = "refutation",
+               .dimensions = {"invariance"},
+               .long_name = "how far the Hessian refutes a family's null vectors",
+               .definition =
+                   "largest ||H v|| over its unconfirmed ones, |v| = 1; NaN where there is none"});
+  VariableId confirmation_bound_ =
+      declare({.name = "confirmation_bound",
+               .dimensions = {"invariance"},
+               .long_name = "largest refutation that rounding makes",
+               .definition = "2 (b (1 + ||c||_1 / (n + 10)) + e sum_k |c_k| ||B_k||_F / ||u_k||), "
+                             "the largest over v = sum_k c_k u_k / ||u_k||, with the rounding band "
+                             "b of the spectrum and the error e of the gradient; NaN where "
+                             "refutation is"});
+  VariableId refuted_parameter_ =
+      declare({.name = "refuted_parameter",
+               .type = VariableType::kInt64,
+               .dimensions = {"invariance"},
+               .long_name = "where a refuted null vector lies",
+               .definition = "index of the parameter, from 0, of the largest entry of the v of "
+                             "refutation"});
   VariableId median_ =
       declare({.name = "median_without_explained",
                .long_name = "lower median eigenvalue without the explained zeros",

@@ -19,8 +19,8 @@ namespace hesscope::detail {
 namespace {
 
 // "NAMES: WHY" of what is missing of an answer, and then of what is not proved. Numbers that are
-// missing for the same reason are said together.
-std::vector<std::string> flaws_of(const Group& answer) {
+// missing for the same reason are said together. `reason`: of what failed.
+std::vector<std::string> flaws_of(const Group& answer, const std::string& reason) {
   std::vector<std::pair<Status, std::vector<std::string>>> missing;
   for (const Variable& variable : answer.variables) {
     if (variable.type == VariableType::kInt8) continue;  // has no status; its numbers have one
@@ -38,7 +38,9 @@ std::vector<std::string> flaws_of(const Group& answer) {
   }
   std::vector<std::string> flaws;
   for (const auto& [status, names] : missing) {
-    flaws.push_back(fmt::format("{}: {}", fmt::join(names, ", "), to_string(status)));
+    std::string flaw = fmt::format("{}: {}", fmt::join(names, ", "), to_string(status));
+    if (status == Status::kFailed && !reason.empty()) flaw += ": " + reason;
+    flaws.push_back(std::move(flaw));
   }
   for (const Variable& variable : answer.variables) {
     if (variable.is_proved) continue;
@@ -51,9 +53,10 @@ std::vector<std::string> flaws_of(const Group& answer) {
 void add_flaws(const std::string& of,
                const std::string& analyzer,
                const Group& answer,
+               const std::string& reason,
                bool is_said_already,
                AnalysisResult& result) {
-  for (const std::string& flaw : flaws_of(answer)) {
+  for (const std::string& flaw : flaws_of(answer, reason)) {
     result.is_conclusive = false;
     if (is_said_already) return;
     result.warnings.push_back(fmt::format("{}: {}/{}", of, analyzer, flaw));
@@ -105,12 +108,19 @@ void add_checkpoint(AnalysisResult& result,
   result.checkpoints.push_back(std::move(summary));
 }
 
-void add_record(AnalysisResult& result, const std::string& analyzer, const Group& answer) {
+void add_record(AnalysisResult& result,
+                const std::string& analyzer,
+                const Group& answer,
+                const std::string& reason) {
   CheckpointSummary& summary = result.checkpoints.back();
   const std::vector<HeadlineNumber> numbers = headline_of(analyzer, answer);
   summary.numbers.insert(summary.numbers.end(), numbers.begin(), numbers.end());
-  add_flaws(
-      summary.checkpoint.path.string(), analyzer, answer, summary.status != Status::kOk, result);
+  add_flaws(summary.checkpoint.path.string(),
+            analyzer,
+            answer,
+            reason,
+            summary.status != Status::kOk,
+            result);
 }
 
 void add_run_record(AnalysisResult& result, const std::string& analyzer, const Group& answer) {
@@ -119,7 +129,7 @@ void add_run_record(AnalysisResult& result, const std::string& analyzer, const G
   const bool is_said_already = std::ranges::any_of(
       result.checkpoints,
       [](const CheckpointSummary& summary) { return summary.status != Status::kOk; });
-  add_flaws(kAllCheckpoints, analyzer, answer, is_said_already, result);
+  add_flaws(kAllCheckpoints, analyzer, answer, {}, is_said_already, result);
 }
 
 }  // namespace hesscope::detail

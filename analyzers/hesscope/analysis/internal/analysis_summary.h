@@ -29,7 +29,11 @@ void add_checkpoint(AnalysisResult& result,
 
 /// Takes an analyzer's headline numbers at the checkpoint added last into its summary, and its
 /// failures into the warnings.
-void add_record(AnalysisResult& result, const std::string& analyzer, const Group& answer);
+/// @param reason  Analyzer::reason_of_failure().
+void add_record(AnalysisResult& result,
+                const std::string& analyzer,
+                const Group& answer,
+                const std::string& reason = {});
 
 /// The same with what an analyzer says of all checkpoints together, for the numbers of the run.
 void add_run_record(AnalysisResult& result, const std::string& analyzer, const Group& answer);
