@@ -35,7 +35,8 @@ std::vector<Invariance> confirmed_families(const std::vector<Invariance>& found,
                                            double tolerance);
 
 /// The generators that change no sample's loss, to first order, at theta: all families, some
-/// perhaps without any. @cost a pass of per-sample gradients, and every generator once for each of them.
+/// perhaps without any.
+/// @cost  a pass of per-sample gradients, and every generator once for each of them.
 std::vector<Invariance> unrefuted_families(const std::vector<Invariance>& found,
                                            const Objective& objective,
                                            const Eigen::VectorXd& theta,
