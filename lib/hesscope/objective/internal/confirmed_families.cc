@@ -15,7 +15,7 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 // Of the largest gradient and the largest entry of u: what rounding makes of a term.
-constexpr double kRoundingShare = 1e-12;
+constexpr double kRoundingOfTerms = 1e-12;
 // A sum tells something if rounding is less than this of its terms.
 constexpr double kTelling = 1e-3;
 
@@ -62,7 +62,7 @@ void put_to_the_test(Candidate& candidate,
   int live_samples = 0;
   for (const auto gradient : point.gradients.colwise()) {
     const Slope slope = slope_along(generator, point.theta, gradient);
-    const double rounding = kRoundingShare * longest * gradient.cwiseAbs().maxCoeff();
+    const double rounding = kRoundingOfTerms * longest * gradient.cwiseAbs().maxCoeff();
     if (!(std::abs(slope.sum) <= std::max(tolerance * slope.size, rounding))) {
       candidate.is_refuted = true;
       return;
