@@ -190,7 +190,7 @@ class Settings(Perceptron):
     def test_tensors_that_are_equal_everywhere_may_be_tied(self):
         self.twice_the_head()
         self.save("step-1.npz")
-        self.save("step-2.npz", B=2 * self.weights["B"], C=2 * self.weights["B"])
+        self.save("step-2.npz", **{name: 2 * value for name, value in self.weights.items()})
         self.save("step-3.npz", C=self.weights["C"] + 1)
         warning = "tensors 'B' and 'C' are equal to the last bit in all checkpoints"
 

@@ -321,6 +321,10 @@ std::vector<std::string> Problem::remarks_on(std::span<const Eigen::VectorXd> po
   const std::vector<std::string> separate =
       file_.model.has("separate") ? file_.model.texts("separate") : std::vector<std::string>();
   std::vector<std::string> remarks = detail::remarks_on_equal_parameters(model_, points, separate);
+  if (!file_.model.has("parameters")) {
+    std::ranges::copy(detail::remarks_on_unmoved_parameters(model_, points),
+                      std::back_inserter(remarks));
+  }
   for (std::string& remark : remarks) remark = file_.path.string() + ": " + remark;
   return remarks;
 }

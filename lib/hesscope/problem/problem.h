@@ -149,7 +149,7 @@ class Problem {
   std::vector<std::string> remarks_on(const io::TensorFile& checkpoint) const;
 
   /// The same of the parameters of all checkpoints together: tensors of an imported model that may
-  /// be one, though the file of the model names them apart.
+  /// be one, though the file of the model names them apart, or may be no parameters.
   std::vector<std::string> remarks_on(std::span<const Eigen::VectorXd> points) const;
 
   /// The checkpoint's parameters as a flat vector. @throws InputError if it does not fit the model.

@@ -119,4 +119,33 @@ std::vector<std::string> remarks_on_equal_parameters(const Model& model,
   return remarks;
 }
 
+std::vector<std::string> remarks_on_unmoved_parameters(const Model& model,
+                                                       std::span<const Eigen::VectorXd> points) {
+  constexpr std::size_t kMostShown = 4;
+  std::vector<std::string> unmoved;
+  for (const ParameterBlock& block : model.parameters) {
+    const bool is_same = std::ranges::all_of(points, [&](const Eigen::VectorXd& theta) {
+      return theta.segment(block.offset, block.size) ==
+             points.front().segment(block.offset, block.size);
+    });
+    if (is_same) unmoved.push_back(block.name);
+  }
+  if (unmoved.empty() || unmoved.size() == model.parameters.size()) return {};
+  const bool is_one = unmoved.size() == 1;
+  const std::size_t num_others = unmoved.size() - std::min(unmoved.size(), kMostShown);
+  unmoved.resize(unmoved.size() - num_others);
+  return {fmt::format(
+      "tensor{} '{}'{} {} the same to the last bit in all checkpoints, and others are not: if {} a "
+      "part of the model that is not trained (a buffer that it computes with), frozen = "
+      "[\"{}\"{}] in [model] says so; here {}",
+      is_one ? "" : "s",
+      fmt::join(unmoved, "', '"),
+      num_others > 0 ? fmt::format(" and {} more", num_others) : "",
+      is_one ? "is" : "are",
+      is_one ? "it is" : "they are",
+      fmt::join(unmoved, "\", \""),
+      num_others > 0 ? ", ..." : "",
+      is_one ? "it counts as a parameter" : "they count as parameters")};
+}
+
 }  // namespace hesscope::detail

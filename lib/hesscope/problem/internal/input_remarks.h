@@ -32,4 +32,8 @@ std::vector<std::string> remarks_on_equal_parameters(const Model& model,
                                                      std::span<const Eigen::VectorXd> points,
                                                      std::span<const std::string> separate);
 
+/// What may be no parameter: what is the same to the last bit at all points, where others are not.
+std::vector<std::string> remarks_on_unmoved_parameters(const Model& model,
+                                                       std::span<const Eigen::VectorXd> points);
+
 }  // namespace hesscope::detail
