@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tensors that may be no parameters, though the model computes with them, by what checkpoints show."""
+import numpy as np
+
 import program
 from onnx_perceptron import Perceptron
-from program import DONE
+from program import BAD_INPUT, DONE
 
 
 class Buffers(Perceptron):
@@ -27,6 +29,35 @@ class Buffers(Perceptron):
         for line in ('frozen = ["a"]', 'parameters = ["A", "B", "b"]', 'parameters = ["*"]'):
             self.say(line)
             self.assertEqual(self.warnings("step-1.npz", "step-2.npz"), "")
+
+    def test_what_the_optimiser_was_not_given(self):
+        # Adam of all but `a`, as PyTorch has it: by numbers, in the order of the state_dict.
+        given = [name for name in self.weights if name != "a"]
+        settings = {"lr": 0.1, "betas.0": 0.9, "betas.1": 0.99, "eps": 1e-8, "weight_decay": 0.0, "amsgrad": 0}
+        state = {f"optimizer.param_groups.0.{key}": value for key, value in settings.items()}
+        for number, name in enumerate(given):
+            state[f"optimizer.param_groups.0.params.{number}"] = number
+            for field in ("exp_avg", "exp_avg_sq"):
+                state[f"optimizer.state.{number}.{field}"] = np.ones_like(self.weights[name])
+            state[f"optimizer.state.{number}.step"] = 7.0
+        self.save("of-three.npz", **state)
+        warning = "'frozen' in [model] says which is not trained (a buffer that the model computes with)"
+        self.assertIn("was given 3 parameters, and the model has 4 here: " + warning, self.warnings("of-three.npz"))
+        self.refuses(BAD_INPUT, ("analyze", "of-three.npz", "-p", "problem.toml", "-o", "out.h5", "--force",
+                                 "--preconditioner", "stored"), "it is of 3 parameters, the model has 4: name",
+                     "by 'frozen' in [model]")
+        self.say('frozen = ["a"]')
+        self.assertEqual(self.warnings("of-three.npz", options=("--preconditioner", "stored")), "")
+        # By names, which a sharded run stores, it is known which.
+        self.say()
+        names = {}
+        for number, name in enumerate(given):
+            names[f"optimizer.state.{name}.step"] = 7.0
+            names.update({f"optimizer.param_groups.{name}.{key}": value for key, value in settings.items()})
+            for field in ("exp_avg", "exp_avg_sq"):
+                names[f"optimizer.state.{name}.{field}"] = state[f"optimizer.state.{number}.{field}"]
+        self.save("by-name.npz", **names)
+        self.assertIn('has 4 here: frozen = ["a"] in [model] says which', self.warnings("by-name.npz"))
 
 
 if __name__ == "__main__":

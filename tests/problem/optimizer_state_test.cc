@@ -305,8 +305,11 @@ TEST_F(OptimizerStateTest, IsOfThisModel) {
   const OptimizerState whole = sgd_of(4);
   EXPECT_EQ(whole.kind, OptimizerKind::kSgd);
   EXPECT_EQ(whole.obstacle, "");
+  EXPECT_EQ(whole.num_not_given, 0U);
   EXPECT_EQ(whole.groups.at(0).learning_rate, 0.5);
+  EXPECT_EQ(sgd_of(5).num_not_given, 0U);
   const OptimizerState part = sgd_of(2);
+  EXPECT_EQ(part.num_not_given, 2U);
   EXPECT_THAT(part.obstacle, HasSubstr("it is of 2 parameters, the model has 4"));
   EXPECT_EQ(part.groups.at(0).learning_rate, 0.5);
   const test::Tensor strange = {{7}, {1, 2, 3, 4, 5, 6, 7}};

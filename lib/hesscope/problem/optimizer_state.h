@@ -80,6 +80,9 @@ struct OptimizerState {
   OptimizerKind kind = OptimizerKind::kNone;
   std::string file = {};    ///< what holds it, for messages, which the texts here leave to others
   std::string prefix = {};  ///< what the names of its tensors begin with
+  /// How many of the model's parameters it was not given: blocks without a group, or, as the
+  /// obstacle says, it is not known which.
+  std::size_t num_not_given = 0;
   std::vector<OptimizerSettings> groups = {};
   /// One for each of the model's. Empty where there is an obstacle, and where nothing says which
   /// parameter is in which of the groups, of an optimiser that keeps nothing else for them.

@@ -309,7 +309,17 @@ Eigen::VectorXd Problem::read_parameters(const io::TensorFile& wrapped) const {
 }
 
 OptimizerState Problem::read_optimizer_state(const io::TensorFile& checkpoint) const {
-  return detail::read_optimizer_state(model_, io::unwrapped(checkpoint));
+  OptimizerState state = detail::read_optimizer_state(model_, io::unwrapped(checkpoint));
+  const bool is_refused = !state.obstacle.empty() && state.blocks.empty();
+  if (is_refused && state.num_not_given > 0 && may_have_more_parameters()) {
+    state.obstacle +=
+        ": name what is not trained (a buffer that the model computes with) by 'frozen' in [model]";
+  }
+  return state;
+}
+
+bool Problem::may_have_more_parameters() const {
+  return find_model_kind(file_.model_kind)->has_own_parameters && !file_.model.has("parameters");
 }
 
 std::vector<std::string> Problem::remarks_on(const io::TensorFile& checkpoint) const {
@@ -321,12 +331,17 @@ std::vector<std::string> Problem::remarks_on(std::span<const Eigen::VectorXd> po
   const std::vector<std::string> separate =
       file_.model.has("separate") ? file_.model.texts("separate") : std::vector<std::string>();
   std::vector<std::string> remarks = detail::remarks_on_equal_parameters(model_, points, separate);
-  if (!file_.model.has("parameters")) {
+  if (may_have_more_parameters()) {
     std::ranges::copy(detail::remarks_on_unmoved_parameters(model_, points),
                       std::back_inserter(remarks));
   }
   for (std::string& remark : remarks) remark = file_.path.string() + ": " + remark;
   return remarks;
+}
+
+std::vector<std::string> Problem::remarks_on(const OptimizerState& optimizer) const {
+  if (optimizer.num_not_given == 0 || !may_have_more_parameters()) return {};
+  return {detail::remark_on_parameters_not_given(model_, optimizer)};
 }
 
 }  // namespace hesscope

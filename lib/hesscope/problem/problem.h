@@ -152,6 +152,10 @@ class Problem {
   /// be one, though the file of the model names them apart, or may be no parameters.
   std::vector<std::string> remarks_on(std::span<const Eigen::VectorXd> points) const;
 
+  /// The same of what a checkpoint holds of its optimiser: parameters of an imported model that
+  /// it was not given may be none.
+  std::vector<std::string> remarks_on(const OptimizerState& optimizer) const;
+
   /// The checkpoint's parameters as a flat vector. @throws InputError if it does not fit the model.
   Eigen::VectorXd read_parameters(const io::TensorFile& checkpoint) const;
 
@@ -164,6 +168,9 @@ class Problem {
   OptimizerState read_optimizer_state(const io::TensorFile& checkpoint) const;
 
  private:
+  // Whether tensors that are none may be among the parameters: the kind takes for one whatever the
+  // model computes with, and the problem does not say which are.
+  bool may_have_more_parameters() const;
   Eigen::MatrixXd own_predictions() const;
   SampleTable load_data(const ModelKind& kind,
                         const io::TensorFile& checkpoint,

@@ -269,6 +269,9 @@ CheckpointInputs open_inputs(const char* function,
     for (const std::string& remark : inputs.problem.remarks_on(checkpoint.file)) {
       remarks.add(files[i].path, remark);
     }
+    for (const std::string& remark : inputs.problem.remarks_on(inputs.optimizers.back())) {
+      remarks.add(files[i].path, remark);
+    }
     const std::vector<std::filesystem::path> others = checkpoint.file.other_files();
     inputs.shards.insert(inputs.shards.end(), others.begin(), others.end());
   }

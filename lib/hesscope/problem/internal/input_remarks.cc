@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -119,9 +120,37 @@ std::vector<std::string> remarks_on_equal_parameters(const Model& model,
   return remarks;
 }
 
+namespace {
+
+constexpr std::size_t kMostShown = 4;
+
+// The first of these names, and how many there are besides.
+struct ShownNames {
+  explicit ShownNames(std::vector<std::string> all) : names(std::move(all)) {
+    num_others = names.size() - std::min(names.size(), kMostShown);
+    names.resize(names.size() - num_others);
+  }
+
+  // "'a', 'b' and 3 more".
+  std::string text() const {
+    return fmt::format("'{}'{}",
+                       fmt::join(names, "', '"),
+                       num_others > 0 ? fmt::format(" and {} more", num_others) : "");
+  }
+
+  // As a setting has them: ["a", "b", ...].
+  std::string list() const {
+    return fmt::format("[\"{}\"{}]", fmt::join(names, "\", \""), num_others > 0 ? ", ..." : "");
+  }
+
+  std::vector<std::string> names;
+  std::size_t num_others;
+};
+
+}  // namespace
+
 std::vector<std::string> remarks_on_unmoved_parameters(const Model& model,
                                                        std::span<const Eigen::VectorXd> points) {
-  constexpr std::size_t kMostShown = 4;
   std::vector<std::string> unmoved;
   for (const ParameterBlock& block : model.parameters) {
     const bool is_same = std::ranges::all_of(points, [&](const Eigen::VectorXd& theta) {
@@ -132,20 +161,34 @@ std::vector<std::string> remarks_on_unmoved_parameters(const Model& model,
   }
   if (unmoved.empty() || unmoved.size() == model.parameters.size()) return {};
   const bool is_one = unmoved.size() == 1;
-  const std::size_t num_others = unmoved.size() - std::min(unmoved.size(), kMostShown);
-  unmoved.resize(unmoved.size() - num_others);
+  const ShownNames shown(std::move(unmoved));
   return {fmt::format(
-      "tensor{} '{}'{} {} the same to the last bit in all checkpoints, and others are not: if {} a "
-      "part of the model that is not trained (a buffer that it computes with), frozen = "
-      "[\"{}\"{}] in [model] says so; here {}",
+      "tensor{} {} {} the same to the last bit in all checkpoints, and others are not: if {} a "
+      "part "
+      "of the model that is not trained (a buffer that it computes with), frozen = {} in [model] "
+      "says so; here {}",
       is_one ? "" : "s",
-      fmt::join(unmoved, "', '"),
-      num_others > 0 ? fmt::format(" and {} more", num_others) : "",
+      shown.text(),
       is_one ? "is" : "are",
       is_one ? "it is" : "they are",
-      fmt::join(unmoved, "\", \""),
-      num_others > 0 ? ", ..." : "",
+      shown.list(),
       is_one ? "it counts as a parameter" : "they count as parameters")};
+}
+
+std::string remark_on_parameters_not_given(const Model& model, const OptimizerState& optimizer) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < optimizer.blocks.size(); ++i) {
+    if (!optimizer.blocks[i].group) names.push_back(model.parameters[i].name);
+  }
+  const ShownNames shown(std::move(names));
+  return fmt::format(
+      "the optimiser (under '{}') was given {} parameters, and the model has {} here: {} in "
+      "[model] says which {} not trained (a buffer that the model computes with)",
+      optimizer.prefix,
+      model.parameters.size() - optimizer.num_not_given,
+      model.parameters.size(),
+      shown.names.empty() ? "'frozen'" : "frozen = " + shown.list(),
+      optimizer.num_not_given == 1 ? "is" : "are");
 }
 
 }  // namespace hesscope::detail

@@ -9,6 +9,7 @@
 
 #include <hesscope/models/model.h>
 #include <hesscope/objective/sample_table.h>
+#include <hesscope/problem/optimizer_state.h>
 #include <hesscope/tensors/tensor_file.h>
 
 namespace hesscope::detail {
@@ -35,5 +36,8 @@ std::vector<std::string> remarks_on_equal_parameters(const Model& model,
 /// What may be no parameter: what is the same to the last bit at all points, where others are not.
 std::vector<std::string> remarks_on_unmoved_parameters(const Model& model,
                                                        std::span<const Eigen::VectorXd> points);
+
+/// The same of parameters that the optimiser was not given: a sentence, without the file.
+std::string remark_on_parameters_not_given(const Model& model, const OptimizerState& optimizer);
 
 }  // namespace hesscope::detail

@@ -21,6 +21,11 @@ struct Place {
 
 using NamedPlaces = std::vector<std::pair<std::string, Place>>;
 
+void require_same_number(std::size_t theirs, std::size_t ours) {
+  if (theirs < ours) throw FewerParameters{{text_of_other_number(theirs, ours)}, ours - theirs};
+  if (theirs > ours) throw UnusableState{text_of_other_number(theirs, ours)};
+}
+
 class ParameterAssignment {
  public:
   ParameterAssignment(const Model& model,
@@ -135,6 +140,7 @@ class ParameterAssignment {
         places.push_back({g, &number});
       }
     }
+    require_same_number(numbered.size(), listed.size());
     ParameterOrder order = order_parameters(listed, numbered);
     if (order.is_open) throw UnknownGroups{{order.obstacle}};
     if (!order.obstacle.empty()) throw UnusableState{order.obstacle};
@@ -187,9 +193,7 @@ void require_as_many_parameters(const Model& model,
                                 const io::TensorFile& file,
                                 const StoredOptimizer& stored) {
   const std::size_t num_parameters = stored.groups.empty() ? 0 : stored.num_parameters();
-  if (num_parameters > 0 && num_parameters != model.parameters.size()) {
-    throw UnusableState{text_of_other_number(num_parameters, model.parameters.size())};
-  }
+  if (num_parameters > 0) require_same_number(num_parameters, model.parameters.size());
   std::multiset<std::int64_t> sizes;
   for (const ParameterBlock& block : model.parameters) sizes.insert(block.size);
   for (const auto& [parameter, entry] : stored.entries) {

@@ -23,6 +23,11 @@ struct UnusableState {
 /// The reason is that nothing says which parameter is in which group.
 struct UnknownGroups : UnusableState {};
 
+/// The reason is that it is of fewer parameters than the model, and nothing says which they are.
+struct FewerParameters : UnusableState {
+  std::size_t num_missing;
+};
+
 /// A parameter as the model has it, and as the checkpoint does.
 struct CheckpointParameter {
   const ParameterBlock* block;

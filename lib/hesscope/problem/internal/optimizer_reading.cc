@@ -63,11 +63,11 @@ class Reading {
     warn_of_look_alikes();
     try {
       take_state();
+    } catch (const FewerParameters& refusal) {
+      refuse(refusal);
+      state_.num_not_given = refusal.num_missing;
     } catch (const UnusableState& refusal) {
-      state_.blocks.clear();
-      state_.second_moments.resize(0);
-      state_.first_moments.resize(0);
-      state_.obstacle = fmt::format("{} cannot be used: {}", place(), refusal.reason);
+      refuse(refusal);
     }
     return std::move(state_);
   }
@@ -80,6 +80,14 @@ class Reading {
 
   std::string place() const {
     return fmt::format("the state of {} under '{}'", name_of(stored_.kind), stored_.prefix);
+  }
+
+  void refuse(const UnusableState& refusal) {
+    state_.blocks.clear();
+    state_.num_not_given = 0;
+    state_.second_moments.resize(0);
+    state_.first_moments.resize(0);
+    state_.obstacle = fmt::format("{} cannot be used: {}", place(), refusal.reason);
   }
 
   // @throws UnusableState.
@@ -186,6 +194,7 @@ class Reading {
     for (const AssignedParameters::Block& block : assigned.blocks) {
       keys_.push_back(block.key);
       state_.blocks.push_back({.group = block.group});
+      if (!block.group) ++state_.num_not_given;
     }
   }
 
