@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // What losses say of outputs and targets that are likely others than was meant.
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -37,6 +38,23 @@ TEST(Losses, SayWhereClassesMayBeOnOneAxisOrAnother) {
   EXPECT_NE(remark({}, {3, 4}), "");
   data.target_shape = {kLossSamples, 4};
   EXPECT_EQ(remark({}, {4}), "");
+}
+
+TEST(Losses, DoNotAskForTheAxisAlongWhichProbabilitiesAddUpToOne) {
+  LossData data;
+  data.target_shape = {1, 2, 2};
+  const auto is_clear = [&](const std::vector<double>& probabilities) {
+    data.target = probabilities;
+    return remark_on_class_axis({}, {2, 2}, "target", shapes_of(data)).empty();
+  };
+  EXPECT_TRUE(is_clear({0.25, 0.5, 0.75, 0.5}));           // of columns
+  EXPECT_TRUE(is_clear({0.25, 0.75, 0.5, 0.5 + 0.9e-6}));  // of rows
+  EXPECT_FALSE(is_clear({0.25, 0.75, 0.75, 0.25}));        // of both
+  EXPECT_FALSE(is_clear({0.25, 0.5, 0.75, 0.5 + 1.1e-6}));
+  EXPECT_FALSE(is_clear({0.25, 0.5, std::nan(""), 0.5}));
+  TensorShapes unread = shapes_of(data);
+  unread.read = {};
+  EXPECT_NE(remark_on_class_axis({}, {2, 2}, "target", unread), "");
 }
 
 TEST(Losses, SayWhatTheyWouldApplyTwice) {

@@ -276,6 +276,23 @@ TEST(Losses, ProbabilitiesAreOfClassesOnTheAxisThatIsNamed) {
   }
 }
 
+TEST(Losses, ProbabilitiesAreOfClassesOnTheAxisAlongWhichTheyAddUpToOne) {
+  LossData data;
+  data.target_shape = {kLossSamples, 2, 3};
+  double sum = 0;
+  for (Eigen::Index i = 0; i < kLossSamples; ++i) {
+    for (int c = 0; c < 2; ++c) {
+      for (int place = 0; place < 3; ++place) {
+        const double of_first = 0.1 + 0.2 * place + 0.01 * static_cast<double>(i);
+        data.target.push_back(c == 0 ? of_first : 1 - of_first);
+        const auto z = [&](int other) { return data.z(i, 3 * other + place); };
+        sum -= data.target.back() * log_probability(z, 2, c) / (3.0 * kLossSamples);
+      }
+    }
+  }
+  expect_loss(data, {}, {2, 3}, sum);
+}
+
 TEST(Losses, ClassesMayBeOnAnAxisBetweenOthers) {
   LossData data;
   data.is_integer = true;

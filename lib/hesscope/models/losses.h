@@ -66,7 +66,9 @@ bool is_plain(const LossOptions& options, const std::string& target, const Tenso
 /// @param output  what the model gives, of `shape` for one sample, row by row.
 /// @param target  name of the array in `data`; its shape says what it is: classes (shape without
 ///                its last axis, or without its first as PyTorch has it; without the axis
-///                `class_axis`, if given), or an entry for each output.
+///                `class_axis`, if given), or an entry for each output; probabilities are of the
+///                classes on that axis, or on the only one of the last and the first along which
+///                all add up to 1, else on the last.
 /// @throws InputError naming the data file, the array and both shapes where they do not fit;
 ///         classes that are weighted or ignored but cannot be counted; no target that counts.
 /// @throws ConfigError naming the place of `class_weights` or `pos_weight` where their number, or

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <cstddef>
 #include <numeric>
+#include <optional>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -39,6 +41,38 @@ bool are_probabilities(const LossOptions& options,
                        const TensorShapes& data) {
   return options.kind == LossKind::kCrossEntropy && !shape.empty() &&
          target_shape(data, target) == shape && !data.has_integers(target);
+}
+
+// Whether the probabilities of all samples add up to 1 along this axis.
+bool are_normalized(const std::vector<double>& probabilities,
+                    const Shape& shape,
+                    std::size_t axis) {
+  constexpr double kRounding = 1e-6;  // of sums in 32 bits
+  const auto here = shape.begin() + static_cast<std::ptrdiff_t>(axis);
+  const auto num_classes = static_cast<std::size_t>(*here);
+  const auto behind = static_cast<std::size_t>(volume_of(Shape(here + 1, shape.end())));
+  const std::size_t block = num_classes * behind;
+  for (std::size_t first = 0; first < probabilities.size(); first += block) {
+    for (std::size_t j = 0; j < behind; ++j) {
+      double total = 0;
+      for (std::size_t c = 0; c < num_classes; ++c) total += probabilities[first + c * behind + j];
+      if (!(std::abs(total - 1) <= kRounding)) return false;
+    }
+  }
+  return true;
+}
+
+// Of targets that are probabilities: the only one of the last axis and the first along which they
+// add up to 1; nothing where both are, or neither, or where they cannot be read.
+std::optional<std::size_t> axis_of_probabilities(const Shape& shape,
+                                                 const std::string& target,
+                                                 const TensorShapes& data) {
+  if (!data.read || shape.size() < 2) return std::nullopt;
+  const std::vector<double> probabilities = data.read(target);
+  const bool is_first = are_normalized(probabilities, shape, 0);
+  const bool is_last = are_normalized(probabilities, shape, shape.size() - 1);
+  if (is_first == is_last) return std::nullopt;
+  return is_first ? 0 : shape.size() - 1;
 }
 
 // Axes that classes may be on for these targets: the last, and the first as PyTorch has them.
@@ -240,7 +274,9 @@ Var class_loss(ModelBuilder& builder,
                const std::string& target,
                const TensorShapes& data) {
   if (are_probabilities(options, shape, target, data)) {
-    const std::size_t axis = options.class_axis ? class_axis(options, shape) : shape.size() - 1;
+    const std::size_t axis =
+        options.class_axis ? class_axis(options, shape)
+                           : axis_of_probabilities(shape, target, data).value_or(shape.size() - 1);
     const Var targets = soft_targets(builder, options, shape, axis, target, data);
     return sum(cross_entropy_rows(class_rows(output, shape, axis), targets));
   }
@@ -262,8 +298,9 @@ std::string remark_on_class_axis(const LossOptions& options,
                                  const TensorShapes& data) {
   if (!takes_classes(options.kind) || options.class_axis || shape.size() < 2) return {};
   const bool is_any =
-      detail::are_probabilities(options, shape, target, data) ||
-      detail::possible_class_axes(shape, detail::target_shape(data, target)).size() > 1;
+      detail::are_probabilities(options, shape, target, data)
+          ? !detail::axis_of_probabilities(shape, target, data)
+          : detail::possible_class_axes(shape, detail::target_shape(data, target)).size() > 1;
   if (!is_any) return {};
   return fmt::format(
       "array '{}' fits outputs {} with the classes on any axis; they are taken to be on the last: "
