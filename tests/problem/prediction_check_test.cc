@@ -53,7 +53,17 @@ class PredictionCheckTest : public testing::Test {
 
 TEST_F(PredictionCheckTest, AcceptsPredictionsInAnyShapeToSinglePrecision) {
   EXPECT_TRUE(load("checked", {2}, {1, 6}).remarks().empty());
-  EXPECT_TRUE(load("checked", {2, 1, 1}, {1.0005, 5.9995}).remarks().empty());
+  EXPECT_TRUE(load("checked", {2, 1, 1}, {1, 6 + 5e-6}).remarks().empty());
+}
+
+TEST_F(PredictionCheckTest, WarnsOfNumbersOf64BitsThatAgreeTo32) {
+  for (const double off : {0.0005, 1e-5}) {
+    EXPECT_THAT(load("checked", {2, 1, 1}, {1 + off, 6}).remarks(),
+                testing::ElementsAre(testing::HasSubstr(
+                    "data.h5: array 'predictions' holds numbers of 64 bits, but the model's differ "
+                    "from them by up to " +
+                    std::string(off > 1e-4 ? "8.3e-05" : "1.7e-06"))));
+  }
 }
 
 TEST_F(PredictionCheckTest, NamesTheSampleAndBothValues) {
@@ -98,6 +108,28 @@ TEST(PredictionCheck, TakesEqualInfinitiesForAlikeAndNoNumbersToo) {
   EXPECT_THROW(check(1, -kInfinity), InputError);
   EXPECT_THROW(check(nan, kInfinity), InputError);
   EXPECT_THROW(check(1, nan), InputError);
+}
+
+TEST(PredictionCheck, TakesTheNearerOfTheCheckpointAndTheFilesOwn) {
+  ModelBuilder b("scaled");
+  const Var z = hadamard(b.parameter("w", {1}), b.array("inputs", {1}));
+  b.set_prediction(z);
+  const GraphObjective objective(b.finish(sum(z)), SampleTable::Ones(1, 1));
+  const auto check = [&](double own, io::ElementType type) {
+    TensorShapes data;
+    data.source = "data.npz";
+    data.shapes["predictions"] = {1, 1};
+    data.types["predictions"] = type;
+    data.read = [](const std::string& /*name*/) { return std::vector<double>{1}; };
+    return detail::check_predictions(
+        objective, Eigen::VectorXd::Constant(1, 1 + 5e-5), data, "a.h5", [&] {
+          return Eigen::MatrixXd::Constant(1, 1, own);
+        });
+  };
+  EXPECT_EQ(check(1, io::ElementType::kFloat64), "");
+  EXPECT_EQ(check(2, io::ElementType::kFloat32), "");
+  EXPECT_NE(check(2, io::ElementType::kFloat64).find("5.0e-05"), std::string::npos);
+  EXPECT_NE(check(1 + 2e-5, io::ElementType::kFloat64).find("2.0e-05"), std::string::npos);
 }
 
 TEST_F(PredictionCheckTest, SaysWhatItDidNotCompare) {

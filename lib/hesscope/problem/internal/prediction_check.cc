@@ -2,12 +2,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/problem/internal/prediction_check.h>
 
@@ -15,7 +15,9 @@ namespace hesscope::detail {
 namespace {
 
 const std::string kArray = "predictions";
-constexpr double kTolerance = 1e-4;  // float32 through some hundred layers
+// Of the largest of all: float32 through some hundred layers, and float64 through all of them.
+constexpr double kTolerance = 1e-4;
+constexpr double kTolerance64 = 1e-6;
 
 // Of those that are finite.
 double largest(const Eigen::Ref<const Eigen::MatrixXd>& values) {
@@ -27,26 +29,36 @@ double largest(const Eigen::Ref<const Eigen::MatrixXd>& values) {
 }
 
 // Masked logits may be infinite, or NaN, in both.
-bool are_alike(double ours, double theirs, double scale) {
-  if (std::isnan(ours) || std::isnan(theirs)) return std::isnan(ours) && std::isnan(theirs);
-  return ours == theirs || std::abs(ours - theirs) <= kTolerance * scale;
+double distance(double ours, double theirs, double scale) {
+  if (std::isnan(ours) || std::isnan(theirs)) {
+    return std::isnan(ours) && std::isnan(theirs) ? 0 : kInfinity;
+  }
+  return ours == theirs ? 0 : std::abs(ours - theirs) / scale;
 }
 
-// The first of their numbers that ours differ from.
+// The farthest of their numbers from ours, in units of the largest, and the first beyond the
+// tolerance.
 struct Difference {
-  Eigen::Index sample;
-  Eigen::Index number;
+  double largest = 0;
+  Eigen::Index sample = 0;
+  Eigen::Index number = 0;
 };
 
-std::optional<Difference> difference_of(const Eigen::Ref<const Eigen::MatrixXd>& theirs,
-                                        const Eigen::MatrixXd& ours) {
+Difference difference_of(const Eigen::Ref<const Eigen::MatrixXd>& theirs,
+                         const Eigen::MatrixXd& ours) {
   const double scale = std::max(largest(theirs), largest(ours));
+  Difference found;
   for (Eigen::Index i = 0; i < ours.cols(); ++i) {
     for (Eigen::Index k = 0; k < ours.rows(); ++k) {
-      if (!are_alike(ours(k, i), theirs(k, i), scale)) return Difference{i, k};
+      const double here = distance(ours(k, i), theirs(k, i), scale);
+      if (here > kTolerance && found.largest <= kTolerance) {
+        found.sample = i;
+        found.number = k;
+      }
+      found.largest = std::max(found.largest, here);
     }
   }
-  return std::nullopt;
+  return found;
 }
 
 }  // namespace
@@ -74,11 +86,26 @@ std::string check_predictions(const GraphObjective& objective,
   }
   const std::vector<double> values = data.read(kArray);
   const Eigen::Map<const Eigen::MatrixXd> theirs(values.data(), ours.rows(), ours.cols());
-  const std::optional<Difference> difference = difference_of(theirs, ours);
-  if (!difference) return {};
+  const auto type = data.types.find(kArray);
+  const bool is_double = type != data.types.end() && type->second == io::ElementType::kFloat64;
+  const double tolerance = is_double ? kTolerance64 : kTolerance;
+  const Difference difference = difference_of(theirs, ours);
+  if (difference.largest <= tolerance) return {};
   const Eigen::MatrixXd at_own = own();
-  if (at_own.size() > 0 && !difference_of(theirs, at_own)) return {};
-  const auto [i, k] = *difference;
+  double least = difference.largest;
+  if (at_own.size() > 0) least = std::min(least, difference_of(theirs, at_own).largest);
+  if (least <= tolerance) return {};
+  if (least <= kTolerance) {
+    return fmt::format(
+        "{}: array '{}' holds numbers of 64 bits, but the model's differ from them by up to {:.1e} "
+        "of the largest: they were computed in 32 bits, or the graph has constants of 32 bits "
+        "(model.double() before exporting avoids them), or the exporter has left something out",
+        data.source,
+        kArray,
+        least);
+  }
+  const Eigen::Index i = difference.sample;
+  const Eigen::Index k = difference.number;
   throw InputError(fmt::format(
       "{}: array '{}', sample {}: {} (number {} of the sample), but the model predicts {} at {}{}. "
       "Either these are predictions of another checkpoint or of other samples, or the file of the "

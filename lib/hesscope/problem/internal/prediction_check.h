@@ -19,7 +19,8 @@ namespace hesscope::detail {
 /// @param theta, checkpoint  the first checkpoint's, and what messages call it.
 /// @param own                predictions at the file's own parameters, asked for only where the
 ///                           first checkpoint's are others; empty if it has none.
-/// @return what to know where there is such an array but it cannot be compared; else empty.
+/// @return what to know where there is such an array but it cannot be compared, or is of 64 bits
+///         and differs by more than 1e-6 of the largest of all; else empty.
 /// @throws InputError naming the sample and both values where they differ by more than 1e-4 of the
 ///         largest of all: the model is another than the one that predicted.
 /// @cost   predictions of all samples, once or twice.
