@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -41,6 +42,21 @@ bool is_map(const std::string& path) {
   } catch (const ConfigError&) {
     return false;
   }
+}
+
+// Of a folder, a file in it to look into instead.
+void require_no_folder(const std::filesystem::path& path) {
+  std::error_code none;
+  if (!std::filesystem::is_directory(path, none)) return;
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(path, none)) {
+    if (entry.is_regular_file(none)) files.push_back(entry.path());
+  }
+  const auto first = std::ranges::min_element(files);
+  throw InputError(fmt::format(
+      "{}: is a folder; a file is expected{}",
+      path.string(),
+      first == files.end() ? "" : fmt::format(", such as {} in it", first->filename().string())));
 }
 
 // What a tensor's values say at a glance.
@@ -168,6 +184,7 @@ class InspectCommand final : public Command {
 
   // Whether it fits the problem, if there is one.
   bool inspect(const std::string& path) {
+    require_no_folder(path);
     if (io::is_result_file(path)) {
       if (model_ || tensor_map_ || !key_.empty()) {
         throw InputError(fmt::format("{}: is a hesscope result, not a checkpoint", path));

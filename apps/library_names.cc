@@ -22,8 +22,9 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kOtherNam
 }};
 
 // Functions of the library that are commands of the program.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kCommands = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kCommands = {{
     {"known_operators()", "hesscope inspect --operators"},
+    {"run_analysis()", "hesscope analyze"},
     {"run_landscape()", "hesscope landscape"},
     {"run_landscape() curvature", "hesscope landscape --curvature"},
     {"run_path()", "hesscope path"},

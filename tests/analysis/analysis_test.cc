@@ -108,7 +108,7 @@ TEST_F(AnalysisOfFiles, DoesNotReplaceAResultUnlessAsked) {
   EXPECT_EQ(test::read_bytes(request_.output), "precious");
   request_.overwrite = io::Overwrite::kOwnKind;  // which it is not
   EXPECT_THAT([&] { run_analysis(request_); },
-              ThrowsMessage<OutputError>(HasSubstr("not a result of hesscope analysis")));
+              ThrowsMessage<OutputError>(HasSubstr("not a result of `run_analysis()`")));
   EXPECT_EQ(test::read_bytes(request_.output), "precious");
   request_.overwrite = io::Overwrite::kAnything;
   run_analysis(request_);

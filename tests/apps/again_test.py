@@ -135,11 +135,11 @@ class Strangers(program.Case):
                 before = out.read_bytes()
                 for force in ([], ["--force"]):
                     self.refuses(FAILED, ["analyze", checkpoint(0), "--problem", PROBLEM, "-o", "out.h5", *force],
-                                 "out.h5: ", "is not a result of hesscope analysis", "--force --force")
+                                 "out.h5: ", "is not a result of `hesscope analyze`", "--force --force")
                 self.assertEqual(out.read_bytes(), before)
                 self.analyze(checkpoint(0), "--force", "--force", "--only", "hessian")
                 self.analyze(checkpoint(0), "--force", "--only", "condition")
-                self.refuses(FAILED, [*LANDSCAPE, "-o", "out.h5", "--force"], "is not a result of hesscope landscape")
+                self.refuses(FAILED, [*LANDSCAPE, "-o", "out.h5", "--force"], "is not a result of `hesscope landscape`")
                 out.unlink()
 
     def test_but_an_empty_file_holds_nothing(self):

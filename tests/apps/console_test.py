@@ -253,7 +253,7 @@ class DryRun(program.Case):
         (self.folder / "out.h5").write_text("precious")
         for force, place in (((), "exists already"), (("--force",), "is there")):
             with self.subTest(force=force):
-                reason = f"{place} and is not a result of hesscope analysis; choose another output, or replace it by " \
+                reason = f"{place} and is not a result of `hesscope analyze`; choose another output, or replace it by " \
                          "--force --force"
                 plan = self.run_program(*ANALYZE_ADAM, *force, "--dry-run")
                 self.assertEqual(plan.returncode, DONE)

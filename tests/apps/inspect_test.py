@@ -108,6 +108,15 @@ class Inspect(program.Case):
         self.assertEqual(variables["classical_status"]["type"], "int8")
         self.assertIn("linear-attention", groups[""]["attributes"]["problem"])
 
+    def test_names_a_file_of_a_folder(self):
+        folder = self.folder / "runs"
+        folder.mkdir()
+        self.refuses(BAD_INPUT, ["inspect", "runs"], "runs: is a folder; a file is expected")
+        (folder / "a").mkdir()
+        for name in ("epoch_1.npz", "epoch_0.npz"):
+            np.savez(folder / name, w=np.zeros(3))
+        self.refuses(BAD_INPUT, ["inspect", "runs"], "runs: is a folder; a file is expected, such as epoch_0.npz in it")
+
     def test_refuses_what_it_does_not_know(self):
         (self.folder / "junk").write_text("nonsense")
         (self.folder / "cut.h5").write_bytes((FIXTURES / "signal-noise" / "step-000000.h5").read_bytes()[:1000])

@@ -27,7 +27,7 @@ OutputState output_state(const std::filesystem::path& output,
                 "output, or replace it by `Overwrite::kOwnKind`",
                 difference_of(output, configuration))
           : io::refusal_to_replace(
-                output, overwrite, fmt::format("a result of hesscope {}", subject), is_of_kind);
+                output, overwrite, fmt::format("a result of `run_{}()`", subject), is_of_kind);
   return state;
 }
 
