@@ -92,6 +92,20 @@ class Names(program.Case):
         self.refuses(BAD_INPUT, ("analyze", "more.npz", "-p", "problem.toml", "-o", "o.h5"),
                      "tensor c.bias is not in the graph of")
 
+    def test_what_the_output_does_not_use(self):
+        tensors = {**self.weights, "v": self.weights["w"]}
+        self.write([node("MatMul", ["x", "w"], ["xw"]), node("Add", ["xw", "b"], ["y"]),
+                    node("MatMul", ["x", "v"], ["z"])], tensors, "y", "z", lines=['output = "y"'])
+        arguments = ("analyze", "all.npz", "-p", "problem.toml", "-o", "o.h5")
+        np.savez(self.folder / "all.npz", **self.weights, v=tensors["v"], **{"l2.bias": self.weights["b"]})
+        self.refuses(BAD_INPUT, arguments, "tensor l2.bias is not in the graph of",
+                     'where the forward pass does not use it, a map can say so (--map): ignore = ["l2.bias"]')
+        (self.folder / "map.toml").write_text('ignore = ["l2.bias"]\n')
+        done = self.run_program(*arguments, "--map", "map.toml")
+        self.assertEqual((done.returncode, done.stderr), (DONE, ""))
+        self.say('output = "y"', 'frozen = ["v"]')
+        self.refuses(USAGE, arguments, "'v' in 'frozen' is a tensor of", "none that the chosen output depends on")
+
     def test_a_map_for_one_layer_alone_is_not_suggested(self):
         # As of a default export: r.weight has become something else, h has kept its name.
         self.write([node("MatMul", ["x", "onnx::MatMul_7"], ["z"]), node("Tanh", ["z"], ["s"]),

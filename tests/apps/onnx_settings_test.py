@@ -300,6 +300,16 @@ class Settings(Perceptron):
         self.save("data.npz", points=self.data["x"])
         self.say(tables='[model.inputs]\nX = "points"')
         self.rejects("'X' in 'inputs' is no input of", "model.onnx", "did you mean 'x'?", code=USAGE)
+        self.say()
+        self.save("data.npz", target=None, y=self.data["target"])
+        self.rejects("data.npz: no array 'target' for the targets of the loss; the file holds x, y. Where names differ,"
+                     " say so in the problem file: [model] target = \"ARRAY\"")
+        self.say('target = "y"')
+        self.assertEqual(self.run_it()[0], ["A", "a", "B", "b"])
+
+    def test_a_loss_that_is_none(self):
+        self.say(loss="bce")
+        self.rejects("did you mean 'bce-with-logits'?); cross-entropy and bce-with-logits take logits", code=USAGE)
 
     def test_one_of_several_outputs(self):
         self.write_model(extra=["hidden"])

@@ -10,7 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <hesscope/core/error.h>
 
 #include "support/operator_fixture.h"
 
@@ -133,6 +136,26 @@ TEST(Reshape, RefusesToMoveTheSamplesOfNothing) {
   OperatorFixture op("Reshape");
   op.value(nothing({{.size = 0}, onnx::kBatchAxis})).integers({2}, {0, 0}, {1, 0});
   expect_refused(op.with("allowzero", 1), "cannot become (N, 0)");
+}
+
+TEST(Reshape, SaysWhatALengthInFrontOfTheSamplesMayHaveBeen) {
+  const std::string advice = "write x.size(0) or -1 instead of it";
+  const auto refused = [&](std::vector<std::int64_t> shape) {
+    OperatorFixture op("Reshape");
+    op.value(nothing({onnx::kBatchAxis, {.size = 2}, {.size = 2}}));
+    op.integers({static_cast<std::int64_t>(shape.size())}, shape);
+    try {
+      op.result();
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_THAT(refused({2, -1}), testing::HasSubstr("if the 2 was the number of samples"));
+  EXPECT_THAT(refused({2, -1}), testing::HasSubstr(advice));
+  EXPECT_THAT(refused({-1, 3}),
+              testing::AllOf(testing::HasSubstr("cannot become (-1, 3)"),
+                             testing::Not(testing::HasSubstr(advice))));
 }
 
 TEST(Pad, RefusesNumbersAroundNothing) {

@@ -98,12 +98,14 @@ void require_in_range(const SettingKey& key, const SettingValue& value, const st
 void require_choice(const SettingKey& key, const std::string& text, const std::string& where) {
   if (key.choices.empty()) return;
   if (std::find(key.choices.begin(), key.choices.end(), text) != key.choices.end()) return;
-  throw ConfigError(fmt::format("{}'{}' must be one of {}, got '{}'{}",
+  throw ConfigError(fmt::format("{}'{}' must be one of {}, got '{}'{}{}{}",
                                 where,
                                 key.name,
                                 fmt::join(key.choices, ", "),
                                 text,
-                                did_you_mean(text, key.choices)));
+                                did_you_mean(text, key.choices),
+                                key.choices_note.empty() ? "" : "; ",
+                                key.choices_note));
 }
 
 // Whole numbers as text with commas between; nothing if others are among them.

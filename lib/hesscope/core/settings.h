@@ -59,6 +59,7 @@ struct SettingKey {
   bool takes_numbers = false;
   /// For a list of numbers: one alone is taken for a list of it.
   bool takes_one = false;
+  std::string choices_note = {};  ///< what else to say to whoever gives none of the choices
 };
 
 /// "a list of strings": what a value of this type is called in messages.

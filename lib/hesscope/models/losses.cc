@@ -150,6 +150,11 @@ bool takes_classes(LossKind kind) {
 std::vector<SettingKey> loss_keys(const std::vector<LossKind>& choices) {
   SettingKey loss{.name = "loss", .meaning = "the loss of a sample"};
   for (const LossKind kind : choices) loss.choices.emplace_back(to_string(kind));
+  if (std::ranges::find(choices, LossKind::kBinaryCrossEntropy) != choices.end()) {
+    loss.choices_note =
+        "cross-entropy and bce-with-logits take logits, so export the model without its last "
+        "softmax or sigmoid; nll takes logarithms of probabilities";
+  }
   std::vector<SettingKey> keys = {loss};
   for (const LossKey& entry : keys_of_losses()) {
     const bool is_taken = std::ranges::any_of(entry.losses, [&](LossKind kind) {

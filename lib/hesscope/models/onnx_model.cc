@@ -215,7 +215,10 @@ Model build(const ChosenGraph& graph, const ModelSources& sources, const TensorS
 
   const LossOptions loss = detail::loss_of_output(file, graph.output, value, output, settings);
   const std::string target = settings.has("target") ? settings.text("target") : "target";
-  if (loss.kind != LossKind::kOutput) builder.set_prediction(*value.var);
+  if (loss.kind != LossKind::kOutput) {
+    detail::require_target(sources.data, target);
+    builder.set_prediction(*value.var);
+  }
   const std::string ends_in = remark_on_probabilities(loss, *value.var);
   const std::string of_one_class =
       remark_on_single_class(loss, value.var->rows() * value.var->cols());

@@ -248,12 +248,15 @@ void require_patterns_used(const OnnxFile& file,
   add_other_names(file, all);
   const std::vector<std::string> names(all.begin(), all.end());
   const auto refuse = [&](const std::string& key, const std::string& pattern) {
-    settings.refuse(key,
-                    fmt::format("[model] of kind 'onnx': '{}' in '{}' is no tensor of {}{}",
-                                pattern,
-                                key,
-                                file.path.string(),
-                                did_you_mean(pattern, names)));
+    const bool is_of_file = std::ranges::any_of(file.initializers, [&](const Tensor& tensor) {
+      return matches_wildcard(pattern, tensor.name);
+    });
+    const std::string why =
+        is_of_file
+            ? fmt::format("is a tensor of {}, but none that the chosen output depends on",
+                          file.path.string())
+            : fmt::format("is no tensor of {}{}", file.path.string(), did_you_mean(pattern, names));
+    settings.refuse(key, fmt::format("[model] of kind 'onnx': '{}' in '{}' {}", pattern, key, why));
   };
   for (const std::string key : {"frozen", "parameters", "separate"}) {
     for (const std::string& pattern : texts_or_none(settings, key)) {
@@ -363,21 +366,40 @@ void require_onnx_names(const OnnxFile& file,
     if (!known.contains(name) && !is_batch_count(checkpoint, name)) unknown.push_back(name);
   }
   if (unknown.empty()) return;
-  const std::size_t shown = std::min<std::size_t>(unknown.size(), 5);
-  throw InputError(fmt::format(
-      "{}: tensor{} {}{} not in the graph of {}: exporting has renamed, merged or folded {}, or "
-      "the forward pass does not use {}. {}; for weights that are one tensor by design say "
-      "tied = [\"NAME = OTHER\"]; what is not used a map can ignore",
-      checkpoint.source,
-      unknown.size() > 1 ? "s" : "",
-      fmt::join(unknown.begin(), unknown.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
-      unknown.size() > shown ? fmt::format(" and {} more are", unknown.size() - shown)
-      : unknown.size() > 1   ? " are"
-                             : " is",
-      file.path.string(),
-      unknown.size() > 1 ? "them" : "it",
-      unknown.size() > 1 ? "them" : "it",
-      kOnnxRecipe));
+  const std::size_t num_others = unknown.size() - std::min<std::size_t>(unknown.size(), 5);
+  const bool is_one = unknown.size() == 1;
+  const std::string it = is_one ? "it" : "them";
+  const std::string tie = fmt::format("tied = [\"{} = OTHER\"]", unknown.front());
+  unknown.resize(unknown.size() - num_others);
+  // Of a layer that is not used all others are there; of what was renamed, not the new name.
+  const bool may_be_renamed = std::ranges::any_of(
+      roles, [](const OnnxTensorRole& role) { return role.is_missing && !role.shape.empty(); });
+  const std::string advice =
+      may_be_renamed
+          ? fmt::format(
+                "exporting has renamed, merged or folded {}. {}; for weights that are one "
+                "tensor by design say {}; what is not used a map can ignore",
+                it,
+                kOnnxRecipe,
+                tie)
+          : fmt::format(
+                "where the forward pass does not use {}, a map can say so (`map`): ignore = "
+                "[\"{}\"{}]; for weights that are one tensor by design say {}; else "
+                "exporting has merged or folded {}. {}",
+                it,
+                fmt::join(unknown, "\", \""),
+                num_others > 0 ? ", ..." : "",
+                tie,
+                it,
+                kOnnxRecipe);
+  throw InputError(fmt::format("{}: tensor{} {}{} {} not in the graph of {}: {}",
+                               checkpoint.source,
+                               is_one ? "" : "s",
+                               fmt::join(unknown, ", "),
+                               num_others > 0 ? fmt::format(" and {} more", num_others) : "",
+                               is_one ? "is" : "are",
+                               file.path.string(),
+                               advice));
 }
 
 }  // namespace detail

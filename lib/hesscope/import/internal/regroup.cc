@@ -26,10 +26,16 @@ std::string text(const Integers& shape) {
                                const Value& value,
                                const Integers& shape) {
   const bool has_batch = batch_axis(value.axes) >= 0;
-  call.refuse("{} cannot become {}{}",
+  const bool is_constant = !shape.base.empty() && shape.slope(0) == 0 && shape.base[0] > 0;
+  call.refuse("{} cannot become {}{}{}",
               onnx::text(value.axes),
               text(shape),
-              has_batch ? ": the samples of the batch (N) would be mixed, or cut" : "");
+              has_batch ? ": the samples of the batch (N) would be mixed, or cut" : "",
+              has_batch && is_constant
+                  ? fmt::format("; if the {} was the number of samples in the example that was "
+                                "exported, write x.size(0) or -1 instead of it",
+                                shape.base[0])
+                  : "");
 }
 
 // A length of the new shape: `size` for one sample, times N if it is a multiple of it.

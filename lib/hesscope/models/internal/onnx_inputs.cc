@@ -62,6 +62,20 @@ WholeNumbers bounds_of(const onnx::ValueInfo& input) {
   return {INT32_MIN, INT32_MAX};
 }
 
+// "no array 'x' (did you mean 'X'?) for WHAT; the file holds X, y".
+std::string text_of_missing(const TensorShapes& data,
+                            const std::string& array,
+                            const std::string& what) {
+  std::vector<std::string> names;
+  for (const auto& [name, shape] : data.shapes) names.push_back(name);
+  return fmt::format("{}: no array '{}'{} for {}; the file holds {}",
+                     data.source,
+                     array,
+                     did_you_mean(array, names),
+                     what,
+                     names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")));
+}
+
 class DeclaredInputs {
  public:
   DeclaredInputs(const OnnxFile& file,
@@ -140,18 +154,13 @@ class DeclaredInputs {
   }
 
   void require_array(const onnx::ValueInfo& input, const std::string& array) const {
-    if (data_.shapes.contains(array) || data_.unreadable.contains(array)) return;
-    std::vector<std::string> names;
-    for (const auto& [name, shape] : data_.shapes) names.push_back(name);
+    if (data_.has(array)) return;
     throw InputError(fmt::format(
-        "{}: no array '{}'{} for the input '{}' of {}; the file holds {}. Where names differ, say "
-        "so in the problem file: [model.inputs] {} = \"ARRAY\"",
-        data_.source,
-        array,
-        did_you_mean(array, names),
-        printable(input.name),
-        file_.path.string(),
-        names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")),
+        "{}. Where names differ, say so in the problem file: [model.inputs] {} = \"ARRAY\"",
+        text_of_missing(
+            data_,
+            array,
+            fmt::format("the input '{}' of {}", printable(input.name), file_.path.string())),
         printable(input.name)));
   }
 
@@ -250,6 +259,13 @@ void declare_onnx_inputs(const OnnxFile& file,
       given[input.name] = inputs.declared(input);
     }
   }
+}
+
+void require_target(const TensorShapes& data, const std::string& target) {
+  if (data.has(target)) return;
+  throw InputError(
+      fmt::format("{}. Where names differ, say so in the problem file: [model] target = \"ARRAY\"",
+                  text_of_missing(data, target, "the targets of the loss")));
 }
 
 }  // namespace hesscope::detail

@@ -23,4 +23,7 @@ void declare_onnx_inputs(const onnx::OnnxFile& file,
                          ModelBuilder& builder,
                          std::map<std::string, onnx::Value>& given);
 
+/// @throws InputError for data without the array of targets, saying how the problem file names it.
+void require_target(const TensorShapes& data, const std::string& target);
+
 }  // namespace hesscope::detail
