@@ -39,6 +39,16 @@ TEST(Nearest, PrefersTheSmallerDistanceThenTheEarlierCandidate) {
   EXPECT_EQ(nearest("steps", std::vector<std::string>{"stop", "step"}), "step");
 }
 
+TEST(Nearest, PrefersTheFirstNameThatBeginsSo) {
+  const std::vector<std::string> options = {"--prove", "--problem", "--probes", "--quiet"};
+  EXPECT_EQ(nearest("--prob", options), "--problem");  // the others are nearer
+  EXPECT_EQ(nearest("--prov", options), "--prove");
+  EXPECT_EQ(nearest("--probe", options), "--prove");  // one edit away
+  EXPECT_EQ(nearest("--qu", options), "");            // too little to go by
+  EXPECT_EQ(nearest("activ", kKnownKeys), "activation");
+  EXPECT_EQ(nearest("step", std::vector<std::string>{"steepest", "stop", "stepwise"}), "stop");
+}
+
 TEST(Nearest, FindsANameByOneOfItsParts) {
   const std::vector<std::string> names = {"noise", "tangent-kernel", "model_state_dict.0"};
   EXPECT_EQ(nearest("kernel", names), "tangent-kernel");

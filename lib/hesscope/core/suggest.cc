@@ -30,9 +30,19 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return previous[b.size()];
 }
 
+constexpr std::size_t kLeastLetters = 3;
+
+// The first candidate that begins with `word`, as "--problem" does with "--prob"; else empty.
+std::string begun_by(std::string_view word, std::span<const std::string> candidates) {
+  const std::size_t first_letter = std::min(word.find_first_not_of('-'), word.size());
+  if (word.size() - first_letter < kLeastLetters) return {};
+  const auto begins = [&](const std::string& each) { return each.starts_with(word); };
+  const auto found = std::ranges::find_if(candidates, begins);
+  return found == candidates.end() ? std::string() : *found;
+}
+
 // Whether `word` is a part of the name, as "kernel" is of "tangent-kernel".
 bool is_part_of(std::string_view word, std::string_view name) {
-  constexpr std::size_t kLeastLetters = 3;
   constexpr std::string_view kSeparators = "-_.";
   if (word.size() < kLeastLetters) return false;
   const auto ends_at = [&](std::size_t place) {
@@ -56,6 +66,9 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
       best_distance = distance;
       best = candidate;
     }
+  }
+  if (best.empty() || best_distance > 1) {
+    if (std::string longer = begun_by(word, candidates); !longer.empty()) return longer;
   }
   if (!best.empty()) return best;
   const auto longer = std::ranges::find_if(

@@ -12,9 +12,11 @@
 
 namespace hesscope {
 
-/// The candidate nearest to `word` in edit distance (insert, delete, replace, swap of neighbours);
-/// when none is within a third of the word's length, rounded up, the first that has it as a part
-/// between hyphens, underscores or dots, as "tangent-kernel" has "kernel"; else an empty string.
+/// The candidate nearest to `word` in edit distance (insert, delete, replace, swap of neighbours),
+/// but the first that begins with it, in at least three letters, before any that is more than
+/// one edit away; when none is within a third of the word's length, rounded up, the first that has
+/// it as a part between hyphens, underscores or dots, as "tangent-kernel" has "kernel"; else an
+/// empty string.
 /// @cost word length x total candidate length.
 std::string nearest(std::string_view word, std::span<const std::string> candidates);
 
