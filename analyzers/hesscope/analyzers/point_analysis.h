@@ -150,8 +150,8 @@ class PointAnalysis {
   /// a matrix.
   Status hessian_status();
 
-  /// How far the matrix is from the Hessian, as a product with it shows (hessian_error.h); 0 without
-  /// a matrix. @cost hessian_times() once, and n^2.
+  /// How far the matrix is from the Hessian, as a product with it shows (hessian_error.h); 0
+  /// without a matrix. @cost hessian_times() once, and n^2.
   double hessian_error();
 
   /// Its diagonal, also where it lies on several processes; else as hessian() and hessian_status().
