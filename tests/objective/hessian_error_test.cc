@@ -15,15 +15,15 @@
 namespace hesscope {
 namespace {
 
-constexpr Eigen::Index kUnits = 4;
-constexpr Eigen::Index kSamples = 5;
+constexpr Eigen::Index kDifferenceUnits = 4;
+constexpr Eigen::Index kDifferenceSamples = 5;
 
 // A sample's (u''(x) + 1)^2 with u = v . tanh(x w + b) and u'' by a difference over `step`.
 Model model_of_differences(double step) {
   ModelBuilder b("differences");
-  const Var w = b.parameter("w", {kUnits});
-  const Var bias = b.parameter("b", {kUnits});
-  const Var v = b.parameter("v", {kUnits});
+  const Var w = b.parameter("w", {kDifferenceUnits});
+  const Var bias = b.parameter("b", {kDifferenceUnits});
+  const Var v = b.parameter("v", {kDifferenceUnits});
   const Var x = b.array("x", {});
   const auto number = [&](double a) { return b.constant(Eigen::MatrixXd::Constant(1, 1, a)); };
   const auto u = [&](double shift) {
@@ -40,8 +40,9 @@ Eigen::MatrixXd hessian_by_jets(double step, const SampleTable& x, const Eigen::
     const auto loss = [&](const auto& p) {
       const auto u = [&](double shift) {
         auto total = 0.0 * p(0);
-        for (Eigen::Index i = 0; i < kUnits; ++i) {
-          total += p(2 * kUnits + i) * tanh(p(i) * (at + shift) + p(kUnits + i));
+        for (Eigen::Index i = 0; i < kDifferenceUnits; ++i) {
+          total +=
+              p(2 * kDifferenceUnits + i) * tanh(p(i) * (at + shift) + p(kDifferenceUnits + i));
         }
         return total;
       };
@@ -58,8 +59,8 @@ double relative_distance(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
 }
 
 TEST(HessianError, AHessianOfDifferencesLosesNoMoreThanItsLoss) {
-  const SampleTable x = test::Numbers(1).table(kSamples, 1);
-  const Eigen::VectorXd theta = test::Numbers(2).vector(3 * kUnits);
+  const SampleTable x = test::Numbers(1).table(kDifferenceSamples, 1);
+  const Eigen::VectorXd theta = test::Numbers(2).vector(3 * kDifferenceUnits);
   for (const double step : {1e-2, 1e-3, 1e-4}) {
     const GraphObjective objective(model_of_differences(step), x);
     const double rounding = 1e-15 / (step * step);  // of u'' in u
@@ -69,8 +70,8 @@ TEST(HessianError, AHessianOfDifferencesLosesNoMoreThanItsLoss) {
 }
 
 TEST(HessianError, IsTold) {
-  const SampleTable x = test::Numbers(1).table(kSamples, 1);
-  const Eigen::VectorXd theta = test::Numbers(2).vector(3 * kUnits);
+  const SampleTable x = test::Numbers(1).table(kDifferenceSamples, 1);
+  const Eigen::VectorXd theta = test::Numbers(2).vector(3 * kDifferenceUnits);
   const GraphObjective objective(model_of_differences(1e-2), x);
   Eigen::MatrixXd h = objective.hessian(theta, objective.all_samples(), {});
   const Eigen::VectorXd product =
@@ -83,8 +84,8 @@ TEST(HessianError, IsTold) {
 
 // The generic engine takes n / 8 sweeps: only what has lost digits may go there.
 TEST(HessianError, StructureIsKeptWhereNothingCancels) {
-  const SampleTable x = test::Numbers(1).table(kSamples, 1);
-  const Eigen::VectorXd theta = test::Numbers(2).vector(3 * kUnits);
+  const SampleTable x = test::Numbers(1).table(kDifferenceSamples, 1);
+  const Eigen::VectorXd theta = test::Numbers(2).vector(3 * kDifferenceUnits);
   const Model model = model_of_differences(1.0);
   const GraphObjective by_structure(model, x);
   const GraphObjective generic(model, x, {.use_structure = false});
