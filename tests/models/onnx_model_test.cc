@@ -232,9 +232,11 @@ TEST(OnnxModel, TakesAMeanOfCrossEntropiesAsItsLoss) {
       loss_of(own_cross_entropy({text_attribute("reduction", "none")}, mean_of("e", "y", {1})));
   EXPECT_GT(expected, 0);
   EXPECT_NEAR(loss_of(own_cross_entropy({})), expected, 1e-15);
+  // As PyTorch exports it: no label is ignored that is none.
+  EXPECT_NEAR(loss_of(own_cross_entropy({int_attribute("ignore_index", -100)})), expected, 1e-15);
   for (const auto& [attributes, words] : std::vector<std::pair<Names, std::string>>{
            {{text_attribute("reduction", "sum")}, "reduction 'sum' over axis 0 of (N, 2)"},
-           {{int_attribute("ignore_index", 7)}, "the batch (N), with weights or ignored labels"}}) {
+           {{int_attribute("ignore_index", 1)}, "the batch (N), with weights or ignored labels"}}) {
     test::expect_refusal<InputError>(
         [&, &attributes = attributes] { own_cross_entropy(attributes); }, words);
   }

@@ -26,6 +26,10 @@ struct ClassLabels {
   Axes axes;
 };
 
+bool is_mean_over_batch(const OperatorCall& call, const Value& labels) {
+  return call.text("reduction", "mean") == "mean" && batch_axis(labels.axes) >= 0;
+}
+
 ClassLabels class_labels(const OperatorCall& call, const Value& scores) {
   const Value& labels = call.input(1);
   if (scores.rank() < 2) call.refuse("needs scores of rank 2 or more, got {}", text(scores.axes));
@@ -37,8 +41,12 @@ ClassLabels class_labels(const OperatorCall& call, const Value& scores) {
   }
   const std::int64_t size = call.checked_size(labels.axes);
   const std::int64_t num_classes = scores.axes[1].size;
-  const bool ignores = call.has_attribute("ignore_index");
   const std::int64_t ignored = call.integer("ignore_index", 0);
+  const bool is_class = ignored >= 0 && ignored < num_classes;
+  // Exporters write PyTorch's -100 whether data have it or not. A mean over the batch takes it for
+  // no label at all, whose loss is NaN.
+  const bool ignores =
+      call.has_attribute("ignore_index") && (is_class || !is_mean_over_batch(call, labels));
   if (const auto known = indices_at_hand(call, 1)) {
     std::vector<double> classes;
     std::vector<double> flags;
