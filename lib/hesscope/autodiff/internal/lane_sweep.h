@@ -160,7 +160,7 @@ class LaneSweep final : public Sweep {
     const auto unit = [&](Eigen::Index j, int k) {
       return k < num_columns && j == first_column + k ? 1.0 : 0.0;
     };
-    second_order(theta, records, plan, unit, first_column, num_columns, out);
+    second_order(second_, theta, records, plan, unit, first_column, num_columns, out);
   }
 
   void curvature_times(Curvature curvature,
@@ -175,7 +175,11 @@ class LaneSweep final : public Sweep {
       return k < num_directions ? directions[static_cast<std::size_t>(j * num_directions + k)]
                                 : 0.0;
     };
-    second_order(theta, records, plan, entry, 0, num_directions, out);
+    if (num_directions == 1) {
+      second_order(first_, theta, records, plan, entry, 0, num_directions, out);
+    } else {
+      second_order(second_, theta, records, plan, entry, 0, num_directions, out);
+    }
   }
 
   void gauss_newton_factors(std::span<const double> theta,
@@ -228,32 +232,32 @@ class LaneSweep final : public Sweep {
   static_assert(kPackSamples % kLanes == 0);
 
   using FirstBase = typename FirstOrder::Base;
-  using SecondBase = typename SecondOrder::Base;
 
-  template <typename F>
-  void second_order(std::span<const double> theta,
-                    Records records,
-                    const detail::SweepPlan& plan,
-                    F direction,
-                    Eigen::Index first_row,
-                    int num_directions,
-                    std::span<double> out) {
-    second_.set_theta(theta);
-    second_.seed(plan, [&](Eigen::Index j, const SecondBase& value) {
-      typename SecondOrder::Jet jet(value);
-      for (int k = 0; k < kDirections; ++k) jet.v[k] = SecondBase(direction(j, k));
+  // On a tape whose Jets have that many directions or more.
+  template <typename T, typename F>
+  static void second_order(T& tape,
+                           std::span<const double> theta,
+                           Records records,
+                           const detail::SweepPlan& plan,
+                           F direction,
+                           Eigen::Index first_row,
+                           int num_directions,
+                           std::span<double> out) {
+    using Jet = typename T::Jet;
+    using Base = typename T::Base;
+    tape.set_theta(theta);
+    tape.seed(plan, [&](Eigen::Index j, const Base& value) {
+      Jet jet(value);
+      for (int k = 0; k < Jet::DIMENSION; ++k) jet.v[k] = Base(direction(j, k));
       return jet;
     });
-    second_.for_each_pack(records, [&](Eigen::Index /*first*/, int count) {
-      second_.forward_jets(plan);
-      second_.reverse_jets(plan, SecondBase(1.0));
-      second_.visit_adjoint_jets(first_row,
-                                 [&](Eigen::Index j, const typename SecondOrder::Jet& adjoint) {
-                                   double* row = out.data() + (j - first_row) * num_directions;
-                                   for (int k = 0; k < num_directions; ++k) {
-                                     row[k] += SecondOrder::sum_of(adjoint.v[k], count);
-                                   }
-                                 });
+    tape.for_each_pack(records, [&](Eigen::Index /*first*/, int count) {
+      tape.forward_jets(plan);
+      tape.reverse_jets(plan, Base(1.0));
+      tape.visit_adjoint_jets(first_row, [&](Eigen::Index j, const Jet& adjoint) {
+        double* row = out.data() + (j - first_row) * num_directions;
+        for (int k = 0; k < num_directions; ++k) row[k] += T::sum_of(adjoint.v[k], count);
+      });
     });
   }
 
