@@ -50,8 +50,8 @@ class StructureAnalyzer final : public Analyzer {
                                      std::pair(explained_, 0.0),
                                      std::pair(flatness_bound_, kNaN),
                                      std::pair(unconfirmed_, 0.0),
-                                     std::pair(refutation_, kNaN),
-                                     std::pair(confirmation_bound_, kNaN),
+                                     std::pair(refutation_, 0.0),
+                                     std::pair(confirmation_bound_, 0.0),
                                      std::pair(refuted_parameter_, kNaN)}) {
       const std::vector<double> values = answer[id].numbers();
       if (values.empty()) continue;
@@ -153,16 +153,15 @@ class StructureAnalyzer final : public Analyzer {
   void set_refutations(const std::vector<ZeroModesOfFamily>& families, Group& answer) const {
     const std::size_t size = std::max<std::size_t>(1, families.size());
     std::vector<double> counts(size, 0.0);
-    std::vector<double> refutations(size, kNaN);
-    std::vector<double> bounds(size, kNaN);
+    std::vector<double> refutations(size, 0.0);
+    std::vector<double> bounds(size, 0.0);
     std::vector<double> parameters(size, kNaN);
     for (std::size_t f = 0; f < families.size(); ++f) {
       counts[f] = static_cast<double>(families[f].num_unconfirmed);
+      if (families[f].num_unconfirmed <= 0) continue;
       refutations[f] = families[f].refutation;
       bounds[f] = families[f].confirmation_bound;
-      if (families[f].num_unconfirmed > 0) {
-        parameters[f] = static_cast<double>(families[f].refuted_parameter);
-      }
+      parameters[f] = static_cast<double>(families[f].refuted_parameter);
     }
     answer[unconfirmed_].set_numbers(std::move(counts), {Status::kOk});
     answer[refutation_].set_numbers(std::move(refutations), {Status::kOk});
@@ -260,19 +259,18 @@ class StructureAnalyzer final : public Analyzer {
                .dimensions = {"invariance"},
                .long_name = "null vectors predicted by each family that the Hessian refutes",
                .definition = "beyond those of the families before it; of num_unconfirmed"});
-  VariableId refutation_ =
-      declare({.name = "refutation",
-               .dimensions = {"invariance"},
-               .long_name = "how far the Hessian refutes a family's null vectors",
-               .definition =
-                   "largest ||H v|| over its unconfirmed ones, |v| = 1; NaN where there is none"});
+  VariableId refutation_ = declare(
+      {.name = "refutation",
+       .dimensions = {"invariance"},
+       .long_name = "how far the Hessian refutes a family's null vectors",
+       .definition = "largest ||H v|| over its unconfirmed ones, |v| = 1; 0 where there is none"});
   VariableId confirmation_bound_ =
       declare({.name = "confirmation_bound",
                .dimensions = {"invariance"},
                .long_name = "largest refutation that rounding makes",
                .definition = "2 (b (1 + ||c||_1 / (n + 10)) + e sum_k |c_k| ||B_k||_F / ||u_k||), "
                              "the largest over v = sum_k c_k u_k / ||u_k||, with the rounding band "
-                             "b of the spectrum and the error e of the gradient; NaN where "
+                             "b of the spectrum and the error e of the gradient; 0 where "
                              "refutation is"});
   VariableId refuted_parameter_ =
       declare({.name = "refuted_parameter",
