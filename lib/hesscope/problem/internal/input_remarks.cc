@@ -164,7 +164,8 @@ std::vector<std::string> remarks_on_unmoved_parameters(const Model& model,
   const ShownNames shown(std::move(unmoved));
   return {fmt::format(
       "tensor{} {} {} the same to the last bit in all checkpoints, and others are not: if {} a "
-      "part of the model that is not trained (a buffer that it computes with), frozen = {} in [model] "
+      "part of the model that is not trained (a buffer that it computes with), frozen = {} in "
+      "[model] "
       "says so; here {}",
       is_one ? "" : "s",
       shown.text(),
