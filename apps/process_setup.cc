@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include <malloc.h>
 #include <pthread.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -25,6 +26,10 @@ namespace {
 // The deepest known, readers and decompositions of BLAS, take some 100 KiB.
 constexpr rlim_t kNeededStackBytes = rlim_t{1} << 20;
 constexpr rlim_t kWantedStackBytes = rlim_t{8} << 20;
+
+// Blocks of this size, the largest that can be set, and larger ones are the system's own.
+constexpr int kMappedBytes = 32 << 20;
+constexpr int kKeptBytes = 1 << 30;
 
 // Made beforehand: a handler of signals can do little more than write.
 std::string& missing_instruction_text() {
@@ -60,6 +65,15 @@ bool widen_stack() {
     ::pthread_attr_destroy(&attributes);
   }
   return true;
+}
+
+void keep_freed_memory() {
+  for (const char* const setting :
+       {"GLIBC_TUNABLES", "MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_"}) {
+    if (std::getenv(setting) != nullptr) return;
+  }
+  ::mallopt(M_MMAP_THRESHOLD, kMappedBytes);
+  ::mallopt(M_TRIM_THRESHOLD, kKeptBytes);
 }
 
 void report_missing_instructions() {

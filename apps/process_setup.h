@@ -7,6 +7,12 @@ namespace hesscope::cli {
 /// allow. @returns false, and says so, where they allow less than that.
 bool widen_stack();
 
+/// Lets the C library keep memory that was freed, for what is allocated next, where the environment
+/// does not set how much: matrices of one point are as large as those of the point before, and to
+/// take them from the system anew is to have each page cleared. Blocks of 32 MiB and more go back
+/// at once.
+void keep_freed_memory();
+
 /// From now on an instruction that the processor does not have ends the program with a message.
 /// OpenBLAS takes those of the processor that OPENBLAS_CORETYPE names, whatever the real one is.
 void report_missing_instructions();

@@ -76,6 +76,7 @@ int run_program(int argc,
                 bool is_of_ranks) {
   reserve_standard_streams();
   if (!widen_stack()) return static_cast<int>(ExitCode::kFailed);
+  keep_freed_memory();
   report_missing_instructions();
   ignore_size_limit_signal();
   check_address_space();
