@@ -137,6 +137,28 @@ TEST(GatherElements, MakesNotANumberOfIndicesFromDataThatAreNotThere) {
   EXPECT_TRUE(std::isnan(entries[1]));
 }
 
+// x.gather(-1, i) of a table that all samples have in common.
+TEST(GatherElements, PicksEntriesOfATableForEachSample) {
+  OperatorFixture op("GatherElements");
+  op.parameter({4});
+  add_indices(op, {}, 4);
+  const onnx::Value y = op.result();
+  EXPECT_EQ(text(y.axes), "(N,)");
+  expect_computes(op, y, [](const auto& theta, const double* record) {
+    using T = typename std::decay_t<decltype(theta)>::Scalar;
+    return std::vector<T>{theta(index_at(record[0], 4))};
+  });
+  OperatorFixture columns("GatherElements");
+  columns.parameter({3, 2});
+  add_indices(columns, {2}, 3);
+  const onnx::Value rows = columns.result();
+  EXPECT_EQ(text(rows.axes), "(N, 2)");
+  expect_computes(columns, rows, [](const auto& theta, const double* record) {
+    using T = typename std::decay_t<decltype(theta)>::Scalar;
+    return std::vector<T>{theta(2 * index_at(record[0], 3)), theta(2 * index_at(record[1], 3) + 1)};
+  });
+}
+
 TEST(GatherElements, KeepsSamplesApart) {
   OperatorFixture op("GatherElements");
   op.with("axis", 1).data({3}).integers({1, 2}, {0, 1});

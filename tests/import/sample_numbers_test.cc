@@ -247,6 +247,63 @@ TEST(SampleNumbers, GatherNDPicksTheSamplesOwnSlices) {
   });
 }
 
+// x[:, 1:3] = y as exporters write it: a pair (n, i) for each entry that is assigned.
+TEST(SampleNumbers, ScatterNDAssignsTheSamplesOwnEntries) {
+  OperatorFixture rows("Unsqueeze");
+  rows.value(sample_numbers()).integers({1}, {1});
+  OperatorFixture all("Expand");
+  all.value(rows.result()).integers({2}, {0, 2}, {1, 0});
+  OperatorFixture first("Unsqueeze");
+  first.value(all.result()).integers({1}, {-1});
+  OperatorFixture pairs("Concat");
+  pairs.with("axis", -1).value(first.result());
+  OperatorFixture columns("Expand");
+  columns.integers({1, 2, 1}, {1, -1}).integers({3}, {0, 2, 1}, {1, 0, 0});
+  pairs.value(columns.result());
+  OperatorFixture op("ScatterND");
+  op.data({4}).value(pairs.result()).data({2});
+  const onnx::Value y = op.result();
+  EXPECT_EQ(text(y.axes), "(N, 4)");
+  expect_computes(op, y, [](const auto& theta, const double* record) {
+    using T = typename std::decay_t<decltype(theta)>::Scalar;
+    return std::vector<T>{T(record[0]), T(record[4]), T(record[2]), T(record[5])};
+  });
+}
+
+// x[arange(N), i] = y, where the data tell i.
+TEST(SampleNumbers, ScatterNDAssignsWhereTheDataSay) {
+  OperatorFixture op("ScatterND");
+  op.data({3});
+  const onnx::Value index = with_indices(op, {}, 3);
+  const Var zero = op.graph().constant(Eigen::MatrixXd::Zero(1, 1));
+  const Var both = gather(zero, *index.var, std::vector<std::int32_t>{0, 1}, 1, 2);
+  onnx::Value pairs = {
+      .kind = onnx::ElementKind::kInteger, .axes = {onnx::kBatchAxis, {.size = 2}}, .var = both};
+  pairs.sample_numbers =
+      std::make_shared<const onnx::SampleNumbers>(onnx::SampleNumbers{.steps = {1, 0}});
+  const onnx::Value y = op.value(pairs).data({}).result();
+  EXPECT_EQ(text(y.axes), "(N, 3)");
+  expect_computes(op, y, [](const auto& theta, const double* record) {
+    using T = typename std::decay_t<decltype(theta)>::Scalar;
+    std::vector<T> entries = {T(record[0]), T(record[1]), T(record[2])};
+    entries[static_cast<std::size_t>(index_at(record[3], 3))] = T(record[4]);
+    return entries;
+  });
+}
+
+TEST(SampleNumbers, ScatterNDIntoOtherSamplesIsRefused) {
+  OperatorFixture table("ScatterND");  // rows of what all samples have in common
+  OperatorFixture places("Unsqueeze");
+  places.value(sample_numbers()).integers({1}, {1});
+  table.numbers({5}, {1, 2, 3, 4, 5}).value(places.result()).data({});
+  expect_refused(table, "do not stay within the sample's own entries");
+  OperatorFixture next("Add");
+  next.value(places.result()).integers({}, {1});
+  OperatorFixture op("ScatterND");
+  op.data({2}).value(next.result()).data({2});
+  expect_refused(op, "is not one of 1 entries");
+}
+
 TEST(SampleNumbers, WhatWouldMeetOtherSamplesIsRefused) {
   OperatorFixture steps("Gather");  // rows 2 n of (N 3, 2)
   steps.data_with_axes({kRows, {.size = 2}}).value(sample_numbers(2));

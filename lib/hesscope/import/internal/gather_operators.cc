@@ -12,21 +12,6 @@
 namespace hesscope::onnx {
 namespace {
 
-// Places that data tell, as a column; negative ones of kOwn are none.
-Var places_of(const Value& indices, std::int64_t size, Picking picking) {
-  return picking == Picking::kOwn ? matrix(indices, indices.size(), 1)
-                                  : index_column(indices, size);
-}
-
-// The same of an index that is known.
-std::int64_t place_of(const OperatorCall& call,
-                      std::int64_t index,
-                      const Axis& along,
-                      Picking picking) {
-  return picking == Picking::kOwn ? own_place(call, along, index)
-                                  : counted_from_front(call, index, along.size);
-}
-
 // Indices that are known, counted from the front.
 std::optional<std::vector<std::int64_t>> known_places(const OperatorCall& call,
                                                       const Axis& along,
@@ -104,8 +89,10 @@ Values lower_gather_elements(const OperatorCall& call) {
     call.refuse("shapes {} and {} must have the same rank", text(data.axes), text(indices.axes));
   }
   call.require_no_batch(data, axis, "it picks entries along");
-  call.require_no_batch(indices, axis, "it picks entries by");
-  require_same_batch(call, data, indices, 0, data.rank());
+  // Of a table that all samples have in common each may pick its own, as by x.gather(0, i).
+  require_same_batch(call, data, indices, 0, axis);
+  require_same_batch(call, data, indices, axis + 1, data.rank());
+  if (batch_axis(data.axes) >= 0) call.require_no_batch(indices, axis, "it picks entries by");
   std::vector<std::int64_t> strides = strides_of(data.axes);
   const auto along = static_cast<std::size_t>(axis);
   for (std::size_t i = 0; i < strides.size(); ++i) {

@@ -31,6 +31,7 @@ constexpr std::array kTakers = {
     Taker{"Identity", kFirst},
     Taker{"Mul", kAll},
     Taker{"Reshape", kFirst},
+    Taker{"ScatterND", kSecond},
     Taker{"Shape", kFirst},
     Taker{"Size", kFirst},
     Taker{"Squeeze", kFirst},
@@ -202,6 +203,19 @@ std::int64_t own_place(const OperatorCall& call,
     call.refuse("index {} N + {} is of other samples, too", per_sample, index);
   }
   return counted_from_front(call, checked_sum(call, per_sample, index), along.size);
+}
+
+Var places_of(const Value& indices, std::int64_t size, Picking picking) {
+  return picking == Picking::kOwn ? matrix(indices, indices.size(), 1)
+                                  : index_column(indices, size);
+}
+
+std::int64_t place_of(const OperatorCall& call,
+                      std::int64_t index,
+                      const Axis& along,
+                      Picking picking) {
+  return picking == Picking::kOwn ? own_place(call, along, index)
+                                  : counted_from_front(call, index, along.size);
 }
 
 }  // namespace hesscope::onnx

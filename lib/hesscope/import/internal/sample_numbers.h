@@ -69,4 +69,14 @@ std::int64_t own_place(const OperatorCall& call,
                        std::int64_t index,
                        std::int64_t per_sample = 0);
 
+/// The place of an index that is known, among the sample's own where it is of kOwn, else counted
+/// from the front. Refuses others.
+std::int64_t place_of(const OperatorCall& call,
+                      std::int64_t index,
+                      const Axis& along,
+                      Picking picking);
+
+/// Places that data tell, as a column; negative ones of kOwn are none.
+Var places_of(const Value& indices, std::int64_t size, Picking picking);
+
 }  // namespace hesscope::onnx

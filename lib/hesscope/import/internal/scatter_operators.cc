@@ -9,6 +9,7 @@
 #include <hesscope/import/internal/indices.h>
 #include <hesscope/import/internal/movement.h>
 #include <hesscope/import/internal/operator_registry.h>
+#include <hesscope/import/internal/sample_numbers.h>
 #include <hesscope/import/internal/scattered_lines.h>
 
 namespace hesscope::onnx {
@@ -158,12 +159,34 @@ Values lower_scatter_elements(const OperatorCall& call) {
   return {scattered(call, data, updates, targets, call.text("reduction", "none"))};
 }
 
+// How slices are put along each of the data's first axes: each sample's among its own where the
+// indices count samples, as those of x[:, 1:3] = y and x[arange(N), i] = y do.
+std::vector<Picking> pickings_of(const OperatorCall& call,
+                                 const Value& data,
+                                 const Value& indices,
+                                 int depth) {
+  std::vector<Picking> pickings;
+  for (int k = 0; k < depth; ++k) {
+    if (!indices.counts_samples()) call.require_no_batch(data, k, "it puts slices along");
+    pickings.push_back(picking_of(call, data, k, indices, k, depth));
+  }
+  const bool is_own =
+      std::ranges::any_of(pickings, [](Picking picking) { return picking != Picking::kAny; });
+  // Else slices of the result would hold what several samples put there.
+  for (int i = 0; i < indices.rank(); ++i) {
+    const bool is_last = i + 1 == indices.rank();
+    if (!is_own || is_last) call.require_no_batch(indices, i, "it puts slices by");
+  }
+  return pickings;
+}
+
 // The data tell where slices are put, places of the data's first axes.
 Value slices_by_data(const OperatorCall& call,
                      const Value& data,
                      const Value& indices,
                      const Value& updates,
-                     int depth) {
+                     const std::vector<Picking>& pickings) {
+  const auto depth = static_cast<int>(pickings.size());
   call.checked_size(data.axes);  // of no entries there are no places
   const std::int64_t inner = extent_of(data.axes, depth, data.rank());
   const std::int64_t num_places = extent_of(data.axes, 0, depth);
@@ -175,7 +198,7 @@ Value slices_by_data(const OperatorCall& call,
     const std::int64_t size = data.axes[i].size;
     const Value own = {.axes = plain_axes({slices}),
                        .var = slice(matrix(indices, slices, depth), 0, k, slices, 1)};
-    const Var column = index_column(own, size);
+    const Var column = places_of(own, size, pickings[i]);
     places = without(places + static_cast<double>(strides[i] / inner) * column,
                      is_outside(column, size));
   }
@@ -216,11 +239,9 @@ Values lower_scatter_nd(const OperatorCall& call) {
                 text(updates.axes),
                 text(data.axes));
   }
-  // The indices' own axes: slices of the result would hold what several samples put there.
-  for (int i = 0; i < indices.rank(); ++i) call.require_no_batch(indices, i, "it puts slices by");
-  for (int i = 0; i < depth; ++i) call.require_no_batch(data, i, "it puts slices along");
+  const std::vector<Picking> pickings = pickings_of(call, data, indices, depth);
   const auto known = indices_at_hand(call, 1);
-  if (!known) return {slices_by_data(call, data, indices, updates, depth)};
+  if (!known) return {slices_by_data(call, data, indices, updates, pickings)};
   const std::vector<std::int64_t> strides = strides_of(data.axes);
   const std::int64_t inner = extent_of(data.axes, depth, rank);
   const std::int64_t slices = extent_of(indices.axes, 0, indices.rank() - 1);
@@ -230,7 +251,7 @@ Values lower_scatter_nd(const OperatorCall& call) {
     for (int k = 0; k < depth; ++k) {
       const auto i = static_cast<std::size_t>(k);
       const std::int64_t index = (*known)[static_cast<std::size_t>(s * depth + k)];
-      start += strides[i] * counted_from_front(call, index, data.axes[i].size);
+      start += strides[i] * place_of(call, index, data.axes[i], pickings[i]);
     }
     starts.push_back(start);
   }
