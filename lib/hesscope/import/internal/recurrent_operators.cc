@@ -9,6 +9,8 @@
 #include <array>
 #include <functional>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include <hesscope/import/internal/movement.h>
 #include <hesscope/import/internal/operator_registry.h>
@@ -27,6 +29,7 @@ struct Sequences {
   bool is_batch_first;
   Var inputs;  ///< T B x I, step by step
   std::vector<RecurrentActivation> activations;
+  std::optional<Var> lengths;  ///< B x H, the same in each row; none: all steps
 };
 
 // States of one direction while it runs.
@@ -36,6 +39,28 @@ struct RecurrentState {
 };
 
 Var folded(const OperatorCall& call, Var var) { return *call.result(var, {}).var; }
+
+// The steps that each sequence has; none where all have all of them.
+std::optional<Var> lengths_of(const OperatorCall& call,
+                              const Axis& batch,
+                              std::int64_t steps,
+                              std::int64_t hidden) {
+  if (!call.has_entries(4)) return std::nullopt;
+  if (call.input(4).is_known()) {
+    const std::vector<std::int64_t> known = call.known_of_one(4);
+    if (std::ranges::all_of(known, [&](std::int64_t length) { return length == steps; })) {
+      return std::nullopt;
+    }
+  }
+  const Value lengths = call.real(4);
+  if (lengths.axes != Axes{batch}) {
+    call.refuse(
+        "the lengths of sequences must be of shape {}, got {}", text({batch}), text(lengths.axes));
+  }
+  const std::vector<double> zeros(static_cast<std::size_t>(hidden));
+  const Var row = reshape(call.constant(zeros), 1, hidden);
+  return folded(call, matrix(lengths, batch.size, 1) + row);
+}
 
 Sequences sequences_of(const OperatorCall& call,
                        int num_gates,
@@ -71,13 +96,6 @@ Sequences sequences_of(const OperatorCall& call,
   constexpr std::int64_t kMaxSteps = 10'000;
   call.checked_size(plain_axes({steps * x.axes[1 - time].size, num_gates * hidden}));
   if (steps > kMaxSteps) call.refuse("{} steps; at most {} are unrolled", steps, kMaxSteps);
-  if (call.has_entries(4)) {
-    for (const std::int64_t length : call.known_of_one(4)) {
-      if (length != steps) {
-        call.refuse("a sequence of {} of {} steps; all must be of full length", length, steps);
-      }
-    }
-  }
   const Axis batch = x.axes[1 - time];
   const Value by_step = layout == 0 ? x : transposed(call, x, {1, 0, 2});
   return {.steps = steps,
@@ -87,7 +105,8 @@ Sequences sequences_of(const OperatorCall& call,
           .batch = batch,
           .is_batch_first = layout == 1,
           .inputs = matrix(by_step, steps * batch.size, features),
-          .activations = recurrent_activations(call, activations, directions)};
+          .activations = recurrent_activations(call, activations, directions),
+          .lengths = lengths_of(call, batch, steps, hidden)};
 }
 
 // The part of an input that belongs to a direction, as a matrix of so many rows.
@@ -216,6 +235,20 @@ Value final_state(const OperatorCall& call,
   return all.is_batch_first ? transposed(call, joined, {1, 0, 2}) : joined;
 }
 
+// The entries of `next` in sequences that have this step, of the others those of `before`; none are
+// zeros.
+Var within_lengths(const OperatorCall& call,
+                   const Sequences& all,
+                   std::int64_t step,
+                   Var next,
+                   const std::optional<Var>& before) {
+  if (!all.lengths) return next;
+  const Var has_step = less(call.constant(static_cast<double>(step)), *all.lengths);
+  const std::vector<double> zeros(static_cast<std::size_t>(next.rows() * next.cols()));
+  const Var other = before ? *before : reshape(call.constant(zeros), next.rows(), next.cols());
+  return folded(call, select(has_step, next, other));
+}
+
 // Runs all directions; Y, the last hidden states, and the last cells of those that have some.
 Values run_all(const OperatorCall& call, const Sequences& all, const RecurrentStepOf& step_of) {
   const Axes state_axes = {all.batch, {.size = all.hidden}};
@@ -231,12 +264,16 @@ Values run_all(const OperatorCall& call, const Sequences& all, const RecurrentSt
                             .cell = initial_state(call, cell_input, all, d)};
     std::vector<Value> own;
     for (std::int64_t t = 0; t < all.steps; ++t) {
-      state = advance(runs_back ? all.steps - 1 - t : t, state);
-      state.hidden = folded(call, *state.hidden);
-      if (state.cell) state.cell = folded(call, *state.cell);
-      own.push_back({.axes = state_axes, .var = state.hidden});
+      const std::int64_t step = runs_back ? all.steps - 1 - t : t;
+      const RecurrentState before = std::exchange(state, advance(step, state));
+      const auto kept = [&](Var next, const std::optional<Var>& old) {
+        return within_lengths(call, all, step, folded(call, next), old);
+      };
+      state.hidden = kept(*state.hidden, before.hidden);
+      if (state.cell) state.cell = kept(*state.cell, before.cell);
+      own.push_back({.axes = state_axes, .var = kept(*state.hidden, std::nullopt)});
     }
-    last_hidden.push_back(own.back());
+    last_hidden.push_back({.axes = state_axes, .var = state.hidden});
     if (state.cell) last_cells.push_back({.axes = state_axes, .var = state.cell});
     if (runs_back) std::ranges::reverse(own);
     hidden.insert(hidden.end(), own.begin(), own.end());

@@ -253,11 +253,35 @@ Values lower_concat(const OperatorCall& call) {
   return {joined(call, parts, call.integer("axis", 1))};
 }
 
+// A constant that holds the same for each sample of the batch it was exported with, as PyTorch
+// writes the initial states of packed sequences, of one sample.
+Value of_one_sample(const OperatorCall& call, const Value& x, const Axes& target) {
+  if (x.is_known() || batch_axis(x.axes) >= 0 || x.axes.size() != target.size()) return x;
+  const int batch = batch_axis(target);
+  const auto i = static_cast<std::size_t>(std::max(batch, 0));
+  if (batch < 0 || target[i] != kBatchAxis || x.axes[i].size == 1) return x;
+  const auto entries = call.graph().constant_value(*x.var);
+  if (entries.empty()) return x;
+  Axes axes = x.axes;
+  axes[i].size = 1;
+  const std::vector<std::int64_t> strides = strides_of(x.axes);
+  std::vector<std::int32_t> table = table_of(call, axes, [&](auto at) {
+    return std::inner_product(at.begin(), at.end(), strides.begin(), std::int64_t{0});
+  });
+  for (const std::int32_t first : table) {
+    for (std::int64_t k = 1; k < x.axes[i].size; ++k) {
+      const auto e = static_cast<std::size_t>(first + k * strides[i]);
+      if (entries[e] != entries[static_cast<std::size_t>(first)]) return x;
+    }
+  }
+  return moved(call, x, {.axes = std::move(axes), .table = std::move(table)});
+}
+
 Values lower_expand(const OperatorCall& call) {
-  const Value& x = call.input(0);
   if (!call.input(1).is_known()) call.refuse("its shape depends on data or parameters");
   call.require_common(1);
   Axes target = axes_of(call, *call.input(1).integers);
+  const Value x = of_one_sample(call, call.input(0), target);
   // A multiple of N that the tensor has already stands for the tensor's own axis.
   const std::size_t rank = std::max(target.size(), x.axes.size());
   for (std::size_t i = 0; i < target.size(); ++i) {
