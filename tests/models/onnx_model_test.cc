@@ -175,7 +175,8 @@ Model own_loss(const std::vector<std::string>& nodes, const std::string& loss = 
   return model_of(nodes,
                   {tensor("w", kFloat, {2, 2}, floats({1, 2, 3, 4})),
                    tensor("v", kFloat, {1}, floats({0.25})),
-                   tensor("one", kInt64, {1}, int64s({1}))},
+                   tensor("one", kInt64, {1}, int64s({1})),
+                   tensor("zero", kInt64, {}, int64s({0}))},
                   {3, 2},
                   {},
                   {{"loss", loss}});
@@ -215,6 +216,65 @@ TEST(OnnxModel, TakesTheMeanOverSamplesAsItsLoss) {
   EXPECT_NEAR(loss_of(linear, kV), kV * expected - kV + expected / kV, 1e-14);
 }
 
+// The number of samples, by some factor, as a real number.
+Names count_of(const std::string& output, std::int64_t factor = 1) {
+  Names nodes = {node({"Shape", {"x"}, {"shape"}}), node({"Gather", {"shape", "zero"}, {"N"}})};
+  std::string count = "N";
+  for (; factor > 1; --factor) {
+    nodes.push_back(node({"Add", {count, "N"}, {count + "N"}}));
+    count += "N";
+  }
+  nodes.push_back(node({"Cast", {count}, {output}, {int_attribute("to", kFloat)}}));
+  return nodes;
+}
+
+Names joined(Names first, const Names& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+std::string sum_of(const std::string& input, const std::string& output) {
+  return node({"ReduceSum", {input}, {output}, {int_attribute("keepdims", 0)}});
+}
+
+TEST(OnnxModel, TakesTheSumOverSamplesDividedByTheirNumberAsItsLoss) {
+  const Names squares = {kProduct, node({"Mul", {"h", "h"}, {"s"}})};
+  const double mean = loss_of(own_loss(joined(squares, {mean_of("s", "y")})));
+  const Names sums = joined(squares, {sum_of("s", "t")});
+  EXPECT_NEAR(
+      loss_of(own_loss(joined(joined(sums, count_of("n")), {node({"Div", {"t", "n"}, {"y"}})}))),
+      6 * mean,
+      1e-14);
+  // (v sum - sum) / 3 N + v
+  constexpr double kV = 0.9;
+  const Names linear = {node({"Mul", {"v", "t"}, {"a"}}),
+                        node({"Sub", {"a", "t"}, {"b"}}),
+                        node({"Div", {"b", "n"}, {"c"}}),
+                        node({"Add", {"c", "v"}, {"y"}})};
+  EXPECT_NEAR(loss_of(own_loss(joined(joined(sums, count_of("n", 3)), linear)), kV),
+              (kV - 1) * 2 * mean + kV,
+              1e-14);
+}
+
+TEST(OnnxModel, RefusesSumsOverSamplesThatAreNoMeans) {
+  const Names sums = {kProduct, sum_of("h", "t")};
+  const auto refuses = [&](const Names& last, const std::string& reason) {
+    test::expect_refusal<InputError>([&] { own_loss(joined(joined(sums, count_of("n")), last)); },
+                                     reason);
+  };
+  refuses({node({"Neg", {"t"}, {"y"}})}, "output 'y' is a sum over the batch (N), taken by");
+  refuses({node({"Identity", {"n"}, {"y"}})}, "output 'y' is the number of samples (N)");
+  refuses({node({"Add", {"t", "v"}, {"y"}})}, "which takes a sum over the batch (N), and others");
+  refuses({node({"Mul", {"t", "t"}, {"y"}})}, "only a loss may be such a sum");
+  refuses({node({"Mul", {"t", "n"}, {"y"}})}, "computes with the number of samples");
+  refuses({node({"Div", {"h", "n"}, {"y"}})}, "computes with the number of samples");
+  refuses({node({"Div", {"v", "n"}, {"y"}})}, "computes with the number of samples");
+  refuses({node({"Div", {"t", "n"}, {"m"}}), node({"Div", {"m", "n"}, {"y"}})},
+          "computes with the number of samples");
+  refuses({node({"Div", {"t", "n"}, {"m"}}), node({"Add", {"m", "t"}, {"y"}})},
+          "which takes a mean over the batch (N), and others do not");
+}
+
 // Scores of three classes at two places, whose labels count the entries of x above v.
 Model own_cross_entropy(const std::vector<std::string>& attributes, const std::string& last = {}) {
   std::vector<std::string> nodes = {
@@ -235,7 +295,7 @@ TEST(OnnxModel, TakesAMeanOfCrossEntropiesAsItsLoss) {
   // As PyTorch exports it: no label is ignored that is none.
   EXPECT_NEAR(loss_of(own_cross_entropy({int_attribute("ignore_index", -100)})), expected, 1e-15);
   for (const auto& [attributes, words] : std::vector<std::pair<Names, std::string>>{
-           {{text_attribute("reduction", "sum")}, "reduction 'sum' over axis 0 of (N, 2)"},
+           {{text_attribute("reduction", "sum")}, "output 'y' is a sum over the batch (N)"},
            {{int_attribute("ignore_index", 1)}, "the batch (N), with weights or ignored labels"}}) {
     test::expect_refusal<InputError>(
         [&, &attributes = attributes] { own_cross_entropy(attributes); }, words);

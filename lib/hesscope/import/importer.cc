@@ -11,7 +11,7 @@
 #include <hesscope/core/error.h>
 #include <hesscope/core/printable.h>
 #include <hesscope/import/importer.h>
-#include <hesscope/import/internal/batch_means.h>
+#include <hesscope/import/internal/batch_totals.h>
 #include <hesscope/import/internal/operator_registry.h>
 #include <hesscope/import/internal/sample_numbers.h>
 
@@ -106,12 +106,12 @@ class Import {
     for (const std::string& name : body.outputs) {
       outputs.push_back(values_.at(name));  // is needed
       const Value& output = outputs.back();
-      if (output.batch_mean == nullptr) continue;
-      throw InputError(
-          fmt::format("{}: {} takes a mean over the batch (N) in a loop, where samples "
-                      "would interact",
-                      file_.path.string(),
-                      *output.batch_mean));
+      if (output.batch_total == nullptr) continue;
+      throw InputError(fmt::format(
+          "{}: {} takes a {} over the batch (N) in a loop, where samples would interact",
+          file_.path.string(),
+          output.batch_total->place,
+          output.batch_total->name()));
     }
     return outputs;
   }
@@ -159,17 +159,17 @@ class Import {
     const OperatorCall call(node, file_.opset, std::move(inputs), recording_);
     call.count_step();
     require_no_sample_numbers(call);
-    const std::shared_ptr<const std::string> batch_mean = carried_batch_mean(call);
+    const std::shared_ptr<const BatchTotal> batch_total = carried_batch_total(call);
     const bool is_given = std::ranges::all_of(
         node.outputs, [&](const auto& name) { return name.empty() || given_.contains(name); });
     Values results = is_given ? Values() : known->lower(call);
     for (Value& result : results) {
       result.is_single = makes_singles(call, node);
-      if (batch_mean == nullptr) continue;
+      if (batch_total == nullptr) continue;
       if (result.kind != ElementKind::kReal) {
-        call.refuse("makes integers of what {} takes the mean of over the batch (N)", *batch_mean);
+        call.refuse("makes integers of what {} takes over the batch (N)", batch_total->place);
       }
-      result.batch_mean = batch_mean;
+      result.batch_total = batch_total;
     }
     for (std::size_t k = 0; k < node.outputs.size(); ++k) {
       const std::string& name = node.outputs[k];

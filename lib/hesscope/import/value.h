@@ -71,6 +71,21 @@ struct SampleNumbers {
   bool is_times_batch = false;
 };
 
+/// What is taken over the batch, which stands for what it is of in one sample
+/// (internal/batch_totals.h).
+struct BatchTotal {
+  enum class Kind {
+    kMean,
+    kSum,
+    kCount,  ///< the number of samples, as a real number
+  };
+
+  Kind kind = Kind::kMean;
+  std::string place;  ///< the node that takes it
+
+  const char* name() const { return kind == Kind::kMean ? "mean" : "sum"; }
+};
+
 /// A tensor of the imported graph: known integers, or numbers on the Graph (constants among them).
 /// Or a sequence of tensors.
 struct Value {
@@ -82,9 +97,8 @@ struct Value {
   std::shared_ptr<const std::vector<Value>> tensors = {};  ///< of a sequence, which has no axes
   /// Of integers that count samples; null: none.
   std::shared_ptr<const SampleNumbers> sample_numbers = {};
-  /// Of the mean over the batch of what this is for one sample, the node that takes it; else null
-  /// (internal/batch_means.h).
-  std::shared_ptr<const std::string> batch_mean = {};
+  /// Of a total over the batch; else null.
+  std::shared_ptr<const BatchTotal> batch_total = {};
 
   bool counts_samples() const { return sample_numbers != nullptr; }
 

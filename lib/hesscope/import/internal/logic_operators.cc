@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include <hesscope/import/internal/batch_totals.h>
 #include <hesscope/import/internal/composition.h>
 #include <hesscope/import/internal/integer_arithmetic.h>
 #include <hesscope/import/internal/movement.h>
@@ -95,6 +96,16 @@ Value narrowed(const OperatorCall& call, const Value& x, std::int64_t onnx_type)
   return call.known_result(std::move(cut), x.axes);
 }
 
+// A multiple of the number of samples as a real number, by which sums over the batch are divided.
+Value batch_count(const OperatorCall& call, const Value& x) {
+  const bool is_multiple =
+      std::ranges::all_of(x.integers->base, [](std::int64_t base) { return base == 0; });
+  if (!is_multiple) return call.real(x);  // which refuses
+  Value count = call.real(call.known_result({.base = x.integers->per_sample}, x.axes));
+  count.batch_total = own_batch_total(call, BatchTotal::Kind::kCount);
+  return count;
+}
+
 // Integers that data tell stay as they are in a narrow type.
 Value cast(const OperatorCall& call, const Value& x, std::int64_t onnx_type) {
   const ElementKind kind = element_kind(onnx_type);
@@ -102,7 +113,8 @@ Value cast(const OperatorCall& call, const Value& x, std::int64_t onnx_type) {
     call.refuse("makes elements of type {}, which are not computed with", type_name(onnx_type));
   }
   if (kind == ElementKind::kReal) {
-    Value value = call.real(x);
+    const bool is_count = x.is_known() && !x.counts_samples() && x.integers->depends_on_batch();
+    Value value = is_count ? batch_count(call, x) : call.real(x);
     value.kind = kind;
     return value;
   }

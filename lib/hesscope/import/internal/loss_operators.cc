@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include <hesscope/import/internal/batch_means.h>
+#include <hesscope/import/internal/batch_totals.h>
 #include <hesscope/import/internal/indices.h>
 #include <hesscope/import/internal/movement.h>
 #include <hesscope/import/internal/operator_registry.h>
@@ -110,20 +110,23 @@ Value reduced_loss(const OperatorCall& call, const ClassLabels& labels, Var loss
     call.refuse("reduction '{}' is not one of none, mean and sum", reduction);
   }
   const int axis = batch_axis(labels.axes);
-  if (axis >= 0 && (reduction == "sum" || weights)) {
+  if (axis >= 0 && reduction == "mean" && weights) {
     call.refuse(
-        "reduction '{}' over axis {} of {}, the batch (N){}: samples would interact; let the graph "
-        "give the scores, and take loss = \"cross-entropy\" in [model]",
-        reduction,
+        "reduction 'mean' over axis {} of {}, the batch (N), with weights or ignored labels: "
+        "samples would interact; let the graph give the scores, and take loss = \"cross-entropy\" "
+        "in [model]",
         axis,
-        text(labels.axes),
-        weights ? ", with weights or ignored labels" : "");
+        text(labels.axes));
   }
   const Var total = sum(weighted);
-  if (reduction == "sum") return call.result(total, {});
+  if (reduction == "sum") {
+    Value result = call.result(total, {});
+    if (axis >= 0) result.batch_total = own_batch_total(call, BatchTotal::Kind::kSum);
+    return result;
+  }
   if (weights) return call.result(total / sum(*weights), {});
   Value mean = call.result((1.0 / static_cast<double>(labels.size)) * total, {});
-  if (axis >= 0) mean.batch_mean = own_batch_mean(call);
+  if (axis >= 0) mean.batch_total = own_batch_total(call, BatchTotal::Kind::kMean);
   return mean;
 }
 

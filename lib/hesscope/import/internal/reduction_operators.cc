@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What is taken over some axes of a tensor: never over the batch, but for the mean that a loss is.
+// What is taken over some axes of a tensor: never over the batch, but for the mean or sum that a
+// loss is.
 #include <algorithm>
 #include <array>
 #include <numeric>
 
-#include <hesscope/import/internal/batch_means.h>
+#include <hesscope/import/internal/batch_totals.h>
 #include <hesscope/import/internal/composition.h>
 #include <hesscope/import/internal/integer_arithmetic.h>
 #include <hesscope/import/internal/movement.h>
@@ -152,18 +153,34 @@ Values lower_reduce(const OperatorCall& call) {
                       keeps ? shape.ones : shape.kept)};
 }
 
-// Over the batch and other axes: of one sample, the mean over the others.
-Value mean_over_batch(const OperatorCall& call, Value x, const std::vector<int>& axes) {
+bool has_batch_among(const Value& x, const std::vector<int>& axes) {
+  return std::ranges::find(axes, batch_axis(x.axes)) != axes.end();
+}
+
+// Over the batch and other axes: of one sample, the mean or sum over the others.
+template <OfRows kOfRows>
+Value total_over_batch(const OperatorCall& call,
+                       Value x,
+                       const std::vector<int>& axes,
+                       BatchTotal::Kind kind) {
   for (const int axis : axes) {
     Axis& along = x.axes[static_cast<std::size_t>(axis)];
     along = {.size = along.size};
   }
   const ReducedAxes shape(x.axes, axes);
   const bool keeps = call.integer("keepdims", 1) != 0;
-  Value mean = call.result(mean_rows(rows_over(call, x, axes, shape.length)),
-                           keeps ? shape.ones : shape.kept);
-  mean.batch_mean = own_batch_mean(call);
-  return mean;
+  Value total =
+      call.result(kOfRows(rows_over(call, x, axes, shape.length)), keeps ? shape.ones : shape.kept);
+  total.batch_total = own_batch_total(call, kind);
+  return total;
+}
+
+Values lower_reduce_sum(const OperatorCall& call) {
+  const Value& input = call.input(0);
+  const std::vector<int> axes = reduced_axes(call, input);
+  const bool is_total = input.kind == ElementKind::kReal && has_batch_among(input, axes);
+  if (!is_total) return lower_reduce<sum_rows>(call);
+  return {total_over_batch<sum_rows>(call, call.real(input), axes, BatchTotal::Kind::kSum)};
 }
 
 // Of integers towards 0, as Div has it.
@@ -171,9 +188,8 @@ Values lower_reduce_mean(const OperatorCall& call) {
   const Value& input = call.input(0);
   const std::vector<int> axes = reduced_axes(call, input);
   if (input.kind != ElementKind::kInteger) {
-    const int batch = batch_axis(input.axes);
-    if (std::ranges::find(axes, batch) == axes.end()) return lower_reduce<mean_rows>(call);
-    return {mean_over_batch(call, call.real(input), axes)};
+    if (!has_batch_among(input, axes)) return lower_reduce<mean_rows>(call);
+    return {total_over_batch<mean_rows>(call, call.real(input), axes, BatchTotal::Kind::kMean)};
   }
   const Value sum = lower_reduce<sum_rows>(call).front();
   const std::int64_t length = ReducedAxes(input.axes, axes).length;
@@ -233,7 +249,7 @@ std::span<const Operator> reduction_operators() {
       {"ReduceMean", of_same_kind<lower_reduce_mean>, kSlopeOfFirst},
       {"ReduceMin", of_same_kind<lower_reduce<min_rows>>, kSlopeOfFirst},
       {"ReduceProd", of_same_kind<lower_reduce<product_of>>, kSlopeOfFirst},
-      {"ReduceSum", of_same_kind<lower_reduce<sum_rows>>, kSlopeOfFirst},
+      {"ReduceSum", of_same_kind<lower_reduce_sum>, kSlopeOfFirst},
       {"ReduceSumSquare", of_same_kind<lower_reduce<sum_of_squares>>, kSlopeOfFirst},
       {"Softmax", lower_along<softmax_rows>},
   });

@@ -61,7 +61,7 @@ SampleOutput sample_output(const OnnxFile& file,
                            const Value& value,
                            const Settings& settings) {
   const bool is_number = value.axes.empty() && !value.is_known();
-  if (value.batch_mean != nullptr || (is_number && settings.has("batch"))) {
+  if (value.batch_total != nullptr || (is_number && settings.has("batch"))) {
     return {.shape = onnx::sizes_of(value.axes)};
   }
   const int batch = std::max(onnx::batch_axis(value.axes), 0);
@@ -86,13 +86,27 @@ LossOptions loss_of_output(const OnnxFile& file,
                            const SampleOutput& sample,
                            const Settings& settings) {
   LossOptions loss = loss_options(settings);
-  if (value.batch_mean != nullptr && loss.kind != LossKind::kOutput) {
+  using Kind = onnx::BatchTotal::Kind;
+  const Kind total = value.batch_total == nullptr ? Kind::kMean : value.batch_total->kind;
+  if (total == Kind::kCount) {
+    throw InputError(fmt::format(
+        "{}: output '{}' is the number of samples (N)", file.path.string(), printable(output)));
+  }
+  if (total == Kind::kSum) {
+    throw InputError(fmt::format(
+        "{}: output '{}' is a sum over the batch (N), taken by {}: samples would interact. Divide "
+        "it by the number of samples as the graph knows it, x.shape[0], or take the mean",
+        file.path.string(),
+        printable(output),
+        value.batch_total->place));
+  }
+  if (value.batch_total != nullptr && loss.kind != LossKind::kOutput) {
     throw InputError(fmt::format(
         "{}: output '{}' is a mean over the batch (N), taken by {}: a loss that the graph itself "
         "computes is taken by loss = \"output\", and for any other the samples' outputs are needed",
         file.path.string(),
         printable(output),
-        *value.batch_mean));
+        value.batch_total->place));
   }
   if (sample.is_folded && takes_classes(loss.kind)) {
     loss.class_axis = folded_class_axis(file, loss, sample);
