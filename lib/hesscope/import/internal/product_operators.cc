@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Products of matrices. The batch may be among the stacked axes, or be the rows of the left or the
-// columns of the right matrix; it is never summed over, and never meets itself.
+// columns of the right matrix; it is never summed over, and never meets itself. And determinants.
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <numeric>
+#include <vector>
 
 #include <hesscope/import/internal/einsum_operator.h>
 #include <hesscope/import/internal/movement.h>
@@ -128,10 +130,92 @@ Values lower_gemm(const OperatorCall& call) {
   const Operands sum = elementwise_operands(call, value, c, axes);
   return {call.result(sum.a + (beta == 1 ? sum.b : beta * sum.b), axes)};
 }
+
+// Choices of `count` among n columns, each in ascending order, in lexicographic order.
+std::vector<std::vector<int>> choices(int n, int count) {
+  std::vector<std::vector<int>> all;
+  std::vector<int> chosen(static_cast<std::size_t>(count));
+  std::iota(chosen.begin(), chosen.end(), 0);
+  for (bool has_more = true; has_more;) {
+    all.push_back(chosen);
+    has_more = false;
+    for (int k = count - 1; k >= 0 && !has_more; --k) {
+      if (chosen[static_cast<std::size_t>(k)] == n - count + k) continue;
+      has_more = true;
+      std::iota(chosen.begin() + k, chosen.end(), chosen[static_cast<std::size_t>(k)] + 1);
+    }
+  }
+  return all;
+}
+
+// The minors of the first count rows from those of one row less, by Laplace's expansion along the
+// last: d(c_0 ... c_k) = sum_j (-1)^(k + j) a(k, c_j) d(c_0 ... c_k without c_j).
+// @param entries, minors  a row for each matrix: n x n entries, and the minors in the order of
+//                         choices().
+Var next_minors(const OperatorCall& call, Var entries, Var minors, int n, int count) {
+  std::map<std::vector<int>, std::int64_t> before;
+  for (const std::vector<int>& columns : choices(n, count - 1)) {
+    before.emplace(columns, std::ssize(before));
+  }
+  const std::vector<std::vector<int>> after = choices(n, count);
+  const std::int64_t num_matrices = entries.rows();
+  std::vector<std::int32_t> factors;
+  std::vector<std::int32_t> cofactors;
+  for (std::int64_t matrix = 0; matrix < num_matrices; ++matrix) {
+    for (const std::vector<int>& columns : after) {
+      for (std::size_t j = 0; j < columns.size(); ++j) {
+        std::vector<int> others = columns;
+        others.erase(others.begin() + static_cast<std::ptrdiff_t>(j));
+        const std::int64_t entry = std::int64_t{count - 1} * n + columns[j];
+        factors.push_back(static_cast<std::int32_t>(matrix * n * n + entry));
+        cofactors.push_back(
+            static_cast<std::int32_t>(matrix * std::ssize(before) + before.at(others)));
+      }
+    }
+  }
+  std::vector<double> signs;
+  for (int j = 0; j < count; ++j) signs.push_back((count - 1 + j) % 2 == 0 ? 1 : -1);
+  const std::int64_t rows = num_matrices * std::ssize(after);
+  const Var terms =
+      hadamard(gather(entries, factors, rows, count), gather(minors, cofactors, rows, count));
+  const Var sums = sum_rows(hadamard(terms, reshape(call.constant(signs), 1, count)));
+  return reshape(sums, num_matrices, std::ssize(after));
+}
+
+// Determinants of matrices by their minors: polynomials of the entries, whose derivatives are right
+// where a matrix is singular, too. n 2^(n - 1) products for each.
+Values lower_det(const OperatorCall& call) {
+  constexpr std::int64_t kMostRows = 12;
+  const Value x = call.real(0);
+  const int rank = x.rank();
+  const std::int64_t n = rank < 2 ? 0 : x.axes.back().size;
+  if (n < 1 || x.axes[static_cast<std::size_t>(rank - 2)].size != n) {
+    call.refuse("takes square matrices, got {}", text(x.axes));
+  }
+  call.require_no_batch(x, rank - 2, "its matrices have their rows along");
+  call.require_no_batch(x, rank - 1, "its matrices have their columns along");
+  if (n > kMostRows) {
+    call.refuse(
+        "takes matrices of up to {} rows, got {}: the determinant of a larger one is that "
+        "of its triangular factor, if the model has one",
+        kMostRows,
+        n);
+  }
+  const Axes axes(x.axes.begin(), x.axes.end() - 2);
+  call.checked_size(plain_axes({size_of(axes), n << n}));
+  const Var entries = matrix(x, size_of(axes), n * n);
+  Var minors = slice(entries, 0, 0, entries.rows(), n);
+  for (int count = 2; count <= n; ++count) {
+    minors = next_minors(call, entries, minors, static_cast<int>(n), count);
+  }
+  return {call.result(minors, axes)};
+}
+
 }  // namespace
 
 std::span<const Operator> product_operators() {
   static constexpr auto kProductOperators = std::to_array<Operator>({
+      {"Det", lower_det, kAllSlopes, 11},
       {"Einsum", of_same_kind<lower_einsum>, kAllSlopes, 12},
       {"Gemm", of_same_kind<lower_gemm>},
       {"MatMul", of_same_kind<lower_matmul>},
