@@ -177,6 +177,22 @@ class Settings(Perceptron):
         self.assertEqual(self.run_program(*self.arguments("model.onnx")).stderr, "")
         self.assertEqual(self.run_it("model.onnx")[0], ["B", "scale"])
 
+    def test_a_single_number_that_exporting_has_folded_is_told(self):
+        """exp(-s) of a learned s, of which the exporter keeps -s."""
+        nodes = [node("MatMul", ["x", "A"], ["scores"]), node("Exp", ["onnx::Exp_7"], ["scale"]),
+                 node("Mul", ["scores", "scale"], ["logits"])]
+        (self.folder / "model.onnx").write_bytes(onnx_files.model(
+            nodes, {"A": self.weights["A"].T[:, :2].copy(), "onnx::Exp_7": np.array(-0.3)},
+            [value_info("x", ("N", 3), "float64")], [value_info("logits", ("N", 2), "float64")]))
+        np.savez(self.folder / "c.npz", A=self.weights["A"].T[:, :2])
+        for checkpoint in ("model.onnx", "c.npz"):
+            self.say()
+            done = self.run_program(*self.arguments(checkpoint))
+            self.assertEqual(done.returncode, DONE, done.stderr)
+            self.assertIn("computes with onnx::Exp_7: single numbers that exporting has folded", done.stderr)
+            self.say('frozen = ["onnx::Exp_7"]')
+            self.assertEqual(self.run_program(*self.arguments(checkpoint)).stderr, "")
+
     def twice_the_head(self):
         """The graph with B under a second name, as exporters write a tied tensor: x -> ... -> logits -> (C B^T)."""
         self.weights["C"] = self.weights["B"].copy()

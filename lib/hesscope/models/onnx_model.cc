@@ -240,6 +240,7 @@ Model build(const ChosenGraph& graph, const ModelSources& sources, const TensorS
   remarks.insert(remarks.end(),
                  {remark_on_constants(file, weights, settings),
                   remark_on_single_numbers(file, weights, settings),
+                  remark_on_folded_numbers(file, weights, settings),
                   remark_on_statistics(file, weights, settings),
                   remark_on_merged_constants(file, weights, settings),
                   remark_on_folded_weights(file, weights, settings),

@@ -72,6 +72,9 @@ bool is_settled(const Settings& settings, const std::string& copy, const std::st
   return is_among("separate") || is_among("frozen");
 }
 
+// What PyTorch's exporter gives names to begins so.
+constexpr std::string_view kExportersName = "onnx::";
+
 // What PyTorch's exporter calls a weight that it has only transposed, or reordered, before this
 // operator: others that it names by an operator it has computed.
 bool is_only_moved(std::string_view name) {
@@ -173,6 +176,27 @@ std::string remark_on_single_numbers(const OnnxFile& file,
       names,
       ": single numbers, which stay as they are in the file. Where they are "
       "learned, 'parameters' says so ([\"*\"] for all); where they are constants, 'frozen' does");
+}
+
+std::string remark_on_folded_numbers(const OnnxFile& file,
+                                     const OnnxWeights& weights,
+                                     const Settings& settings) {
+  std::vector<std::string> names;
+  for (const auto* tensors : {&weights.constants, &weights.single_numbers}) {
+    for (const Tensor* tensor : *tensors) {
+      const bool is_folded = tensor->reals.size() == 1 && tensor->name.starts_with(kExportersName);
+      if (is_folded && !is_settled(settings, tensor->name, tensor->name)) {
+        names.push_back(tensor->name);
+      }
+    }
+  }
+  return computes_with(
+      file,
+      names,
+      ": single numbers that exporting has folded, it seems, and that stay as they are in the "
+      "file. Where they come of parameters, this is the Hessian of another model: export with "
+      "do_constant_folding=False, training=torch.onnx.TrainingMode.PRESERVE; where they are "
+      "constants, 'frozen' says so");
 }
 
 std::string remark_on_statistics(const OnnxFile& file,

@@ -51,6 +51,12 @@ std::string remark_on_single_numbers(const onnx::OnnxFile& file,
                                      const OnnxWeights& weights,
                                      const Settings& settings);
 
+/// That the graph computes with single numbers that the exporter has named ("onnx::Exp_28"), which
+/// it does of what it has folded: they may come of parameters. Empty if there are none.
+std::string remark_on_folded_numbers(const onnx::OnnxFile& file,
+                                     const OnnxWeights& weights,
+                                     const Settings& settings);
+
 /// That statistics of batch normalisation are those of the file for all checkpoints. Empty if there
 /// are none.
 std::string remark_on_statistics(const onnx::OnnxFile& file,
