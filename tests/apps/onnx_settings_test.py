@@ -25,6 +25,12 @@ class Settings(Perceptron):
         each = np.log(np.exp(logits).sum(axis=1)) - logits[np.arange(10), self.data["target"]]
         self.assertAlmostEqual(loss, each.mean(), delta=1e-14)
 
+    def test_keys_that_say_nothing(self):
+        self.say("parameters = []")
+        self.rejects("'parameters' names none; leave it out for all", code=USAGE)
+        self.say("batch = 1")
+        self.rejects("input 'x' has a symbol for its number of samples", "leave it out")
+
     def test_a_tensor_that_the_graph_lacks(self):
         self.save("more.npz", C=np.zeros((2, 2)))
         self.rejects("more.npz", "tensor C is not in the graph of", "model.onnx", "tied", checkpoint="more.npz")

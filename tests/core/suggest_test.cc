@@ -23,6 +23,8 @@ TEST(Nearest, FindsTheWordAfterOneEditOfEachKind) {
 
 TEST(Nearest, CountsASwapOfNeighboursAsOneEdit) {
   // A three-letter word may differ by one edit only, so a swap counted as two would find nothing.
+  EXPECT_EQ(nearest("m", std::vector<std::string>{"x", "M"}), "M");
+  EXPECT_EQ(nearest("m", std::vector<std::string>{"x"}), "");  // one edit, and nothing alike
   EXPECT_EQ(nearest("teh", std::vector<std::string>{"the"}), "the");
 }
 

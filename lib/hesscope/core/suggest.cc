@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <cctype>
 #include <cstddef>
 #include <vector>
 
@@ -55,6 +56,12 @@ bool is_part_of(std::string_view word, std::string_view name) {
   return false;
 }
 
+// Whether both are one letter, and not the same in another case: one edit away, and nothing alike.
+bool are_different_letters(std::string_view a, std::string_view b) {
+  const auto lower = [](char c) { return std::tolower(static_cast<unsigned char>(c)); };
+  return a.size() == 1 && b.size() == 1 && lower(a[0]) != lower(b[0]);
+}
+
 }  // namespace
 
 std::string nearest(std::string_view word, std::span<const std::string> candidates) {
@@ -62,7 +69,7 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
   std::string best;
   for (const std::string& candidate : candidates) {
     const std::size_t distance = edit_distance(word, candidate);
-    if (distance < best_distance) {
+    if (distance < best_distance && !are_different_letters(word, candidate)) {
       best_distance = distance;
       best = candidate;
     }

@@ -258,6 +258,10 @@ void require_patterns_used(const OnnxFile& file,
             : fmt::format("is no tensor of {}{}", file.path.string(), did_you_mean(pattern, names));
     settings.refuse(key, fmt::format("[model] of kind 'onnx': '{}' in '{}' {}", pattern, key, why));
   };
+  if (settings.has("parameters") && settings.texts("parameters").empty()) {
+    settings.refuse("parameters",
+                    "[model] of kind 'onnx': 'parameters' names none; leave it out for all");
+  }
   for (const std::string key : {"frozen", "parameters", "separate"}) {
     for (const std::string& pattern : texts_or_none(settings, key)) {
       if (!matches_any(names, {pattern})) refuse(key, pattern);

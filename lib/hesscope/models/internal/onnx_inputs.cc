@@ -180,6 +180,11 @@ class DeclaredInputs {
     const onnx::Dimension& first = (*input.shape)[place];
     if (is_single_) {
       if (first.size == 1) return {};
+      if (first.size < 0) {
+        refuse(input,
+               "has a symbol for its number of samples, and takes any: 'batch' is for graphs that "
+               "were exported for one; leave it out");
+      }
       refuse(input,
              "has another first axis than the batch of 1 that 'batch' says: samples come first");
     }
