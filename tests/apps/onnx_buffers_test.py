@@ -30,6 +30,12 @@ class Buffers(Perceptron):
             self.say(line)
             self.assertEqual(self.warnings("step-1.npz", "step-2.npz"), "")
 
+    def test_numbers_that_are_none_are_the_same(self):
+        self.save("step-1.npz", a=np.full(4, np.nan))
+        done = self.run_program("analyze", "step-1.npz", "-p", "problem.toml", "-o", "out.h5", "--only", "hessian")
+        self.assertNotIn("are the same to the last bit", done.stderr)
+        self.assertIn("not finite", done.stderr)
+
     def test_what_the_optimiser_was_not_given(self):
         # Adam of all but `a`, as PyTorch has it: by numbers, in the order of the state_dict.
         given = [name for name in self.weights if name != "a"]

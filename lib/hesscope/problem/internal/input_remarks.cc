@@ -147,6 +147,12 @@ struct ShownNames {
   std::size_t num_others;
 };
 
+// To the last bit, but that numbers that are none are the same.
+bool are_same(const Eigen::Ref<const Eigen::ArrayXd>& a,
+              const Eigen::Ref<const Eigen::ArrayXd>& b) {
+  return (a == b || (a.isNaN() && b.isNaN())).all();
+}
+
 }  // namespace
 
 std::vector<std::string> remarks_on_unmoved_parameters(const Model& model,
@@ -154,8 +160,10 @@ std::vector<std::string> remarks_on_unmoved_parameters(const Model& model,
   std::vector<std::string> unmoved;
   for (const ParameterBlock& block : model.parameters) {
     const bool is_same = std::ranges::all_of(points, [&](const Eigen::VectorXd& theta) {
-      return theta.segment(block.offset, block.size) ==
-             points.front().segment(block.offset, block.size);
+      const auto of_block = [&](const Eigen::VectorXd& x) {
+        return x.segment(block.offset, block.size).array();
+      };
+      return are_same(of_block(theta), of_block(points.front()));
     });
     if (is_same) unmoved.push_back(block.name);
   }
