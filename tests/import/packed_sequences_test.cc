@@ -20,17 +20,17 @@ using test::expect_refused;
 using test::index_at;
 using test::OperatorFixture;
 
-constexpr int kSteps = 3;
-constexpr onnx::Axis kOne = {.size = 1};
+constexpr int kLongest = 3;
+constexpr onnx::Axis kSingle = {.size = 1};
 
 template <typename T>
-T hyperbolic(const T& x) {
+T tangent(const T& x) {
   using std::tanh;
   return tanh(x);
 }
 
 template <typename T>
-T logistic(const T& x) {
+T squashed(const T& x) {
   using std::exp;
   return T(1.0) / (T(1.0) + exp(-x));
 }
@@ -42,17 +42,17 @@ struct States {
 };
 
 // An RNN of one unit in both directions: W, R and h0 of each in theta, x in the record, and the
-// length, of 0 to kSteps, behind it.
+// length, of 0 to kLongest, behind it.
 template <typename Column>
 auto bidirectional(const Column& theta, const double* record) {
   using T = typename std::decay_t<decltype(theta)>::Scalar;
-  const auto length = static_cast<int>(index_at(record[kSteps], kSteps + 1));
-  States<T> states{.y = std::vector<T>(2 * kSteps, T(0.0)), .last = {}};
+  const auto length = static_cast<int>(index_at(record[kLongest], kLongest + 1));
+  States<T> states{.y = std::vector<T>(2 * kLongest, T(0.0)), .last = {}};
   for (int d = 0; d < 2; ++d) {
     T h = theta(4 + d);
     for (int k = 0; k < length; ++k) {
       const int step = d == 0 ? k : length - 1 - k;
-      h = hyperbolic<T>(theta(d) * T(record[step]) + theta(2 + d) * h);
+      h = tangent<T>(theta(d) * T(record[step]) + theta(2 + d) * h);
       states.y[static_cast<std::size_t>(2 * step + d)] = h;
     }
     states.last.push_back(h);
@@ -64,12 +64,12 @@ TEST(PackedSequences, EndWhereTheDataSay) {
   for (const bool is_last : {false, true}) {
     OperatorFixture op("RNN");
     op.with("direction", "bidirectional")
-        .data_with_axes({{.size = kSteps}, onnx::kBatchAxis, kOne});
+        .data_with_axes({{.size = kLongest}, onnx::kBatchAxis, kSingle});
     op.parameter({2, 1, 1}).parameter({2, 1, 1}).left_out();
-    add_indices(op, {}, kSteps + 1);
+    add_indices(op, {}, kLongest + 1);
     // Initial states of parameters, the same for all samples.
     const Var start = op.graph().parameter(4, 2, 1);
-    op.value({.axes = {{.size = 2}, onnx::kBatchAxis, kOne}, .var = start});
+    op.value({.axes = {{.size = 2}, onnx::kBatchAxis, kSingle}, .var = start});
     const onnx::Values results = op.outputs({"y", "h"}).results();
     EXPECT_EQ(text(results[0].axes), "(3, 2, N, 1)");
     EXPECT_EQ(text(results[1].axes), "(2, N, 1)");
@@ -83,19 +83,19 @@ TEST(PackedSequences, EndWhereTheDataSay) {
 // The cell, too, is the last step's of the sequence.
 TEST(PackedSequences, LeaveCellsAsTheyEnd) {
   OperatorFixture op("LSTM");
-  op.data_with_axes({{.size = kSteps}, onnx::kBatchAxis, kOne});
+  op.data_with_axes({{.size = kLongest}, onnx::kBatchAxis, kSingle});
   op.parameter({1, 4, 1}).parameter({1, 4, 1}).left_out();
-  add_indices(op, {}, kSteps + 1);
+  add_indices(op, {}, kLongest + 1);
   const onnx::Values results = op.outputs({"y", "h", "c"}).results();
   expect_computes(op, results[2], [](const auto& theta, const double* record) {
     using T = typename std::decay_t<decltype(theta)>::Scalar;
     T h(0.0);
     T c(0.0);
-    for (int t = 0; t < index_at(record[kSteps], kSteps + 1); ++t) {
+    for (int t = 0; t < index_at(record[kLongest], kLongest + 1); ++t) {
       const auto gate = [&](int k) { return T(theta(k) * T(record[t]) + theta(4 + k) * h); };
-      const T o = logistic<T>(gate(1));
-      c = logistic<T>(gate(2)) * c + logistic<T>(gate(0)) * hyperbolic<T>(gate(3));
-      h = o * hyperbolic<T>(c);
+      const T o = squashed<T>(gate(1));
+      c = squashed<T>(gate(2)) * c + squashed<T>(gate(0)) * tangent<T>(gate(3));
+      h = o * tangent<T>(c);
     }
     return std::vector<T>{c};
   });
@@ -103,8 +103,8 @@ TEST(PackedSequences, LeaveCellsAsTheyEnd) {
 
 TEST(PackedSequences, HaveALengthForEachSample) {
   OperatorFixture op("RNN");
-  op.data_with_axes({{.size = kSteps}, onnx::kBatchAxis, kOne});
-  op.parameter({1, 1, 1}).parameter({1, 1, 1}).left_out().integers({1}, {kSteps - 1});
+  op.data_with_axes({{.size = kLongest}, onnx::kBatchAxis, kSingle});
+  op.parameter({1, 1, 1}).parameter({1, 1, 1}).left_out().integers({1}, {kLongest - 1});
   expect_refused(op, "the lengths of sequences must be of shape (N,), got (1,)");
 }
 
