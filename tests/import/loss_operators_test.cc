@@ -147,11 +147,25 @@ TEST(Losses, AreNotANumberWhereDataHaveALabelThatIsNone) {
   }
 }
 
-TEST(Losses, DoNotAddUpOverSamples) {
-  OperatorFixture sum("SoftmaxCrossEntropyLoss");
-  sum.with("reduction", "sum").data({kClasses});
-  add_indices(sum, {}, kClasses);
-  expect_refused(sum, "reduction 'sum' over axis 0 of (N,), the batch");
+// A sum over samples is a sample's own until it is divided by their number, with weights, too.
+TEST(Losses, AddUpOverSamples) {
+  OperatorFixture op("SoftmaxCrossEntropyLoss");
+  op.with("reduction", "sum").with("ignore_index", 0).data({kClasses});
+  add_indices(op, {}, kClasses);
+  const onnx::Value y = op.result();
+  EXPECT_EQ(text(y.axes), "()");
+  ASSERT_NE(y.batch_total, nullptr);
+  EXPECT_EQ(y.batch_total->kind, onnx::BatchTotal::Kind::kSum);
+  expect_computes(op, y, [](const auto& theta, const double* record) {
+    using T = typename std::decay_t<decltype(theta)>::Scalar;
+    const auto label = index_at(record[kClasses], kClasses);
+    double sum = 0;
+    for (int k = 0; k < kClasses; ++k) sum += std::exp(record[k]);
+    return std::vector<T>{T(label == 0 ? 0.0 : std::log(sum) - record[label])};
+  });
+}
+
+TEST(Losses, AreNoMeansOfWeightedSamples) {
   OperatorFixture weighted("NegativeLogLikelihoodLoss");
   weighted.with("ignore_index", 0).data({kClasses});
   add_indices(weighted, {}, kClasses);
