@@ -2,6 +2,8 @@
 #include <cmath>
 #include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <Eigen/Core>
 #include <gmock/gmock.h>
@@ -40,6 +42,28 @@ TEST_F(StabilityAnalyzerTest, ComparesTheSharpnessWithWhatALearningRateAllows) {
   EXPECT_EQ(number("gd_ratio"), 0.5);
   EXPECT_EQ(number("momentum_threshold"), 12);  // (2 + 2 0.5) / 0.25
   EXPECT_NEAR(number("momentum_ratio"), 4.0 / 12, 1e-15);
+}
+
+// The checkpoint's optimiser is of no known kind: its momentum is the heavy ball's, whatever else
+// it does with it.
+TEST_F(StabilityAnalyzerTest, TakesTheMomentumThatAnUnknownOptimizerStores) {
+  const auto with = [&](const std::vector<OptimizerSettings>& groups) {
+    OptimizerState state;
+    state.kind = OptimizerKind::kUnknown;
+    state.groups = groups;
+    const NamedPoint point{.name = "here", .theta = Eigen::Vector2d(1, 4), .optimizer = state};
+    const Analysis analysis = analyze(objective_, {point}, {"stability"}, {});
+    return std::pair(analysis[0].number("stability", "momentum"),
+                     analysis[0].number("stability", "momentum_threshold"));
+  };
+  EXPECT_EQ(with({{.learning_rate = 0.25, .momentum = 0}}), std::pair(0.0, 8.0));
+  EXPECT_EQ(with({{.learning_rate = 0.25, .momentum = 0.5, .is_nesterov = true}}),
+            std::pair(0.5, 12.0));
+  EXPECT_EQ(with({{.learning_rate = 0.25, .beta1 = 0.5}}), std::pair(0.5, 12.0));  // as of Lion
+  EXPECT_EQ(with({{.learning_rate = 0.25}}).first, 0.9);
+  const auto [momentum, threshold] =
+      with({{.learning_rate = 0.25, .momentum = 0.5}, {.learning_rate = 0.25, .beta1 = 0.9}});
+  EXPECT_TRUE(std::isnan(momentum) && std::isnan(threshold));  // Muon beside Adam
 }
 
 TEST_F(StabilityAnalyzerTest, WithoutALearningRateHasNoThreshold) {

@@ -54,11 +54,9 @@ class Unknown(program.Case):
                             expect=BAD_INPUT)
         self.assertIn("the 'step' of '2' is missing, and others have one", done.stderr)
 
-    def test_own_checkpoints_of_rules_without_a_diagonal(self):
-        for rule in ("muon", "adafactor", "sign", "lion", "normalized"):
-            with self.subTest(rule):
-                model = PERCEPTRON.replace('activation', 'classes = 2\nhidden = "3"\nactivation')
-                (self.folder / "experiment.toml").write_text(model + f"""
+    def train(self, rule, setting=""):
+        model = PERCEPTRON.replace('activation', 'classes = 2\nhidden = "3"\nactivation')
+        (self.folder / "experiment.toml").write_text(model + f"""
 [initialization]
 distribution = "normal"
 std = 1
@@ -68,14 +66,34 @@ steps = 2
 name = "a"
 rule = "{rule}"
 learning_rate = 0.01
+{setting}
 """)
-                done = self.run_program("train", "experiment.toml", "-o", rule)
-                self.assertEqual(done.returncode, DONE, done.stderr)
+        done = self.run_program("train", "experiment.toml", "-o", rule)
+        self.assertEqual(done.returncode, DONE, done.stderr)
+
+    def test_own_checkpoints_of_rules_without_a_diagonal(self):
+        for rule in ("muon", "adafactor", "sign", "lion", "normalized"):
+            with self.subTest(rule):
+                self.train(rule)
                 for choice in ("stored", "adam"):
                     done = self.analyze(f"{rule}/step-000002.h5", "--only", "stability", "--preconditioner", choice,
                                         "--force", problem="problem.toml")
                     with h5py.File(self.folder / "out.h5") as file:
                         self.assertEqual(set(statuses(file["stability"], "lambda_max_preconditioned")), {NOT_STORED})
+
+
+    def test_momentum_of_rules_of_unknown_kind(self):
+        for rule, setting, momentum in (("sign", "momentum = 0.5", 0.5), ("normalized", "", 0), ("muon", "", 0.95),
+                                        ("lion", "", 0.9)):
+            with self.subTest(rule):
+                self.train(rule, setting)
+                self.analyze(f"{rule}/step-000002.h5", "--only", "stability", "--force", problem="problem.toml")
+                with h5py.File(self.folder / "out.h5") as file:
+                    group = file["stability"]
+                    self.assertEqual(group["momentum"][0], momentum)
+                    source = group["momentum_source"]
+                    self.assertEqual(program.text(source.attrs["flag_meanings"]).split()[source[0]], "checkpoint")
+                    self.assertAlmostEqual(group["momentum_threshold"][0], (2 + 2 * momentum) / 0.01)
 
 
 if __name__ == "__main__":

@@ -102,16 +102,21 @@ class StabilityAnalyzer final : public Analyzer {
   }
 
  private:
-  // SGD's and RMSprop's own, of Adagrad none; for others, the hypothetical one with their beta1.
+  // SGD's and RMSprop's own, of Adagrad none; of Adam and its variants, the hypothetical one with
+  // their beta1; of an unknown optimiser the heavy ball with the momentum that it stores, or beta1.
   std::optional<LinearStep> momentum_step(Group& answer,
                                           std::span<const OptimizerSettings> groups,
                                           OptimizerKind kind) const {
     const bool has_none = kind == OptimizerKind::kAdagrad;
+    const bool is_stored =
+        std::ranges::any_of(groups, [](const auto& group) { return group.momentum.has_value(); });
     const bool has_own =
-        (kind == OptimizerKind::kSgd || kind == OptimizerKind::kRmsprop) && groups.front().momentum;
+        (kind == OptimizerKind::kSgd || kind == OptimizerKind::kRmsprop) && is_stored;
+    const bool takes_momentum =
+        has_own || has_none || (kind == OptimizerKind::kUnknown && is_stored);
     const EffectiveSetting momentum =
         effective(groups,
-                  has_own || has_none ? &OptimizerSettings::momentum : &OptimizerSettings::beta1,
+                  takes_momentum ? &OptimizerSettings::momentum : &OptimizerSettings::beta1,
                   options_.given.beta1,
                   has_none ? 0 : kDefaultBeta1);
     momentum_.set(answer, momentum);
@@ -259,7 +264,8 @@ class StabilityAnalyzer final : public Analyzer {
   SettingSection momentum_{declaring(),
                            "momentum",
                            "momentum",
-                           "m of SGD and RMSprop, 0 of Adagrad; of another optimiser, its beta1"};
+                           "m of SGD and RMSprop, 0 of Adagrad, beta1 of Adam and its variants; of "
+                           "an unknown optimiser its momentum, or beta1 where it stores none"};
   SettingSection weight_decay_{declaring(),
                                "weight_decay",
                                "the optimiser's weight decay",
