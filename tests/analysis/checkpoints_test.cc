@@ -203,6 +203,34 @@ TEST_F(ExpandCheckpoints, RefusesOneStepUnderTwoNames) {
   EXPECT_THAT([&] { expand("npz"); }, Throws<InputError>());
 }
 
+TEST_F(ExpandCheckpoints, RefusesWhatIsNamedLikeACheckpointAndIsNoFile) {
+  for (const char* others : {"step-5.npz", "epoch_5.npz"}) {
+    touch(others);
+    const std::filesystem::path name =
+        folder_ / (others[0] == 's' ? "step-10.npz" : "epoch_10.npz");
+    const auto expect_refused = [&](const std::string& what) {
+      EXPECT_THAT([&] { (void)expand(); },
+                  ThrowsMessage<InputError>(AllOf(HasSubstr(name.filename().string()),
+                                                  HasSubstr(what),
+                                                  HasSubstr("name the files one by one"))));
+      EXPECT_THAT(names_of(expand_checkpoints({folder_ / others}, "")), ElementsAre(others));
+      std::filesystem::remove(name);
+    };
+    std::filesystem::create_symlink("/nowhere/step-10.npz", name);
+    expect_refused("a symbolic link to /nowhere/step-10.npz, which cannot be read");
+    std::filesystem::create_symlink(name, name);
+    expect_refused("a symbolic link to");
+    std::filesystem::create_directory(name);
+    expect_refused("a folder");
+    std::filesystem::create_directory(folder_ / "eval.npz");
+    std::filesystem::create_symlink(others, name);  // to a file, as caches have them
+    EXPECT_THAT(names_of(expand()), ElementsAre(others, name.filename().string()));
+    std::filesystem::remove_all(folder_ / "eval.npz");
+    std::filesystem::remove(name);
+    std::filesystem::remove(folder_ / others);
+  }
+}
+
 TEST_F(ExpandCheckpoints, RefusesAFolderWithoutCheckpoints) {
   touch("eval.npz");
   EXPECT_THAT(

@@ -40,6 +40,20 @@ class BadCheckpoints(Refusals):
         (self.folder / "empty").mkdir()
         self.refuses_analysis(BAD_INPUT, ["empty"], "empty", "step-N")
 
+    def test_what_a_folder_names_like_a_checkpoint_and_is_no_file(self):
+        folder = self.folder / "run"
+        folder.mkdir()
+        (folder / "step-1.npz").write_bytes(checkpoint(500).read_bytes())
+        other = folder / "step-2.npz"
+        other.symlink_to("/nowhere/step-2.npz")
+        said = "run: step-2.npz is named like a checkpoint, but is a symbolic link to /nowhere/step-2.npz, which cannot be"
+        self.refuses_analysis(BAD_INPUT, ["run"], said, "name the files one by one")
+        self.refuses(BAD_INPUT, ["landscape", "run", "--problem", PROBLEM, "-o", "out.h5", "--directions", "random",
+                                 "--grid", "1x3"], said)
+        other.unlink()
+        other.mkdir()
+        self.refuses_analysis(BAD_INPUT, ["run"], "run: step-2.npz is named like a checkpoint, but is a folder")
+
     def test_an_archive_cut_at_any_place(self):
         whole = checkpoint(500).read_bytes()
         for size in (0, 1, 100, len(whole) // 2, len(whole) - 1):

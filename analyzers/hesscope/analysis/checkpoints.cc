@@ -47,15 +47,44 @@ bool has_checkpoint_ending(const fs::path& path) {
   return format->extension != ".json" || !path.stem().extension().empty();
 }
 
-std::vector<fs::path> regular_files(const fs::path& folder) {
+bool is_numbered_checkpoint(const fs::path& path) {
+  if (!has_checkpoint_ending(path)) return false;
+  const NumberedName name = detail::numbered_name(path);
+  return !name.is_of_folder && !name.numbers.empty();
+}
+
+// Regular files, and what is named like one of several checkpoints and none.
+std::vector<fs::path> files_in(const fs::path& folder) {
   std::vector<fs::path> files;
   std::error_code error;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    if (it->is_regular_file(error)) files.push_back(it->path());
+    std::error_code is_unknown;  // as in a circle of links
+    const bool is_file = it->is_regular_file(is_unknown);
+    if (is_file || is_numbered_checkpoint(it->path())) files.push_back(it->path());
   }
   if (error) throw InputError(fmt::format("{}: {}", folder.string(), error.message()));
   std::sort(files.begin(), files.end());
   return files;
+}
+
+// One that is left out in silence would be missed by nobody.
+void refuse_what_is_no_file(const fs::path& folder, const std::vector<CheckpointFile>& chosen) {
+  for (const CheckpointFile& checkpoint : chosen) {
+    const fs::path& path = checkpoint.path;
+    std::error_code error;
+    const fs::file_status status = fs::status(path, error);
+    if (fs::is_regular_file(status)) continue;
+    const std::string target = fs::read_symlink(path, error).string();  // empty: no link
+    throw InputError(fmt::format(
+        "{}: {} is named like a checkpoint, but is {}; move it elsewhere, or name the files one by "
+        "one in place of the folder",
+        folder.string(),
+        path.filename().string(),
+        fs::is_directory(status) ? "a folder"
+        : fs::exists(status)     ? "not a regular file"
+        : target.empty()         ? "not there any more"
+                         : fmt::format("a symbolic link to {}, which cannot be read", target)));
+  }
 }
 
 std::string names_text(std::vector<fs::path> files) {
@@ -124,13 +153,13 @@ CheckpointFolder by_convention(const fs::path& folder,
       content.files.push_back({file, step_of_convention(file)});
     } else if (file.filename().string().starts_with("step-") && has_checkpoint_ending(file)) {
       unnumbered.push_back(file);
-    } else if (has_checkpoint_ending(file) &&
+    } else if (is_numbered_checkpoint(file) &&
                (format == nullptr || format_by_ending(file) == format)) {
-      const NumberedName name = detail::numbered_name(file);
-      if (!name.is_of_folder && !name.numbers.empty()) otherwise_numbered.push_back(file);
+      otherwise_numbered.push_back(file);
     }
   }
   if (content.files.empty()) return {};
+  refuse_what_is_no_file(folder, content.files);
   sort_by_step(content.files);
   refuse_repeated_steps(folder, content.files, format == nullptr);
   if (!unnumbered.empty()) {
@@ -194,6 +223,7 @@ CheckpointFolder by_pattern(const fs::path& folder,
   for (const auto& [file, name] : chosen->second) {
     content.files.push_back({file, name.numbers[position]});
   }
+  refuse_what_is_no_file(folder, content.files);
   sort_by_step(content.files);
   for (std::size_t i = 1; i < content.files.size(); ++i) {
     const CheckpointFile& before = content.files[i - 1];
@@ -211,7 +241,7 @@ CheckpointFolder by_pattern(const fs::path& folder,
 
 CheckpointFolder checkpoints_in_folder(const fs::path& folder, const std::string& format) {
   const io::FormatKind* const wanted = format.empty() ? nullptr : &io::find_format_kind(format);
-  const std::vector<fs::path> files = regular_files(folder);
+  const std::vector<fs::path> files = files_in(folder);
   CheckpointFolder content = by_convention(folder, files, wanted);
   if (content.files.empty()) content = by_pattern(folder, files, wanted);
   if (content.files.empty()) {
