@@ -160,11 +160,26 @@ class PathCommand final : public RunCommand {
                   ? "aligned by nothing: no units or invariances were found\n"
                   : fmt::format("aligned by {}\n", fmt::join(result.aligned_by, "; "));
     }
-    const std::string takes = is_unaligned_ ? "unaligned_barrier and unaligned_distance take the "
-                                              "alignment (leave out --no-alignment)"
-                                            : "";
+    std::string takes;
+    if (const std::vector<std::string> names = names_without_alignment(result); !names.empty()) {
+      takes =
+          fmt::format("{} take the alignment (leave out --no-alignment)", fmt::join(names, ", "));
+    }
     text += fmt::format("\n{}\n{}", table_text(rows), legend_text(result.numbers, takes));
     return text + ending_text(result.is_done_already, result.timings.total_seconds);
+  }
+
+  // What is missing because nothing was aligned.
+  std::vector<std::string> names_without_alignment(const PathResult& result) const {
+    std::vector<std::string> names;
+    for (const HeadlineNumber& number : result.numbers) {
+      const bool is_of_alignment = number.name.starts_with("unaligned_") ||
+                                   number.name.starts_with("num_") ||
+                                   number.name == "alignment_error";
+      const bool is_left_out = is_unaligned_ && number.status == Status::kNotComputed;
+      if (is_of_alignment && is_left_out) names.push_back(number.name);
+    }
+    return names;
   }
 
   CheckpointOptions checkpoints_;

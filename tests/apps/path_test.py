@@ -2,6 +2,7 @@
 """Paths between checkpoints: copies of one network come back onto it, losses and the pass by NumPy and by another
 analysis, the same bytes after any interruption."""
 import json
+import re
 import signal
 import subprocess
 import time
@@ -166,8 +167,10 @@ class Numbers(Case):
             np.savez(self.folder / f"{name}.npz", **like)
         done = self.path("first.npz", "second.npz", "--no-alignment", "--images", 15, "--tolerance", "1e-4",
                          problem="problem.toml")
-        self.assertIn("- in /path: not computed; unaligned_barrier and unaligned_distance take the alignment (leave out "
-                      "--no-alignment)", done.stdout)
+        missing = ["unaligned_barrier", "unaligned_barrier_place", "num_moved", "num_flipped", "alignment_error"]
+        self.assertIn(f"- in /path: not computed; {', '.join(missing)} take the alignment (leave out --no-alignment)",
+                      done.stdout)
+        self.assertEqual([line.split()[0] for line in done.stdout.splitlines() if re.fullmatch(r"\w+ +-", line)], missing)
         file = self.open()
         group, names = file["path"], self.names(file)
         self.assertEqual(group["saddle_index"][()], 1)
