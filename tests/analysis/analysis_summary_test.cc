@@ -71,6 +71,35 @@ TEST_F(AnalysisSummary, SaysWhatIsMissingOfTheRun) {
               ElementsAre("all checkpoints together: own/of_samples: non_finite"));
 }
 
+// A line for each checkpoint and number would drown all others.
+TEST_F(AnalysisSummary, SaysTogetherWhatIsNotProved) {
+  const auto answer_of = [](std::size_t num_unproved) {
+    Group answer;
+    for (std::size_t i = 0; i < 6; ++i) {
+      Variable& variable = answer[answer.add({.name = "x" + std::to_string(i)})];
+      variable.set(1);
+      variable.is_proved = i >= num_unproved;
+    }
+    return answer;
+  };
+  for (const char* file : {"a.npz", "b.npz", "c.npz"}) {
+    result_.checkpoints.back().checkpoint.path = file;
+    detail::add_record(result_, "first", answer_of(6));
+    detail::add_record(result_, "second", answer_of(file[0] == 'c' ? 2 : 1));
+    detail::add_record(result_, "third", answer_of(0));
+  }
+  detail::add_run_record(result_, "first", answer_of(2));
+  EXPECT_THAT(result_.warnings, IsEmpty());
+  EXPECT_FALSE(result_.is_conclusive);
+  detail::warn_of_unproved(result_);
+  const std::string four = "first/x0, first/x1, first/x2, first/x3";
+  const std::string why = ": converged without a count, so another eigenvalue may have been missed";
+  EXPECT_THAT(result_.warnings,
+              ElementsAre("a.npz and 1 more: " + four + " and 3 more" + why,
+                          "c.npz: " + four + " and 4 more" + why,
+                          "all checkpoints together: first/x0, first/x1" + why));
+}
+
 TEST_F(AnalysisSummary, SaysOfACheckpointThatIsNotFiniteNothingMore) {
   result_.checkpoints[0].status = Status::kNonFinite;
   detail::add_record(result_, "own", answer_with({Status::kNonFinite}));

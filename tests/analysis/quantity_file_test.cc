@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -7,6 +9,7 @@
 
 #include <hesscope/analysis/internal/quantity_file.h>
 #include <hesscope/analysis/internal/result_reading.h>
+#include <hesscope/analysis/internal/unproved_numbers.h>
 #include <hesscope/core/error.h>
 #include <hesscope/dataset/result_reader.h>
 
@@ -45,6 +48,52 @@ TEST_F(QuantityFileTest, RefusesStatusesThatAreNotOneForEach) {
   file_.commit();
   const io::ResultReader result(folder_.path() / "a.h5");
   EXPECT_EQ(read_statuses(result, "", "x", 2), std::vector({Status::kOk, Status::kFailed}));
+}
+
+TEST_F(QuantityFileTest, KeepsWhichNumbersAreNotProved) {
+  Variable row = kNumbers;
+  row.is_proved = false;
+  row.set_numbers({1, 2, 3}, {Status::kOk});
+  for (const char* name : {"x", "y", "z", "proved"}) {
+    row.name = name;
+    file_.define("", row, row.dimensions, 1);
+  }
+  row.name = "x";
+  file_.write("", row, 1);
+  row.name = "y";
+  for (const std::size_t i : {0, 1}) file_.write("", row, i);
+  Variable whole = numbers({Status::kOk});
+  whole.name = "z";
+  whole.is_proved = false;
+  file_.write("", whole);
+  whole.name = "proved";
+  whole.is_proved = true;
+  file_.write("", whole);
+  file_.commit();
+  const io::ResultReader result(folder_.path() / "a.h5");
+  const UnprovedNumbers unproved(result);
+  EXPECT_EQ(unproved.text(), "/x 1\n/y 0-1\n/z");
+  EXPECT_EQ(unproved.rows_of("", "x", 2), (std::vector{false, true}));
+  EXPECT_EQ(unproved.rows_of("", "y", 2), (std::vector{true, true}));
+  EXPECT_EQ(unproved.rows_of("", "z", 2), (std::vector{true, true}));
+  EXPECT_EQ(unproved.rows_of("", "proved", 2), (std::vector{false, false}));
+  EXPECT_EQ(unproved.rows_of("", "x", 1), std::vector{true});  // anywhere
+}
+
+TEST(UnprovedNumbers, JoinsRowsThatFollowOneAnother) {
+  UnprovedNumbers unproved;
+  EXPECT_TRUE(unproved.is_empty());
+  for (const std::size_t row : {0, 1, 2, 5, 7, 8}) unproved.add("tracking", "gap", row);
+  unproved.add("spectrum", "lambda_max", std::nullopt);
+  EXPECT_EQ(unproved.text(), "spectrum/lambda_max\ntracking/gap 0-2,5,7-8");
+  EXPECT_EQ(unproved.rows_of("tracking", "gap", 6),
+            (std::vector{true, true, true, false, false, true}));
+}
+
+TEST(UnprovedNumbers, OfManyRowsAreThoseOfAll) {
+  UnprovedNumbers unproved;
+  for (std::size_t row = 0; row < 20000; row += 2) unproved.add("tracking", "gap", row);
+  EXPECT_EQ(unproved.text(), "tracking/gap");  // what every reader of the file reads
 }
 
 TEST(ReadRecords, TakesTheFirstOfEachRow) {

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The groups beyond eigenvalues and condition numbers, against NumPy on PyTorch's Hessians."""
+import re
+
 import h5py
 import netCDF4
 import numpy as np
@@ -314,7 +316,12 @@ class MatrixFree(program.Case):
                    "--preconditioner", "adam", "--second-moments", "recomputed")
         problem = self.folder / "problem.toml"
         done = self.analyze("step-1.npz", *options, "--method", "matrix-free", problem=problem, expect=INCONCLUSIVE)
-        self.assertIn("spectrum/lambda_max: converged without a count", done.stderr)
+        [said] = [line for line in done.stderr.splitlines() if "converged without a count" in line]
+        self.assertRegex(said, r"step-1\.npz: spectrum/lambda_min, spectrum/lambda_max, \S+, \S+ and \d+ more: converged")
+        with h5py.File(self.folder / "out.h5") as free:
+            unproved = program.text(free.attrs["unproved"]).splitlines()
+        self.assertEqual(len(unproved), 4 + int(re.search(r"and (\d+) more", said)[1]))
+        self.assertLessEqual({"spectrum/lambda_max 0", "eigenpairs/eigenvalues_largest 0"}, set(unproved))
         self.analyze("step-1.npz", *options, problem=problem, output="dense.h5")
         with h5py.File(self.folder / "out.h5") as free, h5py.File(self.folder / "dense.h5") as dense:
             norm = np.abs(dense["spectrum/eigenvalues"][0]).max()

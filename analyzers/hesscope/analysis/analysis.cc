@@ -288,6 +288,7 @@ class Run {
       file.write_of_run(chosen.name, record);
       detail::add_run_record(result_, chosen.name, record);
     }
+    detail::warn_of_unproved(result_);
     file.commit(result_.is_conclusive, result_.warnings);
   }
 

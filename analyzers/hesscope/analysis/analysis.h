@@ -100,11 +100,18 @@ struct AnalysisTimings {
   double total_seconds = 0;
 };
 
+/// Numbers that have not the proof that they should have.
+struct UnprovedAnswers {
+  std::string of;                  ///< a checkpoint's file, or words for all of them together
+  std::vector<std::string> names;  ///< ANALYZER/NAME
+};
+
 struct AnalysisResult {
   std::vector<CheckpointSummary> checkpoints;
   std::vector<HeadlineNumber> run_numbers;  ///< of all checkpoints together
   std::vector<std::string> warnings;
-  AnalysisTimings timings;  ///< wall
+  std::vector<UnprovedAnswers> unproved;  ///< which the last warnings are about; of a new run only
+  AnalysisTimings timings;                ///< wall
   /// False when some number is missing for another reason than that mathematics leaves it
   /// undefined.
   bool is_conclusive = true;

@@ -263,6 +263,7 @@ class AnalysisRun {
           detail::answer_of_run(chosen, subject_.objective(), answers, options_.seed));
       detail::add_run_record(impl_->summary, chosen.name, answer);
     }
+    detail::warn_of_unproved(impl_->summary);
   }
 
   const detail::PointSubject& subject_;

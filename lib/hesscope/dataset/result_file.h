@@ -23,9 +23,10 @@ namespace hesscope::io {
 
 /// Version of the groups, names and meanings in result files (semantic versioning): the root's
 /// attribute hesscope_schema_version.
-/// 2.1: a quantity's attribute `references`. 2: a status is there only where it says something;
-/// groups hold their coordinates. 1: a status beside every number.
-inline constexpr std::string_view kResultSchemaVersion = "2.1.0";
+/// 2.2: the root's attribute `unproved`. 2.1: a quantity's attribute `references`. 2: a status is
+/// there only where it says something; groups hold their coordinates. 1: a status beside every
+/// number.
+inline constexpr std::string_view kResultSchemaVersion = "2.2.0";
 
 /// Values of a variable, row-major; of the types in the order of VariableType.
 using VariableValues = std::variant<std::span<const double>,

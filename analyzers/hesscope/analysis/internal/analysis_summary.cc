@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,13 +14,14 @@
 #include <hesscope/analysis/internal/checkpoint_records.h>
 #include <hesscope/analysis/internal/checkpoint_result.h>
 #include <hesscope/analysis/internal/result_reading.h>
+#include <hesscope/analysis/internal/unproved_numbers.h>
 #include <hesscope/core/constants.h>
 
 namespace hesscope::detail {
 namespace {
 
-// "NAMES: WHY" of what is missing of an answer, and then of what is not proved. Numbers that are
-// missing for the same reason are said together. `reason`: of what failed.
+// "NAMES: WHY" of what is missing of an answer. Numbers that are missing for the same reason are
+// said together. `reason`: of what failed.
 std::vector<std::string> flaws_of(const Group& answer, const std::string& reason) {
   std::vector<std::pair<Status, std::vector<std::string>>> missing;
   for (const Variable& variable : answer.variables) {
@@ -42,10 +44,6 @@ std::vector<std::string> flaws_of(const Group& answer, const std::string& reason
     if (status == Status::kFailed && !reason.empty()) flaw += ": " + reason;
     flaws.push_back(std::move(flaw));
   }
-  for (const Variable& variable : answer.variables) {
-    if (variable.is_proved) continue;
-    flaws.push_back(fmt::format("{}: {}", variable.name, kUnproved));
-  }
   return flaws;
 }
 
@@ -56,11 +54,25 @@ void add_flaws(const std::string& of,
                const std::string& reason,
                bool is_said_already,
                AnalysisResult& result) {
-  for (const std::string& flaw : flaws_of(answer, reason)) {
-    result.is_conclusive = false;
-    if (is_said_already) return;
+  const std::vector<std::string> flaws = flaws_of(answer, reason);
+  std::vector<std::string> unproved;
+  for (const Variable& variable : answer.variables) {
+    if (!variable.is_proved) unproved.push_back(fmt::format("{}/{}", analyzer, variable.name));
+  }
+  if (flaws.empty() && unproved.empty()) return;
+  result.is_conclusive = false;
+  if (is_said_already) return;
+  for (const std::string& flaw : flaws) {
     result.warnings.push_back(fmt::format("{}: {}/{}", of, analyzer, flaw));
   }
+  if (unproved.empty()) return;
+  const auto is_of_this = [&](const UnprovedAnswers& last) {  // the same file may be given twice
+    return last.of == of && std::ranges::find(last.names, unproved.front()) == last.names.end();
+  };
+  if (result.unproved.empty() || !is_of_this(result.unproved.back())) {
+    result.unproved.push_back({.of = of, .names = {}});
+  }
+  std::ranges::move(unproved, std::back_inserter(result.unproved.back().names));
 }
 
 }  // namespace
@@ -130,6 +142,32 @@ void add_run_record(AnalysisResult& result, const std::string& analyzer, const G
       result.checkpoints,
       [](const CheckpointSummary& summary) { return summary.status != Status::kOk; });
   add_flaws(kAllCheckpoints, analyzer, answer, {}, is_said_already, result);
+}
+
+void warn_of_unproved(AnalysisResult& result) {
+  constexpr std::size_t kMaxNamed = 4;
+  std::vector<std::pair<const UnprovedAnswers*, std::size_t>> sets;  // the first, and how many more
+  for (const UnprovedAnswers& unproved : result.unproved) {
+    const auto same = std::ranges::find_if(
+        sets, [&](const auto& set) { return set.first->names == unproved.names; });
+    if (same == sets.end()) {
+      sets.emplace_back(&unproved, 0);
+    } else {
+      ++same->second;
+    }
+  }
+  for (const auto& [set, num_more] : sets) {
+    const std::size_t num_named = std::min(set->names.size(), kMaxNamed);
+    const std::size_t num_beyond = set->names.size() - num_named;
+    result.warnings.push_back(fmt::format(
+        "{}{}: {}{}: {}",
+        set->of,
+        num_more > 0 ? fmt::format(" and {} more", num_more) : "",
+        fmt::join(
+            set->names.begin(), set->names.begin() + static_cast<std::ptrdiff_t>(num_named), ", "),
+        num_beyond > 0 ? fmt::format(" and {} more", num_beyond) : "",
+        kUnproved));
+  }
 }
 
 }  // namespace hesscope::detail

@@ -28,7 +28,7 @@ void add_checkpoint(AnalysisResult& result,
                     const Group& root);
 
 /// Takes an analyzer's headline numbers at the checkpoint added last into its summary, and its
-/// failures into the warnings.
+/// failures into the warnings; what is not proved into `unproved`.
 /// @param reason  Analyzer::reason_of_failure().
 void add_record(AnalysisResult& result,
                 const std::string& analyzer,
@@ -37,5 +37,9 @@ void add_record(AnalysisResult& result,
 
 /// The same with what an analyzer says of all checkpoints together, for the numbers of the run.
 void add_run_record(AnalysisResult& result, const std::string& analyzer, const Group& answer);
+
+/// When all is added: a warning for each of the sets of numbers that are not proved, which
+/// checkpoints share. It names a few; the file has them all.
+void warn_of_unproved(AnalysisResult& result);
 
 }  // namespace hesscope::detail

@@ -108,6 +108,7 @@ void QuantityFile::write(const std::string& group,
   if (variable.type != VariableType::kInt8) {
     set_statuses({group, variable.name}, index, variable.statuses);
   }
+  if (!variable.is_proved) unproved_.add(group, variable.name, index);
 }
 
 void QuantityFile::commit() {
@@ -127,6 +128,9 @@ void QuantityFile::commit() {
                                .values = statuses.values};
     define(group, variable);
     file_.write(group, variable);
+  }
+  if (!unproved_.is_empty()) {
+    file_.set_attribute("", {UnprovedNumbers::kAttribute, unproved_.text()});
   }
   file_.commit();
 }

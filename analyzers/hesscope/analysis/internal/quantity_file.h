@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include <hesscope/analysis/internal/unproved_numbers.h>
 #include <hesscope/analyzers/analyzer.h>
 #include <hesscope/core/status.h>
 #include <hesscope/dataset/dataset.h>
@@ -26,7 +27,7 @@ namespace hesscope::detail {
 ///
 /// Every number has a status. The statuses of a quantity are collected while it is written, and
 /// become a variable NAME_status only if one of them is not `ok`: a quantity without it is there
-/// everywhere.
+/// everywhere. Which are not proved becomes an attribute of the root: see UnprovedNumbers.
 ///
 /// A group opened alone (as xarray does) must hold its own coordinates. One along a dimension of
 /// the group's own is the variable of that name; add_coordinate() puts one along a dimension of the
@@ -70,7 +71,7 @@ class QuantityFile {
              const Variable& variable,
              std::optional<std::size_t> index = std::nullopt);
 
-  /// Writes the statuses that say something and publishes the file.
+  /// Writes the statuses that say something, and what is not proved, and publishes the file.
   void commit();
 
  private:
@@ -88,6 +89,7 @@ class QuantityFile {
   io::ResultFile file_;
   std::vector<Place> order_;  // of definition
   std::map<Place, Statuses> statuses_;
+  UnprovedNumbers unproved_;
   std::map<Place, std::vector<std::string>> coordinates_;  // by group and dimension
 };
 

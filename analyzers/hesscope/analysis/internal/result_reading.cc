@@ -92,27 +92,6 @@ std::vector<std::string> warnings_of_result(const io::ResultReader& result) {
   return warnings;
 }
 
-std::vector<UnprovedNumber> unproved_numbers(const io::ResultReader& result) {
-  constexpr std::string_view kColon = ": ";
-  const std::string end = std::string(kColon) + kUnproved;
-  std::vector<UnprovedNumber> numbers;
-  for (const std::string& warning : warnings_of_result(result)) {
-    if (!warning.ends_with(end)) continue;
-    // FILE: GROUP/NAME or, of the whole run, also GROUP/NAME alone; a file may have any name.
-    const std::string what = warning.substr(0, warning.size() - end.size());
-    const std::size_t colon = what.rfind(kColon);
-    const std::size_t first = colon == std::string::npos ? 0 : colon + kColon.size();
-    const std::size_t slash = what.find('/', first);
-    if (slash == std::string::npos) continue;
-    std::string checkpoint = what.substr(0, first == 0 ? 0 : colon);
-    if (checkpoint == kAllCheckpoints) checkpoint.clear();
-    numbers.push_back({.checkpoint = std::move(checkpoint),
-                       .group = what.substr(first, slash - first),
-                       .name = what.substr(slash + 1)});
-  }
-  return numbers;
-}
-
 std::optional<CheckpointOrder> order_of_result(const io::ResultReader& result) {
   const auto* text = find_attribute<std::string>(result, kConfiguration);
   if (text == nullptr) return std::nullopt;

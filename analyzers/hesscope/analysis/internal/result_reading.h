@@ -28,10 +28,6 @@ inline constexpr char kOrderKey[] = "order";
 inline constexpr char kOrderGiven[] = "given";
 inline constexpr char kOrderByStep[] = "by step";
 
-/// What warnings say of a number that has not the proof that it should have, behind its name.
-inline constexpr char kUnproved[] =
-    "converged without a count, so another eigenvalue may have been missed";
-
 /// What they say in place of the name of a checkpoint, of a number of the whole run.
 inline constexpr char kAllCheckpoints[] = "all checkpoints together";
 
@@ -53,15 +49,6 @@ std::string difference_of(const std::filesystem::path& path,
 /// What commit() was given. @throws InputError if it cannot be read.
 bool is_conclusive_result(const io::ResultReader& result);
 std::vector<std::string> warnings_of_result(const io::ResultReader& result);
-
-/// A number of which the warnings of a result say that it is not proved.
-struct UnprovedNumber {
-  std::string checkpoint;  ///< its file; empty where it is of the whole run
-  std::string group;
-  std::string name;
-};
-
-std::vector<UnprovedNumber> unproved_numbers(const io::ResultReader& result);
 
 /// In which order the checkpoints of a result were taken; nothing where they are no files, but rows
 /// of a history or points that the library was given. @throws InputError if it cannot be read.

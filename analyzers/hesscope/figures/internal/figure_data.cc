@@ -11,6 +11,7 @@
 #include <hesscope/analysis/internal/checkpoint_names.h>
 #include <hesscope/analysis/internal/checkpoint_order.h>
 #include <hesscope/analysis/internal/result_reading.h>
+#include <hesscope/analysis/internal/unproved_numbers.h>
 #include <hesscope/core/constants.h>
 #include <hesscope/core/distinct_names.h>
 #include <hesscope/core/error.h>
@@ -143,15 +144,8 @@ std::vector<bool> read_unproved(const io::ResultReader& result,
                                 const std::string& name,
                                 std::size_t count) {
   std::vector<bool> unproved = unproved_by_group(result, group, proof_of(name), count);
-  for (const detail::UnprovedNumber& number : detail::unproved_numbers(result)) {
-    if (number.group != group || number.name != name) continue;
-    const std::vector<std::filesystem::path> files = files_of(result, count);
-    for (std::size_t i = 0; i < count; ++i) {
-      const bool is_meant =
-          number.checkpoint.empty() || (!files.empty() && files[i] == number.checkpoint);
-      unproved[i] = unproved[i] || is_meant;
-    }
-  }
+  const std::vector<bool> named = detail::UnprovedNumbers(result).rows_of(group, name, count);
+  for (std::size_t i = 0; i < count; ++i) unproved[i] = unproved[i] || named[i];
   return unproved;
 }
 

@@ -44,8 +44,8 @@ double read_number(const io::ResultReader& result,
                    const std::string& name);
 
 /// At which of `count` checkpoints a variable has numbers without the proof that they should have.
-/// The group says of eigenvalues, and of what is one of them, how they were found; the warnings of
-/// the result name whatever else rests on them. Of a number of the whole run `count` is 1.
+/// The group says of eigenvalues, and of what is one of them, how they were found; the result names
+/// whatever else rests on them (UnprovedNumbers). Of a number of the whole run `count` is 1.
 std::vector<bool> read_unproved(const io::ResultReader& result,
                                 const std::string& group,
                                 const std::string& name,

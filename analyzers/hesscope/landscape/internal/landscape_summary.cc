@@ -6,6 +6,7 @@
 
 #include <hesscope/analysis/internal/checkpoint_records.h>
 #include <hesscope/analysis/internal/result_reading.h>
+#include <hesscope/analysis/internal/unproved_numbers.h>
 #include <hesscope/analyzers/internal/eigenvalue_clusters.h>
 #include <hesscope/core/constants.h>
 #include <hesscope/dataset/result_reader.h>

@@ -10,6 +10,7 @@
 #include <hesscope/analysis/internal/checkpoint_records.h>
 #include <hesscope/analysis/internal/checkpoint_result.h>
 #include <hesscope/analysis/internal/result_reading.h>
+#include <hesscope/analysis/internal/unproved_numbers.h>
 #include <hesscope/dataset/result_reader.h>
 #include <hesscope/paths/elastic_band.h>
 #include <hesscope/paths/internal/path_quantities.h>
