@@ -53,11 +53,10 @@ class ExportCommand final : public Command {
     options.group("Output");
     options.choice("--format", format_, names, help);
     options
-        .text("-o,--output",
-              output_,
-              "FILE",
-              "File to write; the trajectory of a landscape goes into a second one next to it, "
-              "as in FILE-trajectory.vtk")
+        .output(output_,
+                "FILE",
+                "File to write; the trajectory of a landscape goes into a second one next to it, "
+                "as in FILE-trajectory.vtk")
         .required();
     force_.declare(options, "Replace existing files of the same format");
     options.how_to_print(json_, quiet_);

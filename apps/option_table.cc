@@ -176,6 +176,19 @@ Option& OptionTable::text(const std::string& names,
   });
 }
 
+Option& OptionTable::output(std::string& target,
+                            const std::string& value_name,
+                            const std::string& help) {
+  return value("-o,--output", target, value_name, help, [&target](const std::string& given) {
+    if (given == "-") {
+      return std::string(
+          "'-' is no output: what is written are files, so name one; --json prints to standard "
+          "output");
+    }
+    return target = given, std::string();
+  });
+}
+
 Option& OptionTable::choice(const std::string& names,
                             std::string& target,
                             const std::vector<std::string>& choices,

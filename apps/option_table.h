@@ -100,6 +100,9 @@ class OptionTable {
                const std::string& value_name,
                const std::string& help);
 
+  /// -o,--output: a file, or a folder of files. "-" is none, and standard output never is one.
+  Option& output(std::string& target, const std::string& value_name, const std::string& help);
+
   Option& choice(const std::string& names,
                  std::string& target,
                  const std::vector<std::string>& choices,

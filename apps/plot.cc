@@ -109,7 +109,7 @@ class PlotCommand final : public Command {
     options.positionals("RESULT", results_, "Result files; several are laid over one another")
         .required();
     options.group("Output");
-    options.text("-o,--output", output_, "FILE", "File to write; .svg, .pdf or .png says as what");
+    options.output(output_, "FILE", "File to write; .svg, .pdf or .png says as what");
     options
         .integer("--dpi",
                  dpi_,

@@ -48,8 +48,7 @@ class ReportCommand final : public Command {
     options.positionals("RESULT", results_, "Result files; figures of several lie over one another")
         .required();
     options.group("Output");
-    options.text("-o,--output", output_, "FILE", "HTML file to write: one file, for any browser")
-        .required();
+    options.output(output_, "FILE", "HTML file to write: one file, for any browser").required();
     force_.declare(options, "Replace an existing report");
     options.how_to_print(json_, quiet_);
     options.group("Style");

@@ -48,7 +48,7 @@ Option& RunCommand::declare_run(OptionTable& options,
                                 const std::string& on_force,
                                 const std::string& on_dry_run) {
   options.group("Output");
-  Option& output = options.text("-o,--output", output_, output_name, on_output).unrecorded();
+  Option& output = options.output(output_, output_name, on_output).unrecorded();
   force_.declare(options, on_force);
   options.how_to_print(json_, quiet_, "Print neither progress nor a summary");
   options.group("Running");

@@ -21,6 +21,16 @@ class BadOutputs(Refusals):
             self.refuses_analysis(USAGE, [checkpoint(0)], "--output: must be an HDF5 file, OUT.h5", output,
                                   f"hesscope export OUT.h5 -o {output}", output=output)
 
+    def test_standard_output_as_a_file(self):
+        said = "--output: '-' is no output: what is written are files, so name one; --json prints to standard output"
+        self.refuses_analysis(USAGE, [checkpoint(0)], said, output="-")
+        self.analyze(checkpoint(0), "--only", "hessian")
+        for command in (["export", "out.h5"], ["report", "out.h5"], ["plot", "out.h5", "--figure", "spectrum"]):
+            done = self.run_program(*command, "-o", "-")
+            self.assertEqual(done.returncode, USAGE, done.stderr)
+            self.assertIn(said, done.stderr)
+        self.assertEqual(self.files(), {"out.h5"})
+
     def test_a_folder_that_does_not_exist(self):
         said = "nowhere/out.h5: the folder 'nowhere' does not exist"
         self.refuses_analysis(FAILED, [checkpoint(0)], said, output="nowhere/out.h5")
