@@ -5,8 +5,6 @@
 #include <cmath>
 #include <utility>
 
-#include <unistd.h>
-
 #include <fmt/format.h>
 
 #include "standard_streams.h"
@@ -16,7 +14,7 @@ namespace hesscope::cli {
 ProgressLine::ProgressLine(const std::string& command, bool quiet)
     : ProgressLine(command,
                    quiet,
-                   {.is_terminal = ::isatty(STDERR_FILENO) == 1,
+                   {.is_terminal = can_redraw(),
                     .write = [](std::string_view text) { write_message(text); },
                     .now = [] { return Clock::now(); }}) {}
 

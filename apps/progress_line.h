@@ -11,7 +11,8 @@
 namespace hesscope::cli {
 
 /// What is on stderr while a run computes: how far it is and how long it still takes. On a terminal
-/// that is one line, redrawn; elsewhere, as in the log of a batch job, a line every 30 seconds.
+/// that can_redraw() is one line, redrawn; elsewhere, as in the log of a batch job, a line every 30
+/// seconds.
 class ProgressLine {
  public:
   using Clock = std::chrono::steady_clock;
@@ -21,7 +22,7 @@ class ProgressLine {
 
   /// Where it is seen, and what time it is.
   struct Console {
-    bool is_terminal;
+    bool is_terminal;  // that can_redraw()
     std::function<void(std::string_view)> write;
     std::function<Clock::time_point()> now;
   };

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 
 #include <fcntl.h>
@@ -42,8 +43,13 @@ void write_message(std::string_view text) noexcept {
   std::fflush(stderr);
 }
 
+bool can_redraw() noexcept {
+  const char* const kind = std::getenv("TERM");
+  return ::isatty(STDERR_FILENO) == 1 && (kind == nullptr || std::string_view(kind) != "dumb");
+}
+
 void clear_line() noexcept {
-  if (::isatty(STDERR_FILENO) == 1) write_message("\r\033[K");
+  if (can_redraw()) write_message("\r\033[K");
 }
 
 void write_text(std::string_view text) {

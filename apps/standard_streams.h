@@ -25,7 +25,10 @@ void silence();
 /// delivered changes nothing: the exit code still says how it went.
 void write_message(std::string_view text) noexcept;
 
-/// Wipes the line that stderr is in, if that is a terminal.
+/// Whether stderr is a terminal whose lines can be wiped: not one that TERM calls dumb.
+bool can_redraw() noexcept;
+
+/// Wipes the line that stderr is in, if it can_redraw().
 void clear_line() noexcept;
 
 /// fmt::print(stderr, ...), but where the text cannot be written it is lost.

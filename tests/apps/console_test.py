@@ -268,12 +268,12 @@ class DryRun(program.Case):
 
 
 class Progress(program.Case):
-    def on_terminal(self, *options):
-        """Runs with stderr on a terminal. Returns the exit code and what the terminal received."""
+    def on_terminal(self, *options, kind="xterm"):
+        """Runs with stderr on a terminal of a kind. Returns the exit code and what the terminal received."""
         master, slave = pty.openpty()
         try:
             process = subprocess.Popen(self.command(*ANALYZE_ADAM, *options), cwd=self.folder, stdout=subprocess.PIPE,
-                                       stderr=slave)
+                                       stderr=slave, env=self.environment(TERM=kind))
             os.close(slave)
             received = b""
             while True:
@@ -296,6 +296,9 @@ class Progress(program.Case):
         self.assertIn("%", received)
         self.assertNotIn("\n", received)
         self.assertTrue(received.endswith("\r\x1b[K"), repr(received[-80:]))
+
+    def test_is_a_line_every_half_minute_where_none_can_be_wiped(self):
+        self.assertEqual(self.on_terminal(kind="dumb"), (DONE, ""))
 
     def test_is_not_shown_when_quiet(self):
         self.assertEqual(self.on_terminal("--quiet"), (DONE, ""))
