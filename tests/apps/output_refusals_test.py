@@ -57,7 +57,8 @@ class BadOutputs(Refusals):
         (self.folder / "target").write_text("precious")
         for target in ("target", "nowhere"):  # also one that leads nowhere
             out.symlink_to(target)
-            self.refuses_analysis(FAILED, [checkpoint(0)], "out.h5: exists already", "--force")
+            what = " and is not" if target == "target" else ", a symbolic link to nothing (nowhere)"
+            self.refuses_analysis(FAILED, [checkpoint(0)], f"out.h5: exists already{what}", "--force --force")
             done = self.run_program("analyze", checkpoint(0), "--problem", PROBLEM, "-o", "out.h5", "--dry-run")
             self.assertIn("--force", done.stdout)
             # The link goes, what it leads to stays.

@@ -19,10 +19,17 @@ std::string refusal_to_replace(const std::filesystem::path& output,
   if (fs::is_directory(output, error)) return "is a folder; name a file, in it or elsewhere";
   if (overwrite == Overwrite::kAnything || !fs::exists(fs::symlink_status(output, error)))
     return {};
+  const char* const place = overwrite == Overwrite::kNothing ? "exists already" : "is there";
+  if (!fs::exists(output, error)) {
+    return fmt::format(
+        "{}, a symbolic link to nothing ({}); choose another output, or replace the link by "
+        "`Overwrite::kAnything`",
+        place,
+        fs::read_symlink(output, error).string());
+  }
   const bool is_empty = fs::is_regular_file(output, error) && fs::file_size(output, error) == 0;
   const bool is_fine = is_empty || is_of_kind();
   if (overwrite == Overwrite::kOwnKind && is_fine) return {};
-  const char* const place = overwrite == Overwrite::kNothing ? "exists already" : "is there";
   return is_fine ? fmt::format("{}; choose another output, or replace it by `Overwrite::kOwnKind`",
                                place)
                  : fmt::format(
