@@ -230,6 +230,17 @@ class Plot(program.Case):
             self.assertEqual([float(bar.get("data-" + end)) for end in ("lower", "upper")],
                              [0, math.sqrt(math.log(2))])
 
+    def test_long_names_of_blocks_lose_their_middle(self):
+        with h5py.File(self.path("adam")) as file:
+            count = len(file["parameter_name"])
+        shutil.copy(self.path("adam"), self.folder / "long.h5")
+        names = [f"layer-{b}." + 400 * "\u00e9" + f".weight-{b}" for b in range(count)]
+        with h5py.File(self.folder / "long.h5", "r+") as file:
+            file["parameter_name"][...] = names
+        root, _ = self.figure(self.folder / "long.h5", "--figure", "blocks")
+        shown = [text for text in texts(root) if text.startswith("layer-")]
+        self.assertEqual(shown, 2 * [name[:24] + "\u2026" + name[-25:] for name in names])
+
     def test_tracks_are_lines_of_one_colour(self):
         _, panels = self.figure(self.path("adam"), "--figure", "tracking")
         for end, panel in zip(("largest", "smallest"), panels, strict=True):

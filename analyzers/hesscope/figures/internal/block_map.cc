@@ -4,8 +4,10 @@
 #include <cmath>
 #include <cstddef>
 #include <numbers>
+#include <string_view>
 #include <utility>
 
+#include <hesscope/core/printable.h>
 #include <hesscope/core/suggest.h>
 #include <hesscope/figures/internal/block_map.h>
 
@@ -14,6 +16,7 @@ namespace {
 
 constexpr double kPointsPerLetter = 4.7;
 constexpr double kMostBeside = 250;
+constexpr std::size_t kMostLetters = 50;  // of a name
 constexpr double kPointsPerBlock = 12;
 constexpr std::size_t kFewBlocks = 8;  // whose numbers are written out
 constexpr double kPointsPerNumber = 36;
@@ -31,6 +34,19 @@ constexpr std::array<BlockQuantity, 3> kQuantities = {
       "Distances between the spectra of the Hessian's diagonal blocks, by sign and decade of the "
       "eigenvalues",
       true}}};
+
+// A long name without its middle: what tells tensors apart is mostly at the ends.
+std::string short_name(const std::string& name) {
+  std::vector<std::size_t> letters;  // where each begins
+  for (std::size_t at = 0; at < name.size();) {
+    letters.push_back(at);
+    at += std::max<std::size_t>(utf8_length(std::string_view(name).substr(at)), 1);
+  }
+  if (letters.size() <= kMostLetters) return name;
+  const std::size_t before = (kMostLetters - 1) / 2;
+  const std::size_t behind = kMostLetters - 1 - before;
+  return name.substr(0, letters[before]) + "\u2026" + name.substr(letters[letters.size() - behind]);
+}
 
 }  // namespace
 
@@ -56,8 +72,8 @@ plot::Panel block_map(const std::vector<std::string>& names,
     map.grid.x.push_back(at);
     map.grid.y.push_back(at);
     if (b % stride != 0) continue;
-    panel.x.ticks.emplace_back(at, names[b]);
-    panel.y.ticks.emplace_back(at, names[b]);
+    panel.x.ticks.emplace_back(at, short_name(names[b]));
+    panel.y.ticks.emplace_back(at, short_name(names[b]));
   }
   panel.y.reversed = true;  // as a matrix is written
   panel.square = true;

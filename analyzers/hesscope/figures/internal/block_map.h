@@ -25,7 +25,8 @@ std::span<const BlockQuantity> block_quantities();
 /// nullptr where there is none of this name.
 const BlockQuantity* find_block_quantity(const std::string& name);
 
-/// Rows and columns in the order of the names, as a matrix is written.
+/// Rows and columns in the order of the names, as a matrix is written; the middle of long names is
+/// left out.
 /// @param values  as many numbers as pairs of names, row by row; NaN where there is none.
 plot::Panel block_map(const std::vector<std::string>& names,
                       std::vector<double> values,
