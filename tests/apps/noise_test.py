@@ -199,6 +199,16 @@ class Program(program.Case):
             self.assertEqual(found[name + "_status"], NOT_COMPUTED, name)
         self.assertNotIn("noise_scale_simple_status", found)
 
+    def test_says_that_there_are_fewer_disjoint_batches_than_draws(self):
+        for batch, draws, count in ((200, 50, 2), (100, 5, 5)):
+            done = self.analyze(FOLDER / f"step-{STEP}.npz", "--noise-sampling", "disjoint", "--noise-batch-size", batch,
+                                "--noise-draws", draws, "--force", problem=FOLDER / "problem.toml")
+            said = f"noise: {count} of {draws} draws, since disjoint minibatches of {batch} samples are no more in 512"
+            self.assertEqual(said in done.stderr, count < draws, done.stderr)
+            with h5py.File(self.folder / "out.h5") as file:
+                self.assertEqual(file["noise/norm"].shape[1], count)
+                self.assertEqual(said in program.text(file.attrs.get("warnings", b"")), count < draws)
+
     def test_refuses_batches_that_cannot_be(self):
         for arguments, message in ((("--noise-sampling", "disjoint", "--noise-batch-size", 513), "512 samples"),
                                    (("--noise-ladder", "1,x"), "'1,x'"),

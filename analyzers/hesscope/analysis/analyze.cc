@@ -201,8 +201,7 @@ class AnalysisRun {
       states.push_back(point.optimizer);
       if (states.back().file.empty()) states.back().file = point.name;
     }
-    const auto remarks =
-        detail::remarks_of(impl_->analyzers, states, subject_.objective().parameter_blocks());
+    const auto remarks = detail::remarks_of(impl_->analyzers, states, subject_.objective());
     impl_->remarks.insert(impl_->remarks.end(), remarks.begin(), remarks.end());
     impl_->summary.warnings = impl_->remarks;
   }

@@ -81,6 +81,11 @@ class Analyzer {
     return {};
   }
 
+  /// The same of how it takes the samples, as where they are too few for what it was asked.
+  virtual std::vector<std::string> remarks_on_samples(const Objective& /*objective*/) const {
+    return {};
+  }
+
   /// What it is told of the optimiser, which then counts for every analyzer of the run
   /// (PointAnalysis::given_settings()).
   virtual GivenSettings given_settings() const { return {}; }

@@ -109,6 +109,24 @@ class NoiseAnalyzer final : public Analyzer {
     return options_.draws == Draws::kFresh ? "noise-sampling fresh" : "";
   }
 
+  std::vector<std::string> remarks_on_samples(const Objective& objective) const override {
+    std::vector<std::string> remarks;
+    std::vector<Index> sizes = {batch_size(objective)};
+    sizes.insert(sizes.end(), options_.ladder.begin(), options_.ladder.end());
+    for (const Index size : sizes) {
+      const Index num_draws = this->num_draws(objective, size);
+      if (num_draws == options_.num_draws) continue;
+      remarks.push_back(fmt::format(
+          "noise: {} of {} draws, since disjoint minibatches of {} samples are no more in {}; "
+          "`noise-sampling` resampled makes as many as `noise-draws` says",
+          num_draws,
+          options_.num_draws,
+          size,
+          objective.num_samples()));
+    }
+    return remarks;
+  }
+
   Group analyze(PointAnalysis& point) const override {
     Group answer = declared();
     if (point.status() != Status::kOk) {

@@ -76,7 +76,7 @@ AnalysisInputs open_inputs(const AnalysisRequest& request) {
   const Problem& problem = inputs.problem;
   require_matrix(inputs.analyzers, request.method, problem.objective().num_parameters());
   const std::vector<std::string> remarks =
-      remarks_of(inputs.analyzers, inputs.optimizers, problem.model().parameters);
+      remarks_of(inputs.analyzers, inputs.optimizers, problem.objective());
   inputs.warnings.insert(inputs.warnings.end(), remarks.begin(), remarks.end());
   warn_of_other_buffers(inputs);
   for (const ChosenAnalyzer& each : inputs.analyzers) {

@@ -91,13 +91,18 @@ GivenSettings given_settings(std::span<const ChosenAnalyzer> analyzers) {
 
 std::vector<std::string> remarks_of(std::span<const ChosenAnalyzer> analyzers,
                                     std::span<const OptimizerState> optimizers,
-                                    std::span<const ParameterBlock> blocks) {
+                                    const Objective& objective) {
   const GivenSettings given = given_settings(analyzers);
+  const std::span<const ParameterBlock> blocks = objective.parameter_blocks();
   std::vector<std::string> all;
-  for (const ChosenAnalyzer& chosen : analyzers) {
-    for (std::string& remark : chosen.analyzer->remarks_on(optimizers, blocks, given)) {
+  const auto add = [&](std::vector<std::string> remarks) {
+    for (std::string& remark : remarks) {
       if (std::ranges::find(all, remark) == all.end()) all.push_back(std::move(remark));
     }
+  };
+  for (const ChosenAnalyzer& chosen : analyzers) {
+    add(chosen.analyzer->remarks_on(optimizers, blocks, given));
+    add(chosen.analyzer->remarks_on_samples(objective));
   }
   return all;
 }

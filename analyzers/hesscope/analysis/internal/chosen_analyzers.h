@@ -49,10 +49,10 @@ void require_matrix(std::span<const ChosenAnalyzer> analyzers,
 /// What one of them is told of the optimiser.
 GivenSettings given_settings(std::span<const ChosenAnalyzer> analyzers);
 
-/// Analyzer::remarks_on() of all, each once.
+/// Analyzer::remarks_on() and remarks_on_samples() of all, each once.
 std::vector<std::string> remarks_of(std::span<const ChosenAnalyzer> analyzers,
                                     std::span<const OptimizerState> optimizers,
-                                    std::span<const ParameterBlock> blocks);
+                                    const Objective& objective);
 
 /// What a result depends on as far as it is in these arguments.
 io::RunConfiguration configuration_of(const std::vector<ChosenAnalyzer>& analyzers,
