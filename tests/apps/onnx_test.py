@@ -124,6 +124,12 @@ class Goldens(program.Case):
     def test_padded_sequences_of_which_each_samples_last_word_is_read(self):
         self.compare("padded")
 
+    def test_packed_sequences(self):
+        self.compare("packed")
+
+    def test_tensors_whose_parts_are_assigned_to(self):
+        self.compare("assigned")
+
     def test_a_vision_transformer(self):
         self.compare("vit")
 
