@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include <hesscope/autodiff/sweep.h>
+
 #include "import/data_indices.h"
 #include "support/operator_fixture.h"
 
@@ -99,6 +101,28 @@ TEST(PackedSequences, LeaveCellsAsTheyEnd) {
     }
     return std::vector<T>{c};
   });
+}
+
+TEST(PackedSequences, OfALengthThatIsNoneAreNotANumber) {
+  OperatorFixture op("RNN");
+  op.data_with_axes({{.size = kLongest}, onnx::kBatchAxis, kSingle});
+  op.numbers({1, 1, 1}, {1}).numbers({1, 1, 1}, {0.5}).left_out();
+  const Var told = op.graph().input(kLongest, 1, 1);
+  op.value({.kind = onnx::ElementKind::kInteger, .axes = {onnx::kBatchAxis}, .var = told});
+  const onnx::Value last = op.outputs({"y", "h"}).results()[1];
+  op.graph().set_prediction(*last.var);
+  op.graph().set_output(*last.var);
+  SampleTable samples(4, kLongest + 1);
+  samples << 1, 2, 3, 0,      //
+      1, 2, 3, kLongest,      //
+      1, 2, 3, kLongest + 1,  //
+      1, 2, 3, -1;
+  std::vector<double> states(4);
+  Sweep::create(op.graph())->predictions({}, test::records_of(samples), states);
+  EXPECT_EQ(states[0], 0);
+  EXPECT_NEAR(states[1], std::tanh(3 + 0.5 * std::tanh(2 + 0.5 * std::tanh(1))), 1e-15);
+  EXPECT_TRUE(std::isnan(states[2]));
+  EXPECT_TRUE(std::isnan(states[3]));
 }
 
 TEST(PackedSequences, HaveALengthForEachSample) {

@@ -14,100 +14,16 @@
 
 #include <hesscope/import/internal/movement.h>
 #include <hesscope/import/internal/operator_registry.h>
-#include <hesscope/import/internal/recurrent_activations.h>
+#include <hesscope/import/internal/recurrent_sequences.h>
 
 namespace hesscope::onnx {
 namespace {
-
-// What the three operators have in common: sizes, weights and initial states.
-struct Sequences {
-  std::int64_t steps;
-  std::int64_t rows;
-  std::int64_t hidden;
-  std::int64_t directions;
-  Axis batch;
-  bool is_batch_first;
-  Var inputs;  ///< T B x I, step by step
-  std::vector<RecurrentActivation> activations;
-  std::optional<Var> lengths;  ///< B x H, the same in each row; none: all steps
-};
 
 // States of one direction while it runs.
 struct RecurrentState {
   std::optional<Var> hidden;  ///< B x H, none: zeros
   std::optional<Var> cell = {};
 };
-
-Var folded(const OperatorCall& call, Var var) { return *call.result(var, {}).var; }
-
-// The steps that each sequence has; none where all have all of them.
-std::optional<Var> lengths_of(const OperatorCall& call,
-                              const Axis& batch,
-                              std::int64_t steps,
-                              std::int64_t hidden) {
-  if (!call.has_entries(4)) return std::nullopt;
-  if (call.input(4).is_known()) {
-    const std::vector<std::int64_t> known = call.known_of_one(4);
-    if (std::ranges::all_of(known, [&](std::int64_t length) { return length == steps; })) {
-      return std::nullopt;
-    }
-  }
-  const Value lengths = call.real(4);
-  if (lengths.axes != Axes{batch}) {
-    call.refuse(
-        "the lengths of sequences must be of shape {}, got {}", text({batch}), text(lengths.axes));
-  }
-  const std::vector<double> zeros(static_cast<std::size_t>(hidden));
-  const Var row = reshape(call.constant(zeros), 1, hidden);
-  return folded(call, matrix(lengths, batch.size, 1) + row);
-}
-
-Sequences sequences_of(const OperatorCall& call,
-                       int num_gates,
-                       const std::vector<std::string>& activations) {
-  const Value x = call.real(0);
-  const Value weights = call.real(1);
-  const Value recurrence = call.real(2);
-  const std::string direction = call.text("direction", "forward");
-  const bool is_known =
-      direction == "forward" || direction == "reverse" || direction == "bidirectional";
-  if (!is_known) call.refuse("direction '{}' is not known", direction);
-  const std::int64_t layout = call.integer("layout", 0);
-  if (x.rank() != 3 || layout < 0 || layout > 1) {
-    call.refuse("needs inputs of rank 3 in layout 0 or 1, got {} in {}", text(x.axes), layout);
-  }
-  const std::size_t time = layout == 0 ? 0 : 1;
-  call.require_no_batch(x, static_cast<int>(time), "it runs along");
-  call.require_no_batch(x, 2, "its inputs are along");
-  const std::int64_t features = x.axes[2].size;
-  const std::int64_t directions = direction == "bidirectional" ? 2 : 1;
-  const std::int64_t hidden = recurrence.axes.empty() ? 0 : recurrence.axes.back().size;
-  const bool fits = weights.axes == plain_axes({directions, num_gates * hidden, features}) &&
-                    recurrence.axes == plain_axes({directions, num_gates * hidden, hidden}) &&
-                    call.integer("hidden_size", hidden) == hidden;
-  if (!fits) {
-    call.refuse("weights {} and {} do not fit inputs {} in {} directions",
-                text(weights.axes),
-                text(recurrence.axes),
-                text(x.axes),
-                directions);
-  }
-  const std::int64_t steps = x.axes[time].size;
-  constexpr std::int64_t kMaxSteps = 10'000;
-  call.checked_size(plain_axes({steps * x.axes[1 - time].size, num_gates * hidden}));
-  if (steps > kMaxSteps) call.refuse("{} steps; at most {} are unrolled", steps, kMaxSteps);
-  const Axis batch = x.axes[1 - time];
-  const Value by_step = layout == 0 ? x : transposed(call, x, {1, 0, 2});
-  return {.steps = steps,
-          .rows = batch.size,
-          .hidden = hidden,
-          .directions = directions,
-          .batch = batch,
-          .is_batch_first = layout == 1,
-          .inputs = matrix(by_step, steps * batch.size, features),
-          .activations = recurrent_activations(call, activations, directions),
-          .lengths = lengths_of(call, batch, steps, hidden)};
-}
 
 // The part of an input that belongs to a direction, as a matrix of so many rows.
 Var part_of_direction(const OperatorCall& call,
@@ -233,20 +149,6 @@ Value final_state(const OperatorCall& call,
       call, axes, [&](auto at) { return (at[0] * all.rows + at[1]) * all.hidden + at[2]; });
   const Value joined = moved(call, states, {.axes = axes, .table = std::move(table)});
   return all.is_batch_first ? transposed(call, joined, {1, 0, 2}) : joined;
-}
-
-// The entries of `next` in sequences that have this step, of the others those of `before`; none are
-// zeros.
-Var within_lengths(const OperatorCall& call,
-                   const Sequences& all,
-                   std::int64_t step,
-                   Var next,
-                   const std::optional<Var>& before) {
-  if (!all.lengths) return next;
-  const Var has_step = less(call.constant(static_cast<double>(step)), *all.lengths);
-  const std::vector<double> zeros(static_cast<std::size_t>(next.rows() * next.cols()));
-  const Var other = before ? *before : reshape(call.constant(zeros), next.rows(), next.cols());
-  return folded(call, select(has_step, next, other));
 }
 
 // Runs all directions; Y, the last hidden states, and the last cells of those that have some.
