@@ -50,8 +50,8 @@ Linearity linearity_of(const OperatorCall& call) {
 
 // The inputs of a node that are totals.
 struct Totals {
-  std::vector<std::size_t> inputs;
   std::vector<const BatchTotal*> totals;
+  std::size_t first = 0;  ///< the input that is the first of them
   std::size_t num_others = 0;
   bool has_samples = false;  ///< one of the others has entries for each sample
 
@@ -63,7 +63,7 @@ struct Totals {
       if (input.batch_total == nullptr) {
         ++num_others;
       } else {
-        inputs.push_back(i);
+        if (totals.empty()) first = i;
         totals.push_back(input.batch_total.get());
       }
     }
@@ -80,9 +80,9 @@ bool is_linear(Linearity linearity, const Totals& of) {
     case Linearity::kNone:
       return false;
     case Linearity::kFirst:
-      return of.inputs.front() == 0 && of.inputs.size() == 1;
+      return of.first == 0 && of.totals.size() == 1;
     case Linearity::kOne:
-      return of.inputs.size() == 1;
+      return of.totals.size() == 1;
     case Linearity::kSum:
       break;
   }
@@ -114,7 +114,7 @@ std::shared_ptr<const BatchTotal> carried_batch_total(const OperatorCall& call) 
     call.refuse(
         "input {} comes of {}, which takes a {} over the batch (N), and others do not: divide a "
         "sum by the number of samples first, x.shape[0], or take the mean",
-        of.inputs.front() + 1,
+        of.first + 1,
         first.place,
         first.name());
   }
@@ -126,7 +126,7 @@ std::shared_ptr<const BatchTotal> carried_batch_total(const OperatorCall& call) 
   call.refuse(
       "input {} comes of {}, which takes a {} over the batch (N): only a loss may be such a {}, "
       "with what is linear in it behind; here samples would interact",
-      of.inputs.front() + 1,
+      of.first + 1,
       first.place,
       first.name(),
       first.name());

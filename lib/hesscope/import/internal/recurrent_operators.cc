@@ -168,12 +168,13 @@ Values run_all(const OperatorCall& call, const Sequences& all, const RecurrentSt
     for (std::int64_t t = 0; t < all.steps; ++t) {
       const std::int64_t step = runs_back ? all.steps - 1 - t : t;
       const RecurrentState before = std::exchange(state, advance(step, state));
-      const auto kept = [&](Var next, const std::optional<Var>& old) {
-        return within_lengths(call, all, step, folded(call, next), old);
-      };
-      state.hidden = kept(*state.hidden, before.hidden);
-      if (state.cell) state.cell = kept(*state.cell, before.cell);
-      own.push_back({.axes = state_axes, .var = kept(*state.hidden, std::nullopt)});
+      const Var next = folded(call, *state.hidden);
+      state.hidden = within_lengths(call, all, step, next, before.hidden);
+      if (state.cell) {
+        state.cell = within_lengths(call, all, step, folded(call, *state.cell), before.cell);
+      }
+      own.push_back(
+          {.axes = state_axes, .var = within_lengths(call, all, step, next, std::nullopt)});
     }
     last_hidden.push_back({.axes = state_axes, .var = state.hidden});
     if (state.cell) last_cells.push_back({.axes = state_axes, .var = state.cell});

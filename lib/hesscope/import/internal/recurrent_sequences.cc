@@ -28,7 +28,6 @@ std::optional<Var> lengths_of(const OperatorCall& call, const Axis& batch, std::
 // Where the data say how long sequences are: the lengths, the same in each column, and the inputs.
 // Of a length that is none of 0 ... T all steps are taken, and their inputs are NaN.
 void end_sequences(const OperatorCall& call, Var lengths, Sequences& all) {
-  constexpr double kBeyondAll = 1e12;
   const Var is_none = is_outside(lengths, all.steps + 1);
   const Value zero = {.axes = plain_axes({1}), .var = call.constant(0.0)};
   const Var nothing = entries_at(zero, without(0.0 * lengths, is_none));
@@ -39,7 +38,7 @@ void end_sequences(const OperatorCall& call, Var lengths, Sequences& all) {
   all.inputs = all.inputs + gather(nothing, row_of, all.steps * all.rows, 1);
   const std::vector<double> zeros(static_cast<std::size_t>(all.hidden));
   const Var row = reshape(call.constant(zeros), 1, all.hidden);
-  all.lengths = folded(call, lengths + kBeyondAll * is_none + row);
+  all.lengths = folded(call, row - without(-lengths, is_none));  // beyond all steps where none
 }
 
 }  // namespace
