@@ -10,6 +10,7 @@
 #include <hesscope/autodiff/sweep.h>
 
 #include "import/data_indices.h"
+#include "import/gate_functions.h"
 #include "support/operator_fixture.h"
 
 namespace hesscope {
@@ -19,23 +20,13 @@ using onnx::text;
 using test::add_indices;
 using test::expect_computes;
 using test::expect_refused;
+using test::hyperbolic;
 using test::index_at;
+using test::logistic;
 using test::OperatorFixture;
 
 constexpr int kLongest = 3;
 constexpr onnx::Axis kSingle = {.size = 1};
-
-template <typename T>
-T tangent(const T& x) {
-  using std::tanh;
-  return tanh(x);
-}
-
-template <typename T>
-T squashed(const T& x) {
-  using std::exp;
-  return T(1.0) / (T(1.0) + exp(-x));
-}
 
 template <typename T>
 struct States {
@@ -54,7 +45,7 @@ auto bidirectional(const Column& theta, const double* record) {
     T h = theta(4 + d);
     for (int k = 0; k < length; ++k) {
       const int step = d == 0 ? k : length - 1 - k;
-      h = tangent<T>(theta(d) * T(record[step]) + theta(2 + d) * h);
+      h = hyperbolic<T>(theta(d) * T(record[step]) + theta(2 + d) * h);
       states.y[static_cast<std::size_t>(2 * step + d)] = h;
     }
     states.last.push_back(h);
@@ -95,9 +86,9 @@ TEST(PackedSequences, LeaveCellsAsTheyEnd) {
     T c(0.0);
     for (int t = 0; t < index_at(record[kLongest], kLongest + 1); ++t) {
       const auto gate = [&](int k) { return T(theta(k) * T(record[t]) + theta(4 + k) * h); };
-      const T o = squashed<T>(gate(1));
-      c = squashed<T>(gate(2)) * c + squashed<T>(gate(0)) * tangent<T>(gate(3));
-      h = o * tangent<T>(c);
+      const T o = logistic<T>(gate(1));
+      c = logistic<T>(gate(2)) * c + logistic<T>(gate(0)) * hyperbolic<T>(gate(3));
+      h = o * hyperbolic<T>(c);
     }
     return std::vector<T>{c};
   });

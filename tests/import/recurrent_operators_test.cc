@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "import/gate_functions.h"
 #include "support/operator_fixture.h"
 
 namespace hesscope {
@@ -18,19 +19,9 @@ using test::Column;
 using test::expect_computes;
 using test::expect_refusal;
 using test::expect_refused;
+using test::hyperbolic;
+using test::logistic;
 using test::OperatorFixture;
-
-template <typename T>
-T logistic(const T& x) {
-  using std::exp;
-  return T(1.0) / (T(1.0) + exp(-x));
-}
-
-template <typename T>
-T hyperbolic(const T& x) {
-  using std::tanh;
-  return tanh(x);
-}
 
 // One direction of one sequence: weights lie one behind the other, W then R then B.
 template <typename T>

@@ -44,6 +44,18 @@ onnx::Value with_indices(OperatorFixture& op, const onnx::Value& numbers, std::i
   return sum;
 }
 
+// (n, i), with an index i among `count` that data tell, in the fixture's graph.
+onnx::Value pair_with_index(OperatorFixture& op, std::int64_t count) {
+  const onnx::Value index = with_indices(op, {}, count);
+  const Var zero = op.graph().constant(Eigen::MatrixXd::Zero(1, 1));
+  const Var both = gather(zero, *index.var, std::vector<std::int32_t>{0, 1}, 1, 2);
+  onnx::Value pair = {
+      .kind = onnx::ElementKind::kInteger, .axes = {onnx::kBatchAxis, {.size = 2}}, .var = both};
+  pair.sample_numbers =
+      std::make_shared<const onnx::SampleNumbers>(onnx::SampleNumbers{.steps = {1, 0}});
+  return pair;
+}
+
 TEST(SampleNumbers, AreARangeOverTheBatch) {
   const onnx::Value numbers = sample_numbers();
   EXPECT_EQ(text(numbers.axes), "(N,)");
@@ -231,14 +243,7 @@ TEST(SampleNumbers, TimesOfOtherSamplesAreRefused) {
 TEST(SampleNumbers, GatherNDPicksTheSamplesOwnSlices) {
   OperatorFixture op("GatherND");
   op.data({3, 2});
-  const onnx::Value index = with_indices(op, {}, 3);
-  const Var zero = op.graph().constant(Eigen::MatrixXd::Zero(1, 1));
-  const Var both = gather(zero, *index.var, std::vector<std::int32_t>{0, 1}, 1, 2);
-  onnx::Value pairs = {
-      .kind = onnx::ElementKind::kInteger, .axes = {onnx::kBatchAxis, {.size = 2}}, .var = both};
-  pairs.sample_numbers =
-      std::make_shared<const onnx::SampleNumbers>(onnx::SampleNumbers{.steps = {1, 0}});
-  const onnx::Value y = op.value(pairs).result();
+  const onnx::Value y = op.value(pair_with_index(op, 3)).result();
   EXPECT_EQ(text(y.axes), "(N, 2)");
   expect_computes(op, y, [](const auto& theta, const double* record) {
     using T = typename std::decay_t<decltype(theta)>::Scalar;
@@ -274,14 +279,7 @@ TEST(SampleNumbers, ScatterNDAssignsTheSamplesOwnEntries) {
 TEST(SampleNumbers, ScatterNDAssignsWhereTheDataSay) {
   OperatorFixture op("ScatterND");
   op.data({3});
-  const onnx::Value index = with_indices(op, {}, 3);
-  const Var zero = op.graph().constant(Eigen::MatrixXd::Zero(1, 1));
-  const Var both = gather(zero, *index.var, std::vector<std::int32_t>{0, 1}, 1, 2);
-  onnx::Value pairs = {
-      .kind = onnx::ElementKind::kInteger, .axes = {onnx::kBatchAxis, {.size = 2}}, .var = both};
-  pairs.sample_numbers =
-      std::make_shared<const onnx::SampleNumbers>(onnx::SampleNumbers{.steps = {1, 0}});
-  const onnx::Value y = op.value(pairs).data({}).result();
+  const onnx::Value y = op.value(pair_with_index(op, 3)).data({}).result();
   EXPECT_EQ(text(y.axes), "(N, 3)");
   expect_computes(op, y, [](const auto& theta, const double* record) {
     using T = typename std::decay_t<decltype(theta)>::Scalar;
