@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Result files as others see them. The readers are h5py, netCDF4, xarray (both engines), ncdump and
-// NCO, driven by foreign_readers_test.py; our own reader is compared with values stated here.
+// NCO, driven by foreign_readers.py; our own reader is compared with values stated here.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -43,7 +43,7 @@ TEST_P(ForeignReader, SeesEveryValueDimensionAndAttribute) {
   const std::filesystem::path path = folder / "sample.h5";
   write_sample(path);
   const std::filesystem::path script =
-      std::filesystem::path(HESSCOPE_TEST_FIXTURES) / "../dataset/foreign_readers_test.py";
+      std::filesystem::path(HESSCOPE_TEST_FIXTURES) / "../dataset/foreign_readers.py";
   const std::string log = folder / "log";
   const std::string command = std::string(HESSCOPE_TEST_PYTHON) + " '" + script.string() + "' " +
                               GetParam() + " '" + path.string() + "' > '" + log + "' 2>&1";

@@ -48,7 +48,7 @@ std::span<const T> span(const std::vector<T>& values) {
   return values;
 }
 
-/// The file that foreign_readers_test.py expects.
+/// The file that foreign_readers.py expects.
 inline void fill_sample(io::ResultFile& file) {
   file.set_attribute("", {"hesscope_schema_version", "1.0.0"});
   file.set_attribute("", {"title", "to be replaced"});

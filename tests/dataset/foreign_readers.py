@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Opens the sample of sample_result.h with readers that are not ours and compares everything.
 
-usage: foreign_readers_test.py h5py|netcdf4|xarray-netcdf4|xarray-h5netcdf|ncdump|nco|edit FILE
+usage: foreign_readers.py h5py|netcdf4|xarray-netcdf4|xarray-h5netcdf|ncdump|nco|edit FILE
 
 What the file must hold is stated here a second time, on purpose: a mistake common to our writer and
 our reader would cancel out in a round trip.
