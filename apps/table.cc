@@ -17,11 +17,7 @@ namespace {
 // Without its middle, where it takes more than so many columns: names differ in what they end with.
 std::string shortened(const std::string& text, std::size_t columns) {
   if (text_columns(text) <= columns) return text;
-  std::vector<std::string_view> characters;
-  for (std::string_view rest = text; !rest.empty();) {
-    characters.push_back(rest.substr(0, std::max<std::size_t>(utf8_length(rest), 1)));
-    rest.remove_prefix(characters.back().size());
-  }
+  const std::vector<std::string_view> characters = utf8_characters(text);
   std::string begin;
   std::string end;
   std::size_t room = columns - 3;

@@ -92,11 +92,9 @@ Terminal standard_output() {
 
 std::size_t text_columns(std::string_view text) {
   std::size_t columns = 0;
-  while (!text.empty()) {
-    const std::size_t length = std::max<std::size_t>(utf8_length(text), 1);
-    const unsigned code = code_of(text, length);
+  for (const std::string_view character : utf8_characters(text)) {
+    const unsigned code = code_of(character, character.size());
     columns += is_in(kWide, code) ? 2 : is_in(kEmpty, code) ? 0 : 1;
-    text.remove_prefix(length);
   }
   return columns;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <string_view>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -41,6 +42,12 @@ TEST(Printable, ShowsBytes) {
   EXPECT_EQ(printable("a\nb"), "a\\x0ab");
   EXPECT_EQ(printable("a\nb\tc", "\n"), "a\nb\\x09c");
   EXPECT_EQ(printable("\xc3\xa9\x1b\xff\xc2\x9b."), "\xc3\xa9\\x1b\\xff\\xc2\\x9b.");
+}
+
+TEST(Printable, SplitsTextIntoCharacters) {
+  const std::vector<std::string_view> expected = {"a", "\u00e9", "\xff", "\u2026"};
+  EXPECT_EQ(utf8_characters("a\u00e9\xff\u2026"), expected);
+  EXPECT_TRUE(utf8_characters("").empty());
 }
 
 TEST(Printable, TellsUtf8FromOtherBytes) {

@@ -12,6 +12,7 @@
 #include <hesscope/analysis/checkpoints.h>
 #include <hesscope/analysis/internal/checkpoint_names.h>
 #include <hesscope/core/error.h>
+#include <hesscope/core/name_list.h>
 #include <hesscope/tensors/format_registry.h>
 
 namespace hesscope {
@@ -87,15 +88,11 @@ void refuse_what_is_no_file(const fs::path& folder, const std::vector<Checkpoint
   }
 }
 
-std::string names_text(std::vector<fs::path> files) {
+std::string names_text(const std::vector<fs::path>& files) {
   constexpr std::size_t kMaxNamed = 5;
-  const std::size_t beyond = files.size() - std::min(files.size(), kMaxNamed);
-  files.resize(files.size() - beyond);
   std::vector<std::string> names;
   for (const fs::path& file : files) names.push_back(file.filename().string());
-  return fmt::format("{}{}",
-                     fmt::join(names, ", "),
-                     beyond > 0 ? fmt::format(" and {} more", beyond) : std::string());
+  return first_names(names, kMaxNamed);
 }
 
 void sort_by_step(std::vector<CheckpointFile>& files) {

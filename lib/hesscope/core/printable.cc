@@ -52,6 +52,15 @@ std::size_t utf8_length(std::string_view text) {
   return in(lead, 0xF0, 0xF4) && in(byte(3), 0x80, 0xBF) ? 4 : 0;
 }
 
+std::vector<std::string_view> utf8_characters(std::string_view text) {
+  std::vector<std::string_view> characters;
+  while (!text.empty()) {
+    characters.push_back(text.substr(0, std::max<std::size_t>(utf8_length(text), 1)));
+    text.remove_prefix(characters.back().size());
+  }
+  return characters;
+}
+
 bool is_utf8(std::string_view text) {
   while (!text.empty()) {
     const std::size_t length = utf8_length(text);
@@ -81,12 +90,9 @@ std::string escaped(std::string_view text) {
 
 std::string printable(std::string_view text, std::string_view kept) {
   std::string out;
-  while (!text.empty()) {
-    const std::size_t length = std::max<std::size_t>(utf8_length(text), 1);
-    const std::string_view character = text.substr(0, length);
+  for (const std::string_view character : utf8_characters(text)) {
     const bool is_shown = is_printable_utf8(character) || kept.find(character) != kept.npos;
     out += is_shown ? std::string(character) : hex(character);
-    text.remove_prefix(length);
   }
   return out;
 }

@@ -6,11 +6,15 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace hesscope {
 
 /// Bytes of the first character of UTF-8 text; 0 if there is none.
 std::size_t utf8_length(std::string_view text);
+
+/// Its characters; of what is no UTF-8, each byte.
+std::vector<std::string_view> utf8_characters(std::string_view text);
 
 bool is_utf8(std::string_view text);
 

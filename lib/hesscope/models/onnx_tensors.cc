@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/core/name_list.h>
 #include <hesscope/core/suggest.h>
 #include <hesscope/core/wildcard.h>
 #include <hesscope/models/onnx_tensors.h>
@@ -400,7 +401,7 @@ void require_onnx_names(const OnnxFile& file,
                                checkpoint.source,
                                is_one ? "" : "s",
                                fmt::join(unknown, ", "),
-                               num_others > 0 ? fmt::format(" and {} more", num_others) : "",
+                               and_more(num_others),
                                is_one ? "is" : "are",
                                file.path.string(),
                                advice));

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/core/name_list.h>
 #include <hesscope/core/printable.h>
 #include <hesscope/core/wildcard.h>
 #include <hesscope/models/onnx_ties.h>
@@ -30,11 +31,7 @@ ShapedNumbers numbers_of(const Tensor& tensor) {
 
 // Three names at most.
 std::string list_of(const std::vector<std::string>& names) {
-  const std::size_t shown = std::min<std::size_t>(names.size(), 3);
-  std::string list = printable(names.front());
-  for (std::size_t i = 1; i < shown; ++i) list += ", " + printable(names[i]);
-  if (names.size() > shown) list += fmt::format(" and {} more", names.size() - shown);
-  return list;
+  return printable(first_names(names, 3));
 }
 
 // A remark on tensors that are no parameters, none where there are none.

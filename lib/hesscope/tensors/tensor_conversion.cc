@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/core/name_list.h>
 #include <hesscope/tensors/checkpoint_file.h>
 #include <hesscope/tensors/format_registry.h>
 #include <hesscope/tensors/tensor_conversion.h>
@@ -82,11 +83,7 @@ std::string note_on_values(const TensorFile& input) {
   // What stands at the top, as the epoch does, before what lies within.
   std::ranges::stable_sort(
       names, {}, [](const std::string& name) { return std::ranges::count(name, '.'); });
-  const std::size_t shown = std::min(names.size(), kMaxShown);
-  const std::span<const std::string> first = std::span(names).first(shown);
-  return fmt::format("left out, as the output holds tensors alone: {}{}",
-                     fmt::join(first, ", "),
-                     names.size() > shown ? fmt::format(" and {} more", names.size() - shown) : "");
+  return "left out, as the output holds tensors alone: " + first_names(names, kMaxShown);
 }
 
 // That tensors of several names, one in the input, are several in the output; empty where none is.

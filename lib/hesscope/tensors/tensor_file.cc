@@ -9,6 +9,7 @@
 
 #include <hesscope/core/error.h>
 #include <hesscope/core/internal/extents.h>
+#include <hesscope/core/name_list.h>
 #include <hesscope/core/printable.h>
 #include <hesscope/core/suggest.h>
 #include <hesscope/storage/input_file.h>
@@ -67,14 +68,9 @@ std::string_view name_under(std::string_view key, std::string_view name) {
 }
 
 /// The first of `names`, for messages.
-std::string listed(std::vector<std::string> names, std::string_view nothing) {
+std::string listed(std::span<const std::string> names, std::string_view nothing) {
   constexpr std::size_t kMaxListed = 20;
-  if (names.empty()) return std::string(nothing);
-  const std::size_t num_left_out = names.size() - std::min(names.size(), kMaxListed);
-  names.resize(names.size() - num_left_out);
-  return fmt::format("{}{}",
-                     fmt::join(names, ", "),
-                     num_left_out > 0 ? fmt::format(" and {} more", num_left_out) : "");
+  return names.empty() ? std::string(nothing) : first_names(names, kMaxListed);
 }
 
 /// Keys that something stands under, of one component or of two.

@@ -9,6 +9,7 @@
 #include <hesscope/analysis/internal/analysis_inputs.h>
 #include <hesscope/analyzers/analyzer_registry.h>
 #include <hesscope/core/error.h>
+#include <hesscope/core/name_list.h>
 #include <hesscope/problem/checkpoint_buffers.h>
 #include <hesscope/spectra/distributed_cost.h>
 
@@ -36,7 +37,7 @@ void warn_of_other_buffers(AnalysisInputs& inputs) {
         fmt::format("{}{}: other buffers (running statistics, say) than at the checkpoint before; "
                     "in /{} {}",
                     inputs.checkpoints[others.front()].path.string(),
-                    others.size() > 1 ? fmt::format(" and {} more", others.size() - 1) : "",
+                    and_more(others.size() - 1),
                     each.name,
                     what));
   }

@@ -16,6 +16,7 @@
 #include <hesscope/analysis/internal/result_reading.h>
 #include <hesscope/analysis/internal/unproved_numbers.h>
 #include <hesscope/core/constants.h>
+#include <hesscope/core/name_list.h>
 
 namespace hesscope::detail {
 namespace {
@@ -157,16 +158,11 @@ void warn_of_unproved(AnalysisResult& result) {
     }
   }
   for (const auto& [set, num_more] : sets) {
-    const std::size_t num_named = std::min(set->names.size(), kMaxNamed);
-    const std::size_t num_beyond = set->names.size() - num_named;
-    result.warnings.push_back(fmt::format(
-        "{}{}: {}{}: {}",
-        set->of,
-        num_more > 0 ? fmt::format(" and {} more", num_more) : "",
-        fmt::join(
-            set->names.begin(), set->names.begin() + static_cast<std::ptrdiff_t>(num_named), ", "),
-        num_beyond > 0 ? fmt::format(" and {} more", num_beyond) : "",
-        kUnproved));
+    result.warnings.push_back(fmt::format("{}{}: {}: {}",
+                                          set->of,
+                                          and_more(num_more),
+                                          first_names(set->names, kMaxNamed),
+                                          kUnproved));
   }
 }
 

@@ -7,6 +7,7 @@
 #include <hesscope/analysis/internal/result_reading.h>
 #include <hesscope/analysis/internal/unit_run.h>
 #include <hesscope/core/error.h>
+#include <hesscope/core/name_list.h>
 #include <hesscope/dataset/internal/dataset_bytes.h>
 
 namespace hesscope::detail {
@@ -98,10 +99,8 @@ void UnitRun::refuse_merge(const std::vector<std::string>& missing,
     const io::Part part{.count = count, .index = index};
     if (is_in(part)) able.push_back(part);
   }
-  const std::string more =
-      missing.size() == 1 ? "" : fmt::format(" and {} more", missing.size() - 1);
   throw io::MissingPartsError(
-      fmt::format("{}: no part has kept {}{}", output_.string(), missing.front(), more),
+      fmt::format("{}: no part has kept {}", output_.string(), first_names(missing, 1)),
       std::move(able));
 }
 

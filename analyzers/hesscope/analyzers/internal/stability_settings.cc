@@ -7,6 +7,7 @@
 
 #include <hesscope/analyzers/internal/stability_settings.h>
 #include <hesscope/core/error.h>
+#include <hesscope/core/name_list.h>
 
 namespace hesscope::detail {
 namespace {
@@ -33,11 +34,7 @@ class Remarks {
   std::vector<std::string> sentences() const {
     std::vector<std::string> all;
     for (const Remark& remark : all_) {
-      all.push_back(
-          fmt::format("{}{}: {}",
-                      remark.file,
-                      remark.num_others > 0 ? fmt::format(" and {} more", remark.num_others) : "",
-                      remark.text));
+      all.push_back(fmt::format("{}{}: {}", remark.file, and_more(remark.num_others), remark.text));
     }
     return all;
   }

@@ -6,6 +6,9 @@
 #include <numbers>
 #include <string_view>
 #include <utility>
+#include <vector>
+
+#include <fmt/format.h>
 
 #include <hesscope/core/printable.h>
 #include <hesscope/core/suggest.h>
@@ -37,15 +40,13 @@ constexpr std::array<BlockQuantity, 3> kQuantities = {
 
 // A long name without its middle: what tells tensors apart is mostly at the ends.
 std::string short_name(const std::string& name) {
-  std::vector<std::size_t> letters;  // where each begins
-  for (std::size_t at = 0; at < name.size();) {
-    letters.push_back(at);
-    at += std::max<std::size_t>(utf8_length(std::string_view(name).substr(at)), 1);
-  }
+  const std::vector<std::string_view> letters = utf8_characters(name);
   if (letters.size() <= kMostLetters) return name;
   const std::size_t before = (kMostLetters - 1) / 2;
   const std::size_t behind = kMostLetters - 1 - before;
-  return name.substr(0, letters[before]) + "\u2026" + name.substr(letters[letters.size() - behind]);
+  return fmt::format("{}\u2026{}",
+                     fmt::join(letters.begin(), letters.begin() + before, ""),
+                     fmt::join(letters.end() - behind, letters.end(), ""));
 }
 
 }  // namespace

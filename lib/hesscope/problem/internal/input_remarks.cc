@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <hesscope/core/name_list.h>
 #include <hesscope/core/wildcard.h>
 #include <hesscope/problem/internal/input_remarks.h>
 
@@ -133,9 +134,7 @@ struct ShownNames {
 
   // "'a', 'b' and 3 more".
   std::string text() const {
-    return fmt::format("'{}'{}",
-                       fmt::join(names, "', '"),
-                       num_others > 0 ? fmt::format(" and {} more", num_others) : "");
+    return fmt::format("'{}'{}", fmt::join(names, "', '"), and_more(num_others));
   }
 
   // As a setting has them: ["a", "b", ...].

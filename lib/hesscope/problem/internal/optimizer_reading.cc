@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <hesscope/core/name_list.h>
 #include <hesscope/core/shape.h>
 #include <hesscope/core/suggest.h>
 #include <hesscope/problem/internal/optimizer_kinds.h>
@@ -321,10 +322,9 @@ std::string unknown_tensors_text(const std::vector<std::string>& names) {
     if (!is_moment_field(part)) hint = did_you_mean(part, fields);
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
-  return fmt::format("'{}'{}{} named as an optimiser's, but not understood{}",
-                     names.front(),
-                     names.size() > 1 ? fmt::format(" and {} more", names.size() - 1) : "",
-                     names.size() > 1 ? " are" : " is",
+  return fmt::format("{} {} named as an optimiser's, but not understood{}",
+                     first_quoted(names, 1),
+                     names.size() > 1 ? "are" : "is",
                      hint);
 }
 
