@@ -27,7 +27,9 @@ using test::kLossSamples;
 using test::LossData;
 using test::shapes_of;
 
-double loss_of(const LossData& data, const LossOptions& options, const Extents& shape) {
+GraphObjective objective_of(const LossData& data,
+                            const LossOptions& options,
+                            const Extents& shape) {
   const TensorShapes shapes = shapes_of(data);
   ModelBuilder b("test");
   const Var w = b.parameter("w", {kLossOutputs});
@@ -37,7 +39,11 @@ double loss_of(const LossData& data, const LossOptions& options, const Extents& 
   b.set_prediction(z);
   Model model = b.finish(record_loss(b, options, z, shape, "target", shapes));
   SampleTable samples = make_sample_table(model, kLossSamples, shapes.read, shapes.source);
-  return GraphObjective(std::move(model), std::move(samples)).value(data.theta);
+  return {std::move(model), std::move(samples)};
+}
+
+double loss_of(const LossData& data, const LossOptions& options, const Extents& shape) {
+  return objective_of(data, options, shape).value(data.theta);
 }
 
 void expect_loss(const LossData& data,
@@ -160,6 +166,34 @@ TEST(Losses, CrossEntropyCountsSmoothsAndIgnoresAsPyTorch) {
         shape,
         likelihood / weight);
   }
+}
+
+// What divides the loss is what the targets count: of some samples alone, what theirs do.
+TEST(Losses, SamplesCountWhatTheirTargetsWeigh) {
+  LossData data;
+  data.is_integer = true;
+  data.target_shape = {kLossSamples, 2};
+  data.target = {0, 1, 2, -100, 1, 1, -100, -100, 0, 2};
+  const GraphObjective weighted =
+      objective_of(data, {.class_weights = {0.5, 2, 1}, .ignore_index = -100}, {2, 3});
+  const double weights[] = {2.5, 1, 4, 0, 1.5};  // 9 in all
+  for (Eigen::Index i = 0; i < kLossSamples; ++i) {
+    EXPECT_NEAR(weighted.sample_weight({i, i + 1}), 5 * weights[i] / 9, 1e-15) << i;
+  }
+  EXPECT_NEAR(weighted.sample_weight({0, kLossSamples}), 5, 1e-14);
+  EXPECT_THROW(weighted.sample_weight({3, 6}), PreconditionError);
+  EXPECT_EQ(objective_of(data, {.ignore_index = -100}, {2, 3}).sample_weight({3, 4}), 0);
+
+  LossData one;
+  one.is_integer = true;
+  one.target_shape = {kLossSamples};
+  one.target = {0, 5, 0, 3, 0};
+  const GraphObjective of_one =
+      objective_of(one, {.class_weights = {1, 0, 0, 2, 0, 5}}, {kLossOutputs});
+  EXPECT_NEAR(of_one.sample_weight({1, 4}), 5 * 8. / 10, 1e-15);
+  EXPECT_EQ(objective_of(one, {}, {kLossOutputs}).sample_weight({1, 4}), 3);
+  one.target = {0, 1, 2, 3, 4};
+  EXPECT_EQ(objective_of(one, {.label_smoothing = 0.1}, {kLossOutputs}).sample_weight({1, 4}), 3);
 }
 
 // A class that is ignored counts where it is no target.

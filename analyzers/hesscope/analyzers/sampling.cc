@@ -205,8 +205,8 @@ class SamplingAnalyzer final : public Analyzer {
           "expected {} less the population's, by the delete-one-block jackknife over m = "
           "jackknife-blocks blocks of consecutive samples, fewer if there are fewer, of N samples "
           "the first N mod m one longer, H without each decomposed anew; where targets have "
-          "weights or are ignored, a sample's loss is still divided by what those of a sample "
-          "count on average over all of them; of {} itself, not of its logarithm",
+          "weights or are ignored, divided by what those outside the block count; of {} itself, "
+          "not of its logarithm",
           name,
           name);
     }

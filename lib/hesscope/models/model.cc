@@ -168,6 +168,20 @@ Var ModelBuilder::integers(const std::string& name,
   return graph().input(added.offset, rows, cols);
 }
 
+void ModelBuilder::set_sample_weight(
+    const std::string& array, std::function<double(std::span<const double> entries)> weight) {
+  graph();  // must be there
+  const auto found = std::ranges::find(model_.arrays, array, &DataArray::name);
+  if (found == model_.arrays.end()) {
+    throw PreconditionError("ModelBuilder: there is no array '" + printable(array) + "'");
+  }
+  model_.sample_weight = [first = static_cast<std::size_t>(found->offset),
+                          count = static_cast<std::size_t>(found->width),
+                          weight = std::move(weight)](std::span<const double> record) {
+    return weight(record.subspan(first, count));
+  };
+}
+
 Model ModelBuilder::finish(Var loss) {
   graph().set_output(loss);
   graph().finish();

@@ -12,8 +12,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -94,6 +96,9 @@ struct Model {
   std::vector<Invariance> invariances;
   /// Whether those are to be found by a search (invariance_search.h), since the kind knows none.
   bool searches_invariances = false;
+  /// What a sample counts, of its record, where the loss is a mean with weights
+  /// (Objective::sample_weight); empty where each counts 1.
+  std::function<double(std::span<const double> record)> sample_weight;
   /// w of a term w/2 |theta|^2 that the objective adds to the graph's loss.
   double weight_decay = 0;
   /// With the checkpoint's values, or those of another file where the checkpoint has none.
@@ -173,6 +178,11 @@ class ModelBuilder {
   /// Declares what the model says of a sample, of which alone the loss will be a function. Gives
   /// the model a Gauss-Newton matrix; see Graph::set_prediction.
   void set_prediction(Var z) { graph().set_prediction(z); }
+
+  /// Declares that the loss is a mean with weights, and what a sample counts in it, of the entries
+  /// that its record has of a declared array. @throws PreconditionError if there is no such array.
+  void set_sample_weight(const std::string& array,
+                         std::function<double(std::span<const double> entries)> weight);
 
   /// The model with this loss of one sample (1 x 1). The builder is spent.
   /// @throws PreconditionError if the loss depends on a parameter other than through the declared

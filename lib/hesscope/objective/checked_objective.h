@@ -35,6 +35,12 @@ class CheckedObjective final : public Objective {
     return objective_->parameter_blocks();
   }
 
+  double sample_weight(SampleRange range) const override {
+    return objective_->sample_weight(range);
+  }
+
+  double weight_decay() const override { return objective_->weight_decay(); }
+
   bool has_third_derivatives() const override { return objective_->has_third_derivatives(); }
 
   bool has_gauss_newton() const override { return objective_->has_gauss_newton(); }

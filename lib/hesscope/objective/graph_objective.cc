@@ -103,6 +103,19 @@ std::span<const ParameterBlock> GraphObjective::parameter_blocks() const {
   return impl_->model.parameters;
 }
 
+double GraphObjective::sample_weight(SampleRange range) const {
+  if (!impl_->model.sample_weight) return Objective::sample_weight(range);
+  require_range(*this, "sample_weight", range);
+  double sum = 0;
+  for (Eigen::Index i = range.begin; i < range.end; ++i) {
+    const auto record = impl_->samples->row(i);
+    sum += impl_->model.sample_weight({record.data(), static_cast<std::size_t>(record.size())});
+  }
+  return sum;
+}
+
+double GraphObjective::weight_decay() const { return impl_->model.weight_decay; }
+
 double GraphObjective::value(const ConstVectorRef& theta, SampleRange range) const {
   require_point(*this, "value", theta, range);
   return impl_->shared(detail::TeamCallKind::kValue, theta, range, [&] {

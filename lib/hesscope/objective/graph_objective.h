@@ -79,6 +79,8 @@ class GraphObjective final : public Objective {
   Eigen::Index num_parameters() const override;
   Eigen::Index num_samples() const override;
   std::span<const ParameterBlock> parameter_blocks() const override;
+  double sample_weight(SampleRange range) const override;  ///< By Model::sample_weight.
+  double weight_decay() const override;
   double value(const ConstVectorRef& theta, SampleRange range) const override;
   ValueAndGradient value_and_gradient(const ConstVectorRef& theta,
                                       SampleRange range) const override;

@@ -26,6 +26,11 @@ namespace {
 
 }  // namespace
 
+double Objective::sample_weight(SampleRange range) const {
+  require_range(*this, "sample_weight", range);
+  return static_cast<double>(range.size());
+}
+
 Objective::Matrix Objective::third_derivative_times(const ConstVectorRef& /*theta*/,
                                                     const ConstMatrixRef& /*u*/,
                                                     const ConstMatrixRef& /*v*/,
@@ -163,6 +168,10 @@ void require_point(const Objective& objective,
                                         objective.num_parameters(),
                                         theta.size()));
   }
+  require_range(objective, function, range);
+}
+
+void require_range(const Objective& objective, const char* function, SampleRange range) {
   if (range.begin < 0 || range.end > objective.num_samples() || range.begin >= range.end) {
     throw PreconditionError(fmt::format("{}: [{}, {}) is not a non-empty range of the {} samples",
                                         function,

@@ -49,6 +49,17 @@ class Objective {
   /// In flat order; offsets and sizes tile [0, num_parameters()).
   virtual std::span<const ParameterBlock> parameter_blocks() const = 0;
 
+  /// What the samples of a range count in all: as many as there are, unless the loss is a mean with
+  /// weights w_i, of classes or of targets that are not ignored. Then loss_i has the factor N / sum
+  /// w, sample i counts N w_i / sum w, and all N samples count N. Of other samples that loss would
+  /// be divided by what they count: that of the samples of a range alone is |range| /
+  /// sample_weight(range) times f, but for weight decay.
+  /// @throws PreconditionError unless the range is a part of the samples.
+  virtual double sample_weight(SampleRange range) const;
+
+  /// w of a term w/2 |theta|^2 in f that does not come of the samples.
+  virtual double weight_decay() const { return 0; }
+
   virtual double value(const ConstVectorRef& theta, SampleRange range) const = 0;
 
   /// @cost about 3 values.
@@ -215,6 +226,9 @@ void require_point(const Objective& objective,
                    const char* function,
                    const Objective::ConstVectorRef& theta,
                    SampleRange range);
+
+/// Checks a range alone.
+void require_range(const Objective& objective, const char* function, SampleRange range);
 
 /// Checks that directions are columns of n entries; `function` begins the message.
 /// @throws PreconditionError.

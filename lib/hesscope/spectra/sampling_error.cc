@@ -51,23 +51,61 @@ Blocks checked_blocks(const char* function,
   return detail::sample_blocks(num_samples, options.num_blocks);
 }
 
-// N_b / (N - N_b).
-double weight_left_out(const Blocks& blocks, std::size_t b) {
-  const Index size = blocks[b].size();
-  return static_cast<double>(size) / static_cast<double>(blocks.back().end - size);
-}
+// H without a block. Of a loss that is a mean with weights, what the others count divides it: with
+// M the mean of their Hessians, W_b what the block's samples count, c = (N - N_b) / (N - W_b), and w
+// of weight decay, it is c (M - w I) + w I. c is 1 where each sample counts 1.
+class Remainder {
+ public:
+  Remainder(const Blocks& blocks, std::size_t b) {
+    const Index size = blocks[b].size();
+    weight_ = static_cast<double>(size) / static_cast<double>(blocks.back().end - size);
+  }
+
+  Remainder(const Objective& objective, const Blocks& blocks, std::size_t b)
+      : Remainder(blocks, b) {
+    decay_ = objective.weight_decay();
+    constexpr double kLeast = 1e-12;  // of N, of which nothing is left but rounding
+    const auto num_samples = static_cast<double>(blocks.back().end);
+    const auto size = static_cast<double>(blocks[b].size());
+    const double of_block = objective.sample_weight(blocks[b]);
+    if (of_block == size) return;
+    const double left = num_samples - of_block;
+    factor_ = left > kLeast * num_samples ? (num_samples - size) / left : kNaN;
+  }
+
+  // Makes H_b H_(-b), with M = H + N_b / (N - N_b) (H - H_b).
+  void replace(MatrixXd& h, const Eigen::Ref<const MatrixXd>& of_all) const {
+    h = of_all + weight_ * (of_all - h);
+    if (factor_ == 1) return;
+    h *= factor_;
+    h.diagonal().array() += (1 - factor_) * decay_;
+  }
+
+  // v^T (H_(-b) - H) v of unit vectors v, from v^T H v and v^T H_b v.
+  FirstOrderFigures::Forms change(const FirstOrderFigures::Forms& of_all,
+                                  const FirstOrderFigures::Forms& of_block) const {
+    const FirstOrderFigures::Forms plain = weight_ * (of_all - of_block);
+    if (factor_ == 1) return plain;
+    return factor_ * plain.array() + (factor_ - 1) * (of_all.array() - decay_);
+  }
+
+  // Up to which magnitude rounding makes an eigenvalue from zero: it may be far smaller than what it
+  // is the difference of.
+  double band(Index n, double norm, double norm_of_block) const {
+    return detail::rounding_band(n, factor_ * ((1.0 + weight_) * norm + weight_ * norm_of_block));
+  }
+
+ private:
+  double weight_;  // N_b / (N - N_b)
+  double decay_ = 0;
+  double factor_ = 1;
+};
 
 // Lambda_min is a location, near zero or on both sides of it; the others are scales.
 bool has_log_interval(std::size_t figure, double value, const VectorXd& leave_one_out) {
   return figure != index_of(SpectralFigure::kLambdaMin) &&
          (value > 0.0 ? (leave_one_out.array() > 0.0).all()
                       : value < 0.0 && (leave_one_out.array() < 0.0).all());
-}
-
-// Up to which magnitude rounding makes an eigenvalue of H_(-b) = (1 + w) H - w H_b from zero: it
-// may be far smaller than what it is the difference of.
-double band_without(double weight, Index n, double norm, double norm_of_block) {
-  return detail::rounding_band(n, (1.0 + weight) * norm + weight * norm_of_block);
 }
 
 // Logarithms of magnitudes down to the smallest subnormal one, which Eigen's own, on registers,
@@ -142,7 +180,8 @@ SamplingErrors summarize(const FigureRow& value,
 }
 
 // v^T H v is taken as the mean of the v^T H_b v, so that the changes average to zero.
-SamplingErrors first_order(const FirstOrderFigures& figures,
+SamplingErrors first_order(const Objective& objective,
+                           const FirstOrderFigures& figures,
                            const std::vector<FirstOrderFigures::Forms>& forms,
                            const Blocks& blocks,
                            double level) {
@@ -154,10 +193,10 @@ SamplingErrors first_order(const FirstOrderFigures& figures,
   const Index n = figures.vectors().rows();
   std::vector<FigureRow> rows;
   for (std::size_t b = 0; b < blocks.size(); ++b) {
-    const double weight = weight_left_out(blocks, b);
+    const Remainder others(objective, blocks, b);
     const double of_block = FirstOrderFigures::largest_magnitude(forms[b]);
     rows.push_back(
-        figures.at(weight * (mean - forms[b]), band_without(weight, n, figures.norm(), of_block)));
+        figures.at(others.change(mean, forms[b]), others.band(n, figures.norm(), of_block)));
   }
   return summarize(figures.at_zero(), rows, blocks, level, Order::kFirst);
 }
@@ -233,7 +272,7 @@ SamplingErrors first_order_sampling_errors(const Objective& objective,
     const MatrixXd product = objective.hessian_times(theta, figures.vectors(), block);
     forms.push_back(figures.forms(product, VectorXd()));
   }
-  return first_order(figures, forms, blocks, options.level);
+  return first_order(objective, figures, forms, blocks, options.level);
 }
 
 SamplingErrorEstimates sampling_errors(const Objective& objective,
@@ -271,14 +310,14 @@ SamplingErrorEstimates sampling_errors(const Objective& objective,
       const detail::SingleThreadedBlas one_thread;
       forms.push_back(figures.forms(detail::symmetric_times(h, figures.vectors()), h.diagonal()));
     }
-    const double weight = weight_left_out(blocks, b);
-    const double band = band_without(weight, theta.size(), norm_of(spectrum), detail::norm(h));
-    h = hessian + weight * (hessian - h);
+    const Remainder others(objective, blocks, b);
+    const double band = others.band(theta.size(), norm_of(spectrum), detail::norm(h));
+    others.replace(h, hessian);
     rows.push_back(figures_without(h, band, value, part(begin + 0.5, begin + 1.0)));
   }
   detail::report(progress, 1.0);
   return {summarize(value, rows, blocks, options.level, Order::kFull),
-          first_order(figures, forms, blocks, options.level)};
+          first_order(objective, figures, forms, blocks, options.level)};
 }
 
 BlockSamplingErrors sampling_errors_of_blocks(std::span<const MatrixXd> blocks,
@@ -314,14 +353,12 @@ BlockSamplingErrors sampling_errors_of_blocks(std::span<const MatrixXd> blocks,
   std::vector<FigureRow> rows;
   for (std::size_t b = 0; b < blocks.size(); ++b) {
     const auto part = static_cast<double>(b + 1);
-    const double weight = weight_left_out(units, b);
-    const double band =
-        band_without(weight, mean.rows(), norm_of(spectrum), detail::norm(blocks[b]));
-    rows.push_back(
-        figures_without(mean + weight * (mean - blocks[b]),
-                        band,
-                        value,
-                        detail::part_of(progress, part / num_parts, (part + 1.0) / num_parts)));
+    const Remainder others(units, b);
+    MatrixXd h = blocks[b];
+    const double band = others.band(mean.rows(), norm_of(spectrum), detail::norm(h));
+    others.replace(h, mean);
+    rows.push_back(figures_without(
+        h, band, value, detail::part_of(progress, part / num_parts, (part + 1.0) / num_parts)));
   }
   return {summarize(value, rows, units, level, Order::kFull), std::move(spectrum)};
 }

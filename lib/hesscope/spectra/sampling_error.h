@@ -6,7 +6,9 @@
 // The N samples form B blocks of consecutive samples, of N_b each. With H_b the Hessian over block
 // b, that over the samples outside it is
 //   H_(-b) = H + N_b / (N - N_b) (H - H_b),
-// and the spread of the figures of the H_(-b) estimates the sampling error of the figure of H.
+// and the spread of the figures of the H_(-b) estimates the sampling error of the figure of H. Of a
+// loss that is a mean with weights (Objective::sample_weight) H_(-b) is divided by what the samples
+// outside the block count, as that of any other draw of samples would be.
 // Blocks must be alike: samples in random order, or dependent only over distances that are short
 // against a block. A data set sorted by class gives errors that are too large.
 //

@@ -2,8 +2,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include <fmt/format.h>
@@ -166,6 +168,11 @@ Var one_hot_rows(ModelBuilder& builder, Var classes, Eigen::Index num_classes) {
   return equal(classes, builder.graph().constant(all, 1, num_classes));
 }
 
+// Whether the loss is the mean of all targets' with the same weights.
+bool is_plain_mean(const LossOptions& options) {
+  return options.class_weights.empty() && !options.ignore_index;
+}
+
 // What a row counts in the mean over samples of sums over rows: samples / (sum of the targets'
 // weights).
 double row_factor(const LossOptions& options,
@@ -173,8 +180,7 @@ double row_factor(const LossOptions& options,
                   Eigen::Index num_rows,
                   const TensorShapes& data,
                   const std::string& target) {
-  const bool is_plain = options.class_weights.empty() && !options.ignore_index;
-  if (is_plain) return 1.0 / static_cast<double>(num_rows);
+  if (is_plain_mean(options)) return 1.0 / static_cast<double>(num_rows);
   if (!data.read) {
     refuse_target(data, target, "is drawn: 'class_weights' and 'ignore_index' need a data file");
   }
@@ -230,12 +236,28 @@ Var class_targets(ModelBuilder& builder,
   const bool is_one_class = num_targets == 1 && !options.ignore_index;
   if (is_one_class) {
     const Var one_hot = reshape(builder.one_hot(target, C), 1, C);
+    if (!is_plain_mean(options)) {
+      builder.set_sample_weight(target, [weights, factor](std::span<const double> entries) {
+        return factor * std::inner_product(entries.begin(), entries.end(), weights.begin(), 0.0);
+      });
+    }
     return targets_of(builder, options, one_hot, weights, factor);
   }
   Var classes = builder.integers(target,
                                  z.targets,
                                  std::min<std::int64_t>(0, options.ignore_index.value_or(0)),
                                  std::max<std::int64_t>(C - 1, options.ignore_index.value_or(0)));
+  if (!is_plain_mean(options)) {
+    const std::optional<std::int64_t> ignored = options.ignore_index;
+    builder.set_sample_weight(target, [weights, factor, ignored](std::span<const double> entries) {
+      double sum = 0;
+      for (const double y : entries) {
+        if (ignored && y == static_cast<double>(*ignored)) continue;
+        sum += weights[static_cast<std::size_t>(y)];
+      }
+      return factor * sum;
+    });
+  }
   classes = reshape(classes, num_targets, 1);
   const Var one_hot = one_hot_rows(builder, classes, C);
   const Var targets = targets_of(builder, options, one_hot, weights, factor);
