@@ -129,6 +129,57 @@ class Names(program.Case):
         self.assertIn("samples would interact", done.stderr)
         self.assertNotIn("--map", done.stderr)
 
+    def test_bounds_beyond_what_doubles_hold_are_the_graphs_own(self):
+        # x[:, 1:] as tools write it that make initializers of constants.
+        bounds = {"start": [1], "end": [2 ** 63 - 1], "axis": [1]}
+        weights = {"w": self.weights["w"][:2], "b": self.weights["b"]}
+        self.write([node("Slice", ["x", *bounds], ["s"]), node("MatMul", ["s", "w"], ["z"]),
+                    node("Add", ["z", "b"], ["y"])],
+                   {**weights, **{name: np.array(value) for name, value in bounds.items()}}, "y")
+        np.savez(self.folder / "w.npz", **weights)
+        rest = self.data["x"][:, 1:] @ weights["w"] + weights["b"] - self.data["target"]
+        for checkpoint in ("model.onnx", "w.npz"):
+            names, loss, _ = self.analyze_one(checkpoint)
+            self.assertEqual(names, ["w", "b"])
+            self.assertAlmostEqual(loss, (rest ** 2).mean(), delta=1e-14)
+        for arguments in ((), ("-p", "problem.toml")):
+            done = self.run_program("inspect", "model.onnx", *arguments)
+            self.assertEqual((done.returncode, done.stderr), (DONE, ""))
+            self.assertIn("its integer 9223372036854775807 is beyond 2^53", done.stdout)
+
+    def test_what_no_node_uses_is_told(self):
+        tensors = {**self.weights, "old": np.ones(3)}
+        nodes = [node("MatMul", ["x", "w"], ["xw"]), node("Add", ["xw", "b"], ["y"])]
+        self.write(nodes, tensors, "y")
+        arguments = ("analyze", "model.onnx", "-p", "problem.toml", "-o", "o.h5", "--force", "--only", "hessian")
+        done = self.run_program(*arguments)
+        self.assertEqual(done.returncode, DONE)
+        self.assertIn("no node uses old, which the checkpoint has: parameters without effect", done.stderr)
+        self.assertIn("in the checkpoint, but no node uses it: without effect",
+                      self.run_program("inspect", "model.onnx", "-p", "problem.toml").stdout)
+        for line in ('frozen = ["old"]', 'parameters = ["*"]'):
+            self.write(nodes, tensors, "y", lines=(line,))
+            done = self.run_program(*arguments)
+            self.assertEqual((done.returncode, done.stderr), (DONE, ""))
+        self.write(nodes, tensors, "y", lines=('frozen = ["w", "b"]',))
+        self.refuses(BAD_INPUT, arguments, "no tensor of model.onnx is a parameter of the graph")
+
+    def test_a_copy_that_parameters_leave_out_is_told(self):
+        # As Keras reads a variable: once by itself, once by an Identity.
+        nodes = [node("MatMul", ["x", "w"], ["a"]), node("Identity", ["w"], ["read"]),
+                 node("MatMul", ["x", "read"], ["c"]), node("Mul", ["a", "c"], ["y"])]
+        arguments = ("analyze", "model.onnx", "-p", "problem.toml", "-o", "o.h5", "--force", "--only", "hessian")
+        weights = {"w": self.weights["w"]}
+        self.write(nodes, weights, "y", lines=('parameters = ["w"]',))
+        done = self.run_program(*arguments)
+        self.assertEqual(done.returncode, DONE)
+        self.assertIn("computes with read, in the file the same tensor as a parameter (w), as a constant", done.stderr)
+        for line in ('parameters = ["w"]\nfrozen = ["read"]', 'parameters = ["w", "read"]\nseparate = ["read"]',
+                     'tied = ["read = w"]'):
+            self.write(nodes, weights, "y", lines=(line,))
+            done = self.run_program(*arguments)
+            self.assertEqual((done.returncode, done.stderr), (DONE, ""), line)
+
 
 if __name__ == "__main__":
     program.main()

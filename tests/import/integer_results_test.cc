@@ -177,6 +177,48 @@ TEST(IntegerResults, OfKnownIntegersAreKnown) {
   EXPECT_EQ(reduced("ReduceMean", {-3, -4}), (WholeNumbers{-3}));
 }
 
+// base + slope N, N at least 1.
+TEST(IntegerResults, OfTheNumberOfSamplesAreThoseForAllNumbers) {
+  struct Line {
+    std::int64_t base;
+    std::int64_t slope;
+
+    bool operator==(const Line&) const = default;
+  };
+
+  const auto prepared = [](const char* op, const std::vector<Line>& operands) {
+    OperatorFixture fixture(op);
+    for (const Line& x : operands) fixture.integers({1}, {x.base}, {x.slope});
+    return fixture;
+  };
+  const auto of = [&](const char* op, const std::vector<Line>& operands) {
+    const onnx::Value y = prepared(op, operands).result();
+    return Line{y.integers->base[0], y.integers->slope(0)};
+  };
+  const Line n = {0, 1};
+  EXPECT_EQ(of("Abs", {n}), n);
+  EXPECT_EQ(of("Abs", {{1, -3}}), (Line{-1, 3}));
+  EXPECT_EQ(of("Abs", {{-1, 1}}), (Line{-1, 1}));
+  EXPECT_EQ(of("Abs", {{-5, 0}}), (Line{5, 0}));
+  EXPECT_EQ(of("Sign", {n}), (Line{1, 0}));
+  EXPECT_EQ(of("Sign", {{0, -2}}), (Line{-1, 0}));
+  EXPECT_EQ(of("Sign", {{0, 0}}), (Line{0, 0}));
+  EXPECT_EQ(of("Max", {n, {1, 0}}), n);
+  EXPECT_EQ(of("Max", {{1, 0}, n}), n);
+  EXPECT_EQ(of("Min", {n, {1, 0}}), (Line{1, 0}));
+  EXPECT_EQ(of("Max", {n, {0, -1}}), n);
+  EXPECT_EQ(of("Min", {n, {2, 2}}), n);
+  const char* const kReason = "computes with the number of samples in the batch";
+  for (const auto& [op, operands] : std::vector<std::pair<const char*, std::vector<Line>>>{
+           {"Abs", {{-2, 1}}}, {"Sign", {{-1, 1}}}, {"Max", {n, {2, 0}}}, {"Min", {{3, 0}, n}}}) {
+    OperatorFixture fixture = prepared(op, operands);
+    expect_refused(fixture, kReason);
+  }
+  OperatorFixture least("Abs");
+  least.integers({1}, {std::numeric_limits<std::int64_t>::min()});
+  expect_refused(least, "beyond 64 bits");
+}
+
 // 49 (1 / 49) is below 1, so that a mean must be a quotient.
 TEST(ReduceMean, OfIntegersIsTowardsZero) {
   for (const int length : {2, 3, 49}) {

@@ -173,10 +173,10 @@ TEST(Hdf5Reader, NamesDatasetsOfOtherTypesWithoutRefusingTheRest) {
                      {"text/again", "is strings"},
                      {"text/any", "is strings"},
                      {"text/fixed", "is strings"}});
-  EXPECT_FALSE(odd.unreadable()[0].is_text);
+  EXPECT_FALSE(odd.unreadable()[0].is_no_parameter);
   const TensorFile texts = odd.part("text");
   expect_unreadable(texts, {{"again", "strings"}, {"any", "strings"}, {"fixed", "strings"}});
-  for (const UnreadableTensor& tensor : texts.unreadable()) EXPECT_TRUE(tensor.is_text);
+  for (const UnreadableTensor& tensor : texts.unreadable()) EXPECT_TRUE(tensor.is_no_parameter);
   for (const auto& [name, reason] : {std::pair{"string.h5", std::pair{"text", "strings"}},
                                      {"compound.h5", {"complex", "compound"}},
                                      {"enumeration.h5", {"state", "an enumeration"}},

@@ -112,8 +112,8 @@ TEST_F(IsolatedReader, ReadsWhatTheChildDelivers) {
   ASSERT_EQ(source->unreadable().size(), 2);
   EXPECT_EQ(source->unreadable()[0].name, "none");
   EXPECT_EQ(source->unreadable()[0].reason, "it is none");
-  EXPECT_FALSE(source->unreadable()[0].is_text);
-  EXPECT_TRUE(source->unreadable()[1].is_text);
+  EXPECT_FALSE(source->unreadable()[0].is_no_parameter);
+  EXPECT_TRUE(source->unreadable()[1].is_no_parameter);
 }
 
 TEST_F(IsolatedReader, BelievesNoListingBeyondTheLimits) {

@@ -140,7 +140,7 @@ TEST(NpzReader, NamesArraysOfOtherTypesWithoutRefusingTheRest) {
     EXPECT_THAT(file.read("good"), ElementsAre(0));
     expect_unreadable(file, {{name, dtype}});
     EXPECT_THAT(file.unreadable()[0].reason, HasSubstr("(at byte 20 of the .npy)"));
-    EXPECT_EQ(file.unreadable()[0].is_text, name == "string" || name == "bytes");
+    EXPECT_EQ(file.unreadable()[0].is_no_parameter, name == "string" || name == "bytes");
     expect_refused(files / ("only-" + name + ".npz"), {"tensor '" + name + "'", dtype});
   }
 }

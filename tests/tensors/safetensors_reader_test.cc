@@ -292,7 +292,7 @@ TEST_F(Safetensors, NameTensorsOfOtherTypesWithoutRefusingTheRest) {
     const TensorFile file = open("{" + odd + "," + kWeight + "}", data);
     EXPECT_THAT(file.read("w"), ElementsAre(1, 2));
     expect_unreadable(file, {{"odd", "its dtype is '" + type + "' (header, near byte "}});
-    EXPECT_FALSE(file.unreadable()[0].is_text);
+    EXPECT_FALSE(file.unreadable()[0].is_no_parameter);
     const std::string alone = entry("odd", type, shape, fmt::format("0,{}", end - 2));
     refused("{" + alone + "}",
             data.substr(2),

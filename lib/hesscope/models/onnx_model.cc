@@ -34,8 +34,11 @@ Value constant_of(const Tensor& tensor, const std::vector<double>& values, Model
     value.var = builder.constant(
         Eigen::Map<const Eigen::VectorXd>(values.data(), static_cast<Eigen::Index>(values.size())));
   } else {
+    // The graph's own may be beyond what doubles hold: the end of a slice that has none.
+    const bool are_own = values == detail::values_of(tensor);
     value.integers = std::make_shared<const onnx::Integers>(
-        onnx::Integers{.base = {values.begin(), values.end()}});
+        are_own ? onnx::Integers{.base = tensor.integers}
+                : onnx::Integers{.base = {values.begin(), values.end()}});
   }
   return value;
 }
@@ -107,6 +110,13 @@ OnnxWeights weights_of(const ChosenGraph& graph,
     }
     for (const std::string& name : role.merged) {
       if (role.is_parameter) weights.merged.push_back({.name = name, .to = role.name});
+    }
+    if (role.is_parameter && role.is_unused) weights.unused.push_back(role.name);
+    if (role.reason == detail::kNotAmongParameters &&
+        std::ranges::any_of(roles, [&](const OnnxTensorRole& other) {
+          return other.is_parameter && other.name == role.copy_of;
+        })) {
+      weights.constant_copies.push_back({.name = role.name, .to = role.copy_of});
     }
     const Tensor* tensor = file.find_initializer(role.name);
     if (tensor == nullptr) continue;
@@ -201,7 +211,9 @@ Model build(const ChosenGraph& graph, const ModelSources& sources, const TensorS
   }
   detail::declare_onnx_inputs(file, graph.needs, sources, builder, given);
   const Value value = onnx::import_output(file, graph.needs, builder.graph(), given);
-  if (roles.empty() || !roles.front().is_parameter) {
+  const bool has_parameters = std::ranges::any_of(
+      roles, [](const OnnxTensorRole& role) { return role.is_parameter && !role.is_unused; });
+  if (!has_parameters) {
     throw InputError(
         fmt::format("{}: no tensor of {} is a parameter of the graph: none of its initializers "
                     "that a derivative of '{}' reaches is in the checkpoint. {}",
@@ -243,6 +255,8 @@ Model build(const ChosenGraph& graph, const ModelSources& sources, const TensorS
                   remark_on_folded_numbers(file, weights, settings),
                   remark_on_statistics(file, weights, settings),
                   remark_on_merged_constants(file, weights, settings),
+                  remark_on_constant_copies(file, weights, settings),
+                  remark_on_unused_parameters(file, weights, settings),
                   remark_on_folded_weights(file, weights, settings),
                   remark_on_class_axis(loss, shape, target, sources.data),
                   of_one_class,

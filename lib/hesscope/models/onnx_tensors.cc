@@ -83,7 +83,8 @@ std::string constant_reason(const OwnTensor& own,
   }
   if (matches_any(own.names, texts_or_none(settings, "frozen"))) return "frozen";
   const std::vector<std::string> chosen = texts_or_none(settings, "parameters");
-  if (!chosen.empty() && !matches_any(own.names, chosen)) return "not among `parameters`";
+  if (!chosen.empty() && !matches_any(own.names, chosen))
+    return std::string(detail::kNotAmongParameters);
   return {};
 }
 
@@ -286,8 +287,11 @@ std::vector<OnnxTensorRole> onnx_tensor_roles(const OnnxFile& file,
   std::vector<OnnxTensorRole> others;
   for (const OwnTensor& own : own_tensors(file, needs, candidates, ties, settings, checkpoint)) {
     const OnnxCandidate& candidate = own.candidate;
-    OnnxTensorRole role{
-        .name = candidate.name, .shape = candidate.tensor->shape, .merged = own.merged};
+    OnnxTensorRole role{.name = candidate.name,
+                        .shape = candidate.tensor->shape,
+                        .merged = own.merged,
+                        .is_unused = !needs.values.contains(candidate.name),
+                        .copy_of = candidate.source};
     const auto tie = std::ranges::find(ties, role.name, &ModelTie::name);
     if (tie != ties.end()) {
       role.tied_to = tie->to;
@@ -306,7 +310,10 @@ std::vector<OnnxTensorRole> onnx_tensor_roles(const OnnxFile& file,
           is_finite(*candidate.tensor) && is_unnamed_number(candidate, settings, checkpoint);
     }
     role.is_parameter = role.reason.empty();
-    if (role.is_parameter) role.reason = "in the checkpoint, and a derivative reaches it";
+    if (role.is_parameter) {
+      role.reason = role.is_unused ? "in the checkpoint, but no node uses it: without effect"
+                                   : "in the checkpoint, and a derivative reaches it";
+    }
     (role.is_parameter ? parameters : others).push_back(std::move(role));
   }
   for (const ModelTie& tie : ties) {  // of names that the graph has not

@@ -27,6 +27,8 @@ struct OnnxTensorRole {
   /// Names that are taken for it, though it is one number many times, and computed with beside
   /// them: they may have been tensors that were equal when the model was exported.
   std::vector<std::string> merged = {};
+  bool is_unused = false;    ///< by any node: a parameter without effect
+  std::string copy_of = {};  ///< of an Identity node's result: its tensor
 };
 
 /// The tensors that an output of the graph depends on, parameters first, each with why it is one.
@@ -53,6 +55,9 @@ std::vector<OnnxTensorRole> onnx_tensor_roles(const onnx::OnnxFile& file,
                                               const TensorShapes& checkpoint);
 
 namespace detail {
+
+/// OnnxTensorRole::reason of what `parameters` does not name.
+inline constexpr std::string_view kNotAmongParameters = "not among `parameters`";
 
 /// A tensor that may be a parameter: an initializer, or the name that an Identity node gives one,
 /// which is how exporters write two parameters that were of equal value.

@@ -233,6 +233,50 @@ std::string remark_on_merged_constants(const OnnxFile& file,
       printable(first.to));
 }
 
+std::string remark_on_constant_copies(const OnnxFile& file,
+                                      const OnnxWeights& weights,
+                                      const Settings& settings) {
+  std::vector<ModelTie> copies;
+  std::vector<std::string> names;
+  for (const ModelTie& copy : weights.constant_copies) {
+    const bool is_told = settings.has("frozen") &&
+                         std::ranges::any_of(settings.texts("frozen"), [&](const auto& pattern) {
+                           return matches_wildcard(pattern, copy.name);
+                         });
+    if (is_told) continue;
+    copies.push_back(copy);
+    names.push_back(copy.name);
+  }
+  if (names.empty()) return {};
+  const ModelTie& first = copies.front();
+  return fmt::format(
+      "{} computes with {}, in the file the same tensor as a parameter ({}), as a constant, since "
+      "'parameters' does not name it. If it is that parameter, tied = [\"{} = {}\"] says so, if "
+      "one "
+      "of its own, 'parameters', if a constant, 'frozen'",
+      file.path.string(),
+      list_of(names),
+      printable(first.to),
+      printable(first.name),
+      printable(first.to));
+}
+
+std::string remark_on_unused_parameters(const OnnxFile& file,
+                                        const OnnxWeights& weights,
+                                        const Settings& settings) {
+  std::vector<std::string> names;
+  for (const std::string& name : weights.unused) {
+    if (!is_settled(settings, name, name)) names.push_back(name);
+  }
+  if (names.empty()) return {};
+  return fmt::format(
+      "{}: no node uses {}, which the checkpoint has: parameters without effect, whose rows of the "
+      "Hessian are 0. Where they are none of the model's, 'frozen' leaves them out; else "
+      "'parameters' says so",
+      file.path.string(),
+      list_of(names));
+}
+
 std::string remark_on_folded_weights(const OnnxFile& file,
                                      const OnnxWeights& weights,
                                      const Settings& settings) {

@@ -30,7 +30,9 @@ struct OnnxWeights {
   std::vector<std::string> statistics;  ///< of BatchNormalization, not in the checkpoint
   /// OnnxTensorRole::merged of all parameters.
   std::vector<ModelTie> merged = {};
-  bool are_named_by_model = true;  ///< else two names of parameters may be one tensor's
+  std::vector<std::string> unused = {};        ///< parameters that no node uses
+  std::vector<ModelTie> constant_copies = {};  ///< of parameters, which `parameters` alone names
+  bool are_named_by_model = true;              ///< else two names of parameters may be one tensor's
 };
 
 /// @throws InputError where a tensor holds the same numbers as a parameter, and the problem file
@@ -68,6 +70,17 @@ std::string remark_on_statistics(const onnx::OnnxFile& file,
 std::string remark_on_merged_constants(const onnx::OnnxFile& file,
                                        const OnnxWeights& weights,
                                        const Settings& settings);
+
+/// That what an Identity node makes of a parameter is a constant, since `parameters` does not name
+/// it. Empty if there are none.
+std::string remark_on_constant_copies(const onnx::OnnxFile& file,
+                                      const OnnxWeights& weights,
+                                      const Settings& settings);
+
+/// That no node uses some of the parameters. Empty if there are none.
+std::string remark_on_unused_parameters(const onnx::OnnxFile& file,
+                                        const OnnxWeights& weights,
+                                        const Settings& settings);
 
 /// That parameters are what the exporter computed of the model's, as its names for them tell: that
 /// of batch normalisation and the weights of a convolution, that of weights that are normalised,

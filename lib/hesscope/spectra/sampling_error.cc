@@ -52,8 +52,8 @@ Blocks checked_blocks(const char* function,
 }
 
 // H without a block. Of a loss that is a mean with weights, what the others count divides it: with
-// M the mean of their Hessians, W_b what the block's samples count, c = (N - N_b) / (N - W_b), and w
-// of weight decay, it is c (M - w I) + w I. c is 1 where each sample counts 1.
+// M the mean of their Hessians, W_b what the block's samples count, c = (N - N_b) / (N - W_b), and
+// w of weight decay, it is c (M - w I) + w I. c is 1 where each sample counts 1.
 class Remainder {
  public:
   Remainder(const Blocks& blocks, std::size_t b) {
@@ -89,8 +89,8 @@ class Remainder {
     return factor_ * plain.array() + (factor_ - 1) * (of_all.array() - decay_);
   }
 
-  // Up to which magnitude rounding makes an eigenvalue from zero: it may be far smaller than what it
-  // is the difference of.
+  // Up to which magnitude rounding makes an eigenvalue from zero: it may be far smaller than what
+  // it is the difference of.
   double band(Index n, double norm, double norm_of_block) const {
     return detail::rounding_band(n, factor_ * ((1.0 + weight_) * norm + weight_ * norm_of_block));
   }

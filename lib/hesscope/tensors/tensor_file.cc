@@ -280,7 +280,7 @@ void require_readable(const TensorFile& file) {
 
 void require_readable_numbers(const TensorFile& file) {
   for (const UnreadableTensor& tensor : file.unreadable()) {
-    if (!tensor.is_text) refuse_unreadable(file, tensor);
+    if (!tensor.is_no_parameter) refuse_unreadable(file, tensor);
   }
 }
 

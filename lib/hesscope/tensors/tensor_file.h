@@ -67,8 +67,10 @@ struct TensorInfo {
 /// A tensor that is there but is no array of real numbers.
 struct UnreadableTensor {
   std::string name;
-  std::string reason;    ///< "its elements are torch.ComplexFloatStorage"
-  bool is_text = false;  ///< a remark among the numbers: no parameter in another type
+  std::string reason;  ///< "its elements are torch.ComplexFloatStorage"
+  /// No parameter in another type: a remark among the numbers, an integer that a graph computes
+  /// with.
+  bool is_no_parameter = false;
 };
 
 /// A number, a truth value or a text that a file holds besides its tensors.

@@ -66,6 +66,14 @@ bool is_positive(const OperatorCall& call, const Entry& x) {
   refuse_batch(call);
 }
 
+// Whether base + slope N >= 0 for all N >= 1 (1), or <= 0 (0); refused otherwise.
+bool is_at_least_zero(const OperatorCall& call, const Entry& x) {
+  const std::int64_t at_one = checked_sum(call, x.base, x.slope);
+  if (x.slope >= 0 && at_one >= 0) return true;
+  if (x.slope <= 0 && at_one <= 0) return false;
+  refuse_batch(call);
+}
+
 // Whether base + slope N = 0, never by chance: true where it is so for all N, false where no N >= 1
 // makes it so.
 bool is_zero(const OperatorCall& call, const Entry& x) {
@@ -111,9 +119,9 @@ Entry applied(const OperatorCall& call, const Entry& a, const Entry& b, IntegerF
     case F::kPower:
       return {raised(call, one(a), one(b)), 0};
     case F::kMaximum:
-      return is_positive(call, difference(call, a, b)) ? a : b;
+      return is_at_least_zero(call, difference(call, a, b)) ? a : b;
     case F::kMinimum:
-      return is_positive(call, difference(call, a, b)) ? b : a;
+      return is_at_least_zero(call, difference(call, a, b)) ? b : a;
     case F::kEqual:
       return truth(is_zero(call, difference(call, a, b)));
     case F::kLess:
@@ -129,11 +137,12 @@ Entry applied(const OperatorCall& call, const Entry& a, const Entry& b, IntegerF
     case F::kNot:
       return truth(one(a) == 0);
     case F::kNegative:
-      return {checked_product(call, a.base, -1), checked_product(call, a.slope, -1)};
+      return difference(call, {}, a);
     case F::kAbsolute:
-      return {std::max(one(a), checked_product(call, one(a), -1)), 0};
+      return is_at_least_zero(call, a) ? a : difference(call, {}, a);
     case F::kSign:
-      return {one(a) > 0 ? 1 : one(a) < 0 ? -1 : 0, 0};
+      if (is_zero(call, a)) return {};
+      return {is_positive(call, a) ? 1 : -1, 0};
   }
   return {};
 }

@@ -10,10 +10,9 @@ namespace {
 
 double cropped_coordinate(const ResizedAxis& axis, double x) {
   const auto last = static_cast<double>(axis.from - 1);
-  const double part = axis.roi_end - axis.roi_begin;
-  const double at = axis.to > 1
-                        ? (axis.roi_begin + x * part / static_cast<double>(axis.to - 1)) * last
-                        : 0.5 * (axis.roi_begin + axis.roi_end) * last;
+  // To the last bit the ends, beyond which there is nothing.
+  const double part = axis.to > 1 ? x / static_cast<double>(axis.to - 1) : 0.5;
+  const double at = std::lerp(axis.roi_begin, axis.roi_end, part) * last;
   return at < 0 || at > last ? std::numeric_limits<double>::quiet_NaN() : at;
 }
 

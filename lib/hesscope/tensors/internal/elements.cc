@@ -100,10 +100,12 @@ void decode_elements(const std::string& where,
   }
 }
 
+bool is_exact_double(std::int64_t value) {
+  return value >= -kLargestExactInteger && value <= kLargestExactInteger;
+}
+
 double exact_double(const std::string& where, std::int64_t value, std::size_t index) {
-  if (value < -kLargestExactInteger || value > kLargestExactInteger) {
-    refuse_integer(where, std::to_string(value), index);
-  }
+  if (!is_exact_double(value)) refuse_integer(where, std::to_string(value), index);
   return static_cast<double>(value);
 }
 

@@ -35,11 +35,12 @@ bool take_tensor(ByteReader& bytes, const ReadLimits& limits, TensorInfo& tensor
 }
 
 bool take_unreadable(ByteReader& bytes, UnreadableTensor& tensor) {
-  std::uint64_t is_text = 0;
-  if (!bytes.take(tensor.name) || !bytes.take(tensor.reason) || !bytes.take(is_text)) return false;
-  tensor.is_text = is_text == 1;
-  return is_text <= 1 && is_printable_utf8(tensor.name) && tensor.reason.size() <= kMaxReason &&
-         is_printable_utf8(tensor.reason);
+  std::uint64_t is_no_parameter = 0;
+  if (!bytes.take(tensor.name) || !bytes.take(tensor.reason) || !bytes.take(is_no_parameter))
+    return false;
+  tensor.is_no_parameter = is_no_parameter == 1;
+  return is_no_parameter <= 1 && is_printable_utf8(tensor.name) &&
+         tensor.reason.size() <= kMaxReason && is_printable_utf8(tensor.reason);
 }
 
 }  // namespace
@@ -58,7 +59,7 @@ std::string encode_listing(std::span<const TensorInfo> tensors,
   for (const UnreadableTensor& tensor : unreadable) {
     out.add(tensor.name);
     out.add(tensor.reason);
-    out.add(std::uint64_t{tensor.is_text});
+    out.add(std::uint64_t{tensor.is_no_parameter});
   }
   return out.take();
 }

@@ -233,7 +233,7 @@ class Hdf5Source final : public BlockSource {
                                superblock_ + address,
                                of_what_,
                                dataset.odd_type),
-         .is_text = dataset.is_text});
+         .is_no_parameter = dataset.is_text});
   }
 
   void list_again(const std::string& path, std::uint64_t address) {

@@ -29,6 +29,12 @@ std::optional<ElementType> element_type_of(const onnx::Tensor& tensor) {
   return std::nullopt;
 }
 
+// The first that no double holds; nullptr if there is none.
+const std::int64_t* find_inexact(const std::vector<std::int64_t>& integers) {
+  const auto found = std::ranges::find_if_not(integers, is_exact_double);
+  return found == integers.end() ? nullptr : &*found;
+}
+
 class OnnxSource final : public TensorSource {
  public:
   OnnxSource(std::shared_ptr<const InputFile> file, const ReadLimits& limits)
@@ -81,7 +87,9 @@ class OnnxSource final : public TensorSource {
  private:
   void add(const std::string& name, std::size_t place) {
     const onnx::Tensor& tensor = stored_[place];
-    if (const std::optional<ElementType> type = element_type_of(tensor)) {
+    if (const std::int64_t* integer = find_inexact(tensor.integers)) {
+      unreadable_.push_back({name, fmt::format("its integer {} is beyond 2^53", *integer), true});
+    } else if (const std::optional<ElementType> type = element_type_of(tensor)) {
       tensors_.push_back({name, tensor.shape, *type});
       places_.push_back(place);
     } else {
