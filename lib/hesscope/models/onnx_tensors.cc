@@ -12,6 +12,7 @@
 #include <hesscope/core/name_list.h>
 #include <hesscope/core/suggest.h>
 #include <hesscope/core/wildcard.h>
+#include <hesscope/models/internal/onnx_tie_names.h>
 #include <hesscope/models/onnx_tensors.h>
 #include <hesscope/models/onnx_ties.h>
 
@@ -107,75 +108,6 @@ std::string constant_reason(const OnnxCandidate& candidate,
   return {};
 }
 
-// Of two views of the same elements. Where only their names are known, they are taken for one.
-bool are_one(const std::string& a, const std::string& b, const TensorShapes& checkpoint) {
-  if (!checkpoint.has(a) || !checkpoint.has(b) || !checkpoint.read) return true;
-  const std::vector<double> x = checkpoint.read(a);
-  const std::vector<double> y = checkpoint.read(b);
-  return x == y || copy_kind({.shape = checkpoint.at(a), .entries = x},
-                             {.shape = checkpoint.at(b), .entries = y}) == CopyKind::kTransposed;
-}
-
-// What `tied` says. Names that neither graph nor checkpoint has may be those of the checkpoint's
-// file, to which a map has given others.
-std::vector<ModelTie> declared_ties(const std::set<std::string>& names_of_graph,
-                                    const Settings& settings,
-                                    const TensorShapes& checkpoint) {
-  const auto name_now = [&](const std::string& name) {
-    if (checkpoint.has(name) || names_of_graph.contains(name)) return name;
-    for (const auto& [stored, now] : checkpoint.renamed) {
-      if (stored == name || stored.ends_with("." + name)) return now;
-    }
-    return name;
-  };
-  std::vector<ModelTie> ties = onnx_ties_in(settings);
-  for (ModelTie& tie : ties) tie = {name_now(tie.name), name_now(tie.to)};
-  return ties;
-}
-
-// A tensor that is tied to one that is tied itself is tied to what that stands for.
-void follow(std::vector<ModelTie>& ties, const Settings& settings) {
-  for (ModelTie& tie : ties) {
-    for (std::size_t steps = 0;; ++steps) {
-      const auto next = std::ranges::find(ties, tie.to, &ModelTie::name);
-      if (next == ties.end()) break;
-      if (steps == ties.size()) {
-        settings.refuse(
-            "tied",
-            fmt::format("[model] of kind 'onnx': 'tied' says of '{}' that it stands for "
-                        "itself, by way of others: one of the names must be free",
-                        tie.name));
-      }
-      tie.to = next->to;
-    }
-  }
-}
-
-// What `tied` says, and tensors that are one in the checkpoint's file: all but the first of them
-// that the graph has, and that is not said to stand for another, stand for that.
-std::vector<ModelTie> ties_of(const std::vector<OnnxCandidate>& candidates,
-                              const Settings& settings,
-                              const TensorShapes& checkpoint) {
-  std::set<std::string> names_of_graph;
-  for (const OnnxCandidate& candidate : candidates) names_of_graph.insert(candidate.name);
-  std::vector<ModelTie> ties = declared_ties(names_of_graph, settings, checkpoint);
-  const auto is_declared = [&](const std::string& name) {
-    return std::ranges::find(ties, name, &ModelTie::name) != ties.end();
-  };
-  for (const std::vector<std::string>& names : checkpoint.ties) {
-    const auto first = std::ranges::find_if(names, [&](const std::string& name) {
-      return !is_declared(name) && names_of_graph.contains(name);
-    });
-    if (first == names.end()) continue;
-    for (const std::string& name : names) {
-      if (name == *first || is_declared(name)) continue;
-      if (are_one(name, *first, checkpoint)) ties.push_back({name, *first});
-    }
-  }
-  follow(ties, settings);
-  return ties;
-}
-
 // Whether `frozen` or `parameters` say of one name what they do not say of the other.
 bool are_told_apart(const std::string& a, const std::string& b, const Settings& settings) {
   return std::ranges::any_of(std::array{"frozen", "parameters"}, [&](const char* key) {
@@ -269,7 +201,7 @@ void require_patterns_used(const OnnxFile& file,
       if (!matches_any(names, {pattern})) refuse(key, pattern);
     }
   }
-  for (const ModelTie& tie : declared_ties(all, settings, checkpoint)) {
+  for (const ModelTie& tie : detail::declared_ties(all, settings, checkpoint)) {
     if (!all.contains(tie.to) && file.find_initializer(tie.to) == nullptr) refuse("tied", tie.to);
   }
 }
@@ -281,7 +213,9 @@ std::vector<OnnxTensorRole> onnx_tensor_roles(const OnnxFile& file,
                                               const Settings& settings,
                                               const TensorShapes& checkpoint) {
   const std::vector<OnnxCandidate> candidates = detail::onnx_candidates(file, needs);
-  const std::vector<ModelTie> all_ties = ties_of(candidates, settings, checkpoint);
+  std::set<std::string> names;
+  for (const OnnxCandidate& candidate : candidates) names.insert(candidate.name);
+  const std::vector<ModelTie> all_ties = detail::all_ties(names, settings, checkpoint);
   std::vector<ModelTie> ties = all_ties;
   std::vector<OnnxTensorRole> parameters;
   std::vector<OnnxTensorRole> others;

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cstddef>
+
+#include <fmt/format.h>
+
+#include <hesscope/models/internal/onnx_tie_names.h>
+#include <hesscope/models/onnx_ties.h>
+#include <hesscope/models/tensor_copies.h>
+
+namespace hesscope::detail {
+namespace {
+
+// Of two views of the same elements. Where only their names are known, they are taken for one.
+bool are_one(const std::string& a, const std::string& b, const TensorShapes& checkpoint) {
+  if (!checkpoint.has(a) || !checkpoint.has(b) || !checkpoint.read) return true;
+  const std::vector<double> x = checkpoint.read(a);
+  const std::vector<double> y = checkpoint.read(b);
+  return x == y || copy_kind({.shape = checkpoint.at(a), .entries = x},
+                             {.shape = checkpoint.at(b), .entries = y}) == CopyKind::kTransposed;
+}
+
+// A tensor that is tied to one that is tied itself is tied to what that stands for.
+void follow(std::vector<ModelTie>& ties, const Settings& settings) {
+  for (ModelTie& tie : ties) {
+    for (std::size_t steps = 0;; ++steps) {
+      const auto next = std::ranges::find(ties, tie.to, &ModelTie::name);
+      if (next == ties.end()) break;
+      if (steps == ties.size()) {
+        settings.refuse(
+            "tied",
+            fmt::format("[model] of kind 'onnx': 'tied' says of '{}' that it stands for "
+                        "itself, by way of others: one of the names must be free",
+                        tie.name));
+      }
+      tie.to = next->to;
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<ModelTie> declared_ties(const std::set<std::string>& names_of_graph,
+                                    const Settings& settings,
+                                    const TensorShapes& checkpoint) {
+  const auto name_now = [&](const std::string& name) {
+    if (checkpoint.has(name) || names_of_graph.contains(name)) return name;
+    for (const auto& [stored, now] : checkpoint.renamed) {
+      if (stored == name || stored.ends_with("." + name)) return now;
+    }
+    return name;
+  };
+  std::vector<ModelTie> ties = onnx_ties_in(settings);
+  for (ModelTie& tie : ties) tie = {name_now(tie.name), name_now(tie.to)};
+  return ties;
+}
+
+std::vector<ModelTie> all_ties(const std::set<std::string>& names_of_graph,
+                               const Settings& settings,
+                               const TensorShapes& checkpoint) {
+  std::vector<ModelTie> ties = declared_ties(names_of_graph, settings, checkpoint);
+  const auto is_declared = [&](const std::string& name) {
+    return std::ranges::find(ties, name, &ModelTie::name) != ties.end();
+  };
+  for (const std::vector<std::string>& names : checkpoint.ties) {
+    const auto first = std::ranges::find_if(names, [&](const std::string& name) {
+      return !is_declared(name) && names_of_graph.contains(name);
+    });
+    if (first == names.end()) continue;
+    for (const std::string& name : names) {
+      if (name == *first || is_declared(name)) continue;
+      if (are_one(name, *first, checkpoint)) ties.push_back({name, *first});
+    }
+  }
+  follow(ties, settings);
+  return ties;
+}
+
+}  // namespace hesscope::detail
