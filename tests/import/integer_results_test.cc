@@ -186,13 +186,13 @@ TEST(IntegerResults, OfTheNumberOfSamplesAreThoseForAllNumbers) {
     bool operator==(const Line&) const = default;
   };
 
-  const auto prepared = [](const char* op, const std::vector<Line>& operands) {
-    OperatorFixture fixture(op);
+  const auto add = [](OperatorFixture& fixture, const std::vector<Line>& operands) {
     for (const Line& x : operands) fixture.integers({1}, {x.base}, {x.slope});
-    return fixture;
   };
   const auto of = [&](const char* op, const std::vector<Line>& operands) {
-    const onnx::Value y = prepared(op, operands).result();
+    OperatorFixture fixture(op);
+    add(fixture, operands);
+    const onnx::Value y = fixture.result();
     return Line{y.integers->base[0], y.integers->slope(0)};
   };
   const Line n = {0, 1};
@@ -211,7 +211,8 @@ TEST(IntegerResults, OfTheNumberOfSamplesAreThoseForAllNumbers) {
   const char* const kReason = "computes with the number of samples in the batch";
   for (const auto& [op, operands] : std::vector<std::pair<const char*, std::vector<Line>>>{
            {"Abs", {{-2, 1}}}, {"Sign", {{-1, 1}}}, {"Max", {n, {2, 0}}}, {"Min", {{3, 0}, n}}}) {
-    OperatorFixture fixture = prepared(op, operands);
+    OperatorFixture fixture(op);
+    add(fixture, operands);
     expect_refused(fixture, kReason);
   }
   OperatorFixture least("Abs");
