@@ -34,11 +34,8 @@ Value constant_of(const Tensor& tensor, const std::vector<double>& values, Model
     value.var = builder.constant(
         Eigen::Map<const Eigen::VectorXd>(values.data(), static_cast<Eigen::Index>(values.size())));
   } else {
-    // The graph's own may be beyond what doubles hold: the end of a slice that has none.
-    const bool are_own = values == detail::values_of(tensor);
     value.integers = std::make_shared<const onnx::Integers>(
-        are_own ? onnx::Integers{.base = tensor.integers}
-                : onnx::Integers{.base = {values.begin(), values.end()}});
+        onnx::Integers{.base = {values.begin(), values.end()}});
   }
   return value;
 }
@@ -112,7 +109,7 @@ OnnxWeights weights_of(const ChosenGraph& graph,
       if (role.is_parameter) weights.merged.push_back({.name = name, .to = role.name});
     }
     if (role.is_parameter && role.is_unused) weights.unused.push_back(role.name);
-    if (role.reason == detail::kNotAmongParameters &&
+    if (!weights.are_named_by_model && role.reason == detail::kNotAmongParameters &&
         std::ranges::any_of(roles, [&](const OnnxTensorRole& other) {
           return other.is_parameter && other.name == role.copy_of;
         })) {
@@ -196,6 +193,7 @@ Model build(const ChosenGraph& graph, const ModelSources& sources, const TensorS
       buffers.push_back({role.name, role.shape, {}});
     } else if (!role.is_missing) {
       const Tensor& tensor = tensor_of(graph.tensors, role.name);
+      if (!detail::are_doubles(tensor)) continue;  // the graph's own, whatever checkpoints hold
       buffers.push_back(buffer_of(tensor, role, checkpoint));
       // What is not read import_output() refuses where it is needed.
       if (tensor.kind == ElementKind::kOther) continue;

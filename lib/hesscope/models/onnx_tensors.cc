@@ -285,6 +285,12 @@ std::vector<double> values_of(const Tensor& tensor) {
   return {tensor.integers.begin(), tensor.integers.end()};
 }
 
+bool are_doubles(const Tensor& tensor) {
+  constexpr std::int64_t kLargest = std::int64_t{1} << 53;
+  return std::ranges::all_of(tensor.integers,
+                             [](std::int64_t x) { return x >= -kLargest && x <= kLargest; });
+}
+
 TensorShapes as_checkpoint(const OnnxFile& file, const std::vector<OnnxCandidate>& candidates) {
   TensorShapes shapes{.source = file.path.string(), .shapes = {}, .format = "onnx"};
   std::map<std::string, const Tensor*> tensors;

@@ -78,6 +78,9 @@ TensorShapes as_checkpoint(const onnx::OnnxFile& file,
 /// An initializer's elements, whatever their type.
 std::vector<double> values_of(const onnx::Tensor& tensor);
 
+/// Whether doubles hold an initializer's elements: not the end of a slice that has none.
+bool are_doubles(const onnx::Tensor& tensor);
+
 /// @throws ConfigError for a pattern in `frozen`, `parameters` or `separate` that no tensor
 ///         matches, and for what `tied` names that the graph has not; InputError for a tensor of
 ///         the checkpoint that the graph does not know: were it left out, this would be the Hessian

@@ -264,6 +264,7 @@ std::string remark_on_constant_copies(const OnnxFile& file,
 std::string remark_on_unused_parameters(const OnnxFile& file,
                                         const OnnxWeights& weights,
                                         const Settings& settings) {
+  if (settings.has("parameters")) return {};
   std::vector<std::string> names;
   for (const std::string& name : weights.unused) {
     if (!is_settled(settings, name, name)) names.push_back(name);

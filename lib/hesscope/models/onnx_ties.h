@@ -31,7 +31,7 @@ struct OnnxWeights {
   /// OnnxTensorRole::merged of all parameters.
   std::vector<ModelTie> merged = {};
   std::vector<std::string> unused = {};        ///< parameters that no node uses
-  std::vector<ModelTie> constant_copies = {};  ///< of parameters, which `parameters` alone names
+  std::vector<ModelTie> constant_copies = {};  ///< of parameters, not named by `parameters`
   bool are_named_by_model = true;              ///< else two names of parameters may be one tensor's
 };
 
@@ -71,8 +71,8 @@ std::string remark_on_merged_constants(const onnx::OnnxFile& file,
                                        const OnnxWeights& weights,
                                        const Settings& settings);
 
-/// That what an Identity node makes of a parameter is a constant, since `parameters` does not name
-/// it. Empty if there are none.
+/// That what an Identity node makes of a parameter of an .onnx is a constant, since `parameters`
+/// does not name it. Empty if there are none.
 std::string remark_on_constant_copies(const onnx::OnnxFile& file,
                                       const OnnxWeights& weights,
                                       const Settings& settings);
