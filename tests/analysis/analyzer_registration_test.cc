@@ -156,6 +156,35 @@ TEST(CreateAnalyzer, RefusesNothing) {
   EXPECT_THROW(create_analyzer(entry, Settings::checked({}, entry.options, "")), PreconditionError);
 }
 
+// Declares one flag.
+class Flagged final : public Analyzer {
+ public:
+  explicit Flagged(std::vector<std::string> meanings) {
+    declare({.name = "verdict",
+             .type = VariableType::kInt8,
+             .definition = "which",
+             .flag_meanings = std::move(meanings)});
+  }
+
+  Group analyze(PointAnalysis& /*point*/) const override { return declared(); }
+};
+
+TEST(CreateAnalyzer, RefusesFlagMeaningsThatAreNotOneWordEach) {
+  const auto refused = [](const std::vector<std::string>& meanings, const char* text) {
+    const AnalyzerKind entry = {
+        .name = "own-flag", .question = "which", .create = [&](const Settings&) {
+          return std::make_unique<Flagged>(meanings);
+        }};
+    EXPECT_THAT([&] { create_analyzer(entry, Settings::checked({}, {}, "")); },
+                ThrowsMessage<PreconditionError>(
+                    AllOf(HasSubstr("'own-flag'"), HasSubstr("'verdict'"), HasSubstr(text))));
+  };
+  refused({"saddle", "local minimum"}, "with underscores: 'local_minimum'");
+  refused({"saddle", "line\nend"}, "'line\\x0aend' must be one word");
+  refused({""}, "meaning of 0 is empty");
+  refused({"flat", "flat"}, "'flat' is there twice");
+}
+
 // Results would say other things by the same name than definitions.md does.
 TEST(DeclaredQuantities, HaveOneDefinitionWhateverIsChosen) {
   std::size_t num_compared = 0;

@@ -254,6 +254,13 @@ TEST(ResultFile, RefusesCallsThatDoNotFitAndNamesTheObject) {
   Variable flags = spec("x", kDouble, {"checkpoint"});
   flags.flag_meanings = {"ok"};
   expect(define(flags), "'/x'", "int8");
+  flags.type = kInt8;
+  flags.flag_meanings = {"saddle", "local minimum"};
+  expect(define(flags), "'/x'", "'local minimum' must be one word");
+  flags.flag_meanings = {"saddle", ""};
+  expect(define(flags), "'/x'", "meaning of 1 is empty");
+  flags.flag_meanings = {"saddle", "flat", "saddle"};
+  expect(define(flags), "'/x'", "'saddle' is there twice");
   Variable latin1 = spec("x", kDouble, {"checkpoint"});
   latin1.long_name = "\xe9t\xe9";
   expect(define(latin1), "attribute 'long_name'", "UTF-8");

@@ -37,6 +37,7 @@
 #include <hesscope/core/internal/setting_fallback.h>
 #include <hesscope/core/printable.h>
 #include <hesscope/core/suggest.h>
+#include <hesscope/dataset/internal/flag_meanings.h>
 
 namespace hesscope {
 
@@ -114,6 +115,14 @@ void require_apart(const AnalyzerKind& entry, const AnalyzerKind& other) {
   }
 }
 
+// @throws PreconditionError.
+void require_words(const AnalyzerKind& kind, const Variable& variable) {
+  const std::string problem = detail::problem_of_meanings(variable);
+  if (problem.empty()) return;
+  throw PreconditionError(
+      fmt::format("analyzer '{}': '{}': {}", kind.name, variable.name, problem));
+}
+
 // All settings under which an analyzer may declare other variables than under the first.
 std::vector<std::map<std::string, SettingValue>> variants_of(const AnalyzerKind& kind) {
   std::vector<std::map<std::string, SettingValue>> variants = {kind.declaring_all};
@@ -146,9 +155,14 @@ const AnalyzerKind& find_analyzer_kind(const std::string& name) {
 
 std::unique_ptr<Analyzer> create_analyzer(const AnalyzerKind& kind, const Settings& settings) {
   std::unique_ptr<Analyzer> analyzer = kind.create(settings);
-  if (analyzer != nullptr) return analyzer;
-  throw PreconditionError(
-      fmt::format("analyzer '{}': its function `create` made nothing", kind.name));
+  if (analyzer == nullptr) {
+    throw PreconditionError(
+        fmt::format("analyzer '{}': its function `create` made nothing", kind.name));
+  }
+  for (const Group* group : {&analyzer->declared(), &analyzer->declared_of_run()}) {
+    for (const Variable& variable : group->variables) require_words(kind, variable);
+  }
+  return analyzer;
 }
 
 Group declared_quantities(const AnalyzerKind& kind) {

@@ -26,7 +26,8 @@ void register_analyzer(AnalyzerKind entry);
 /// The entry of this name. @throws ConfigError with the nearest name and the list.
 const AnalyzerKind& find_analyzer_kind(const std::string& name);
 
-/// By the kind's `create`. @throws PreconditionError if that makes nothing; what it throws itself.
+/// By the kind's `create`. @throws PreconditionError if that makes nothing, or declares a variable
+/// whose flag meanings are not one word each; what it throws itself.
 std::unique_ptr<Analyzer> create_analyzer(const AnalyzerKind& kind, const Settings& settings);
 
 /// All variables that its group can have, as they lie in a result, without values: those that it

@@ -79,7 +79,7 @@ struct Variable {
   std::vector<std::string> references = {};  ///< where it is from: papers, without "; " in them
   /// Why it may be missing, besides kNotComputed, kNonFinite and kFailed. Of declarations only.
   std::vector<Status> undefined = {};
-  std::vector<std::string> flag_meanings = {};
+  std::vector<std::string> flag_meanings = {};  ///< one word each, no two equal
   std::string units = "1";
   int headline = 0;  ///< its place in a summary, from 1; 0 = it is not shown
 

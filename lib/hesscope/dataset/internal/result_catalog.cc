@@ -7,6 +7,7 @@
 
 #include <hesscope/core/error.h>
 #include <hesscope/core/suggest.h>
+#include <hesscope/dataset/internal/flag_meanings.h>
 #include <hesscope/dataset/internal/result_catalog.h>
 
 namespace hesscope::io {
@@ -126,6 +127,9 @@ StoredVariable ResultCatalog::plan(const std::string& group,
         where.text(),
         to_string(spec.type),
         spec.flag_meanings.size()));
+  }
+  if (const std::string problem = detail::problem_of_meanings(spec); !problem.empty()) {
+    throw OutputError(fmt::format("{}: {}", where.text(), problem));
   }
   return variable;
 }
