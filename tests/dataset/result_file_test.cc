@@ -20,6 +20,7 @@
 
 #include "dataset/sample_result.h"
 #include "support/files.h"
+#include "support/refusal.h"
 
 namespace hesscope::io {
 namespace {
@@ -138,9 +139,20 @@ TEST(ResultFile, MovedFromObjectLeavesTheFileToTheNewOne) {
   const ScratchFolder folder;
   {
     ResultFile first(folder / "out.h5");
+    const auto refused = [&first](const auto& action) {
+      test::expect_refusal<PreconditionError>([&] { action(first); }, "moved from");
+    };
     ResultFile second(std::move(first));
     second.set_attribute("", {"title", "moved"});
     second.commit();
+    refused([](ResultFile& file) { file.commit(); });
+    refused([](ResultFile& file) { file.set_attribute("", {"title", "moved"}); });
+    refused([](ResultFile& file) { file.set_variable_attribute("", "x", {"title", "moved"}); });
+    refused([](ResultFile& file) { file.shape_of("", "x"); });
+    refused([](ResultFile& file) { file.define_dimension("", "x", 1); });
+    refused([](ResultFile& file) { file.define_variable("", {.name = "x"}); });
+    refused([](ResultFile& file) { file.write("", "x", span<double>({1})); });
+    refused([](ResultFile& file) { file.write_slice("", "x", 0, span<double>({1})); });
   }
   EXPECT_THAT(files_in(folder.path()), ElementsAre("out.h5"));
 }

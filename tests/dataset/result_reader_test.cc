@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -13,6 +14,7 @@
 
 #include "dataset/sample_result.h"
 #include "support/files.h"
+#include "support/refusal.h"
 
 namespace hesscope::io {
 namespace {
@@ -152,6 +154,26 @@ TEST(ResultReader, RefusesEveryTruncation) {
     test::write_bytes(path, intact.substr(0, size));
     EXPECT_THROW(ResultReader{path}, InputError) << size << " bytes";
   }
+}
+
+TEST(ResultReader, RefusesAllOnceItWasMovedFrom) {
+  const ScratchFolder folder;
+  write_sample(folder / "sample.h5");
+  ResultReader first(folder / "sample.h5");
+  const auto refused = [&first](const auto& action) {
+    test::expect_refusal<PreconditionError>([&] { action(first); }, "moved from");
+  };
+  const ResultReader second(std::move(first));
+  EXPECT_NE(second.find("", "loss"), nullptr);
+  refused([](const ResultReader& reader) { reader.path(); });
+  refused([](const ResultReader& reader) { reader.groups(); });
+  refused([](const ResultReader& reader) { reader.find("", "loss"); });
+  refused([](const ResultReader& reader) { reader.find_attribute("", "title"); });
+  refused([](const ResultReader& reader) { reader.read("", "loss"); });
+  refused([](const ResultReader& reader) { reader.read_doubles("", "loss"); });
+  refused([](const ResultReader& reader) { reader.read_double_slice("", "loss", 0); });
+  refused([](const ResultReader& reader) { reader.read_integers("", "step"); });
+  refused([](const ResultReader& reader) { reader.read_text("", "checkpoint_file"); });
 }
 
 }  // namespace

@@ -281,19 +281,24 @@ ResultFile::ResultFile(std::filesystem::path path, Options options)
 ResultFile::~ResultFile() = default;
 ResultFile::ResultFile(ResultFile&&) noexcept = default;
 
+ResultFile::Impl& ResultFile::impl() const {
+  if (impl_ == nullptr) throw PreconditionError("ResultFile: it was moved from");
+  return *impl_;
+}
+
 void ResultFile::set_attribute(const std::string& group, const Attribute& attribute) {
-  const netcdf::Place where = impl_->place("group", "/" + group);
+  const netcdf::Place where = impl().place("group", "/" + group);
   netcdf::require_unreserved(attribute, where);
-  impl_->run([&] { netcdf::write_attribute(impl_->group_id(group), attribute, where); });
+  impl().run([&] { netcdf::write_attribute(impl().group_id(group), attribute, where); });
 }
 
 void ResultFile::set_variable_attribute(const std::string& group,
                                         const std::string& name,
                                         const Attribute& attribute) {
-  impl_->run([&] {
+  impl().run([&] {
     const StoredVariable& variable =
-        impl_->catalog.find_variable(group, name, impl_->output.destination());
-    const netcdf::Place where = impl_->place("variable", variable.path);
+        impl().catalog.find_variable(group, name, impl().output.destination());
+    const netcdf::Place where = impl().place("variable", variable.path);
     netcdf::require_unreserved(attribute, where);
     netcdf::write_attribute(variable.dataset.get(), attribute, where);
   });
@@ -302,14 +307,14 @@ void ResultFile::set_variable_attribute(const std::string& group,
 std::vector<std::uint64_t> ResultFile::shape_of(const std::string& group,
                                                 const std::string& name) const {
   const StoredVariable& variable =
-      impl_->catalog.find_variable(group, name, impl_->output.destination());
+      impl().catalog.find_variable(group, name, impl().output.destination());
   return {variable.shape.begin(), variable.shape.end()};
 }
 
 void ResultFile::define_dimension(const std::string& group,
                                   const std::string& name,
                                   std::uint64_t size) {
-  impl_->run([&] { impl_->define_dimension(group, name, size); });
+  impl().run([&] { impl().define_dimension(group, name, size); });
 }
 
 std::optional<Variable> ResultFile::define_dimension(const std::string& group,
@@ -321,15 +326,15 @@ std::optional<Variable> ResultFile::define_dimension(const std::string& group,
 }
 
 void ResultFile::define_variable(const std::string& group, const Variable& spec) {
-  impl_->run([&] { impl_->define_variable(group, spec); });
+  impl().run([&] { impl().define_variable(group, spec); });
 }
 
-void ResultFile::commit() { impl_->commit(); }
+void ResultFile::commit() { impl().commit(); }
 
 void ResultFile::write(const std::string& group,
                        const std::string& name,
                        const VariableValues& values) {
-  impl_->run([&] { impl_->write(group, name, std::nullopt, values); });
+  impl().run([&] { impl().write(group, name, std::nullopt, values); });
 }
 
 void ResultFile::write(const std::string& group, const Variable& variable) {
@@ -359,7 +364,7 @@ void ResultFile::write_slice(const std::string& group,
                              const std::string& name,
                              std::uint64_t index,
                              const VariableValues& values) {
-  impl_->run([&] { impl_->write(group, name, index, values); });
+  impl().run([&] { impl().write(group, name, index, values); });
 }
 
 }  // namespace hesscope::io

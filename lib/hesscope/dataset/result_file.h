@@ -36,7 +36,7 @@ using VariableValues = std::variant<std::span<const double>,
 
 /// A result file being written. Groups are named "" (root), "spectrum", ...; a dimension defined in
 /// the root is visible in every group. All members throw OutputError naming the file and the
-/// object.
+/// object, and PreconditionError once it was moved from.
 class ResultFile {
  public:
   struct Options {
@@ -97,6 +97,7 @@ class ResultFile {
 
  private:
   struct Impl;
+  Impl& impl() const;
   std::unique_ptr<Impl> impl_;
 };
 

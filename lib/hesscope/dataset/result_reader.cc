@@ -242,13 +242,18 @@ ResultReader::ResultReader(std::filesystem::path path)
 ResultReader::~ResultReader() = default;
 ResultReader::ResultReader(ResultReader&&) noexcept = default;
 
-const std::filesystem::path& ResultReader::path() const { return impl_->path; }
+const ResultReader::Impl& ResultReader::impl() const {
+  if (impl_ == nullptr) throw PreconditionError("ResultReader: it was moved from");
+  return *impl_;
+}
 
-const std::vector<Group>& ResultReader::groups() const& { return impl_->listing.groups; }
+const std::filesystem::path& ResultReader::path() const { return impl().path; }
+
+const std::vector<Group>& ResultReader::groups() const& { return impl().listing.groups; }
 
 const Group* ResultReader::find_group(const std::string& name) const {
-  const auto found = std::ranges::find(impl_->listing.groups, name, &Group::name);
-  return found == impl_->listing.groups.end() ? nullptr : &*found;
+  const auto found = std::ranges::find(impl().listing.groups, name, &Group::name);
+  return found == impl().listing.groups.end() ? nullptr : &*found;
 }
 
 const Variable* ResultReader::find(const std::string& group, const std::string& name) const {
@@ -264,7 +269,7 @@ const AttributeValue* ResultReader::find_attribute(const std::string& group,
 
 Variable ResultReader::read(const std::string& group, const std::string& name) const {
   using enum VariableType;
-  Variable found = *impl_->require(group, name, {kDouble, kInt64, kInt8, kText}).variable;
+  Variable found = *impl().require(group, name, {kDouble, kInt64, kInt8, kText}).variable;
   if (found.type == kDouble) {
     found.values = read_doubles(group, name);
   } else if (found.type == kText) {
@@ -282,19 +287,19 @@ Variable ResultReader::read(const std::string& group, const std::string& name) c
 
 std::vector<double> ResultReader::read_doubles(const std::string& group,
                                                const std::string& name) const {
-  return impl_->read(impl_->require(group, name, {VariableType::kDouble}), std::nullopt);
+  return impl().read(impl().require(group, name, {VariableType::kDouble}), std::nullopt);
 }
 
 std::vector<double> ResultReader::read_double_slice(const std::string& group,
                                                     const std::string& name,
                                                     std::uint64_t index) const {
-  return impl_->read(impl_->require(group, name, {VariableType::kDouble}), index);
+  return impl().read(impl().require(group, name, {VariableType::kDouble}), index);
 }
 
 std::vector<std::int64_t> ResultReader::read_integers(const std::string& group,
                                                       const std::string& name) const {
-  const auto place = impl_->require(group, name, {VariableType::kInt64, VariableType::kInt8});
-  const std::vector<double> bits = impl_->read(place, std::nullopt);
+  const auto place = impl().require(group, name, {VariableType::kInt64, VariableType::kInt8});
+  const std::vector<double> bits = impl().read(place, std::nullopt);
   std::vector<std::int64_t> values(bits.size());
   std::ranges::transform(
       bits, values.begin(), [](double value) { return std::bit_cast<std::int64_t>(value); });
@@ -303,8 +308,8 @@ std::vector<std::int64_t> ResultReader::read_integers(const std::string& group,
 
 std::vector<std::string> ResultReader::read_text(const std::string& group,
                                                  const std::string& name) const {
-  const auto place = impl_->require(group, name, {VariableType::kText});
-  const std::string& obstacle = impl_->listing.obstacles[place.index];
+  const auto place = impl().require(group, name, {VariableType::kText});
+  const std::string& obstacle = impl().listing.obstacles[place.index];
   if (!obstacle.empty()) throw InputError(obstacle);
   return std::get<std::vector<std::string>>(place.variable->values);
 }

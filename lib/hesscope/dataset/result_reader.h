@@ -35,7 +35,8 @@ bool is_result_file(const InputFile& file);
 
 /// An opened result file, never written to. It is read by a separate process, since the HDF5
 /// library crashes on and hangs in damaged files. All members throw InputError naming file and
-/// object, and OutputError when the system allows no further process.
+/// object, OutputError when the system allows no further process, and PreconditionError once it was
+/// moved from.
 class ResultReader {
  public:
   /// Reads the metadata and the text. @throws InputError if the file is missing, not HDF5, or
@@ -75,6 +76,7 @@ class ResultReader {
 
  private:
   struct Impl;
+  const Impl& impl() const;
   std::unique_ptr<Impl> impl_;
 };
 
