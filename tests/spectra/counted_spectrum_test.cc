@@ -56,6 +56,32 @@ TEST(CountedSpectrum, SeesZeroAndDeadDirections) {
   EXPECT_EQ(counted.median_magnitude, 0.0);
 }
 
+// Down to where the numbers are subnormal.
+TEST(CountedSpectrum, CountsTinyMatricesAsLargeOnes) {
+  const Eigen::MatrixXd positive = Eigen::MatrixXd::Ones(5, 5) + Eigen::MatrixXd::Identity(5, 5);
+  Eigen::MatrixXd mixed = positive;
+  mixed.row(4) *= -1;
+  mixed.col(4) *= -1;
+  mixed(4, 4) = -7;
+  for (const double scale : {1e-300, 1e-306, 1e-307, 2.3e-308, 1e-310}) {
+    SCOPED_TRACE(scale);
+    const Spectrum counted = counted_spectrum(scale * positive);
+    ASSERT_EQ(counted.status, Status::kOk);
+    EXPECT_EQ(counted.num_negative, 0);
+    EXPECT_EQ(counted.num_zero, 0);
+    EXPECT_EQ(counted.num_positive, 5);
+    EXPECT_NEAR(counted.median_magnitude / scale, 1.0, 1e-12);
+    EXPECT_LT(counted.rounding_band, 1e-12 * scale);
+    EXPECT_EQ(counted_spectrum(scale * mixed).num_negative, 1);
+    EXPECT_EQ(counted_spectrum(scale * mixed).num_positive, 4);
+    const Spectrum flat = counted_spectrum(scale * Eigen::MatrixXd::Ones(5, 5));
+    EXPECT_EQ(flat.num_negative, 0);
+    EXPECT_EQ(flat.num_zero, 4);
+    EXPECT_EQ(flat.num_positive, 1);
+    EXPECT_LE(flat.median_magnitude, flat.rounding_band);
+  }
+}
+
 TEST(CountedSpectrum, RefusesWhatIsNotFiniteOrNotSquare) {
   Eigen::MatrixXd h = Eigen::MatrixXd::Identity(3, 3);
   h(2, 1) = kNaN;

@@ -12,8 +12,11 @@
 namespace hesscope {
 namespace {
 
-// Counts nearer to zero than this may be off where H itself is zero.
-constexpr double kTiny = 16 * std::numeric_limits<double>::min();
+// How near to zero counts hold: any other matrix than zero is scaled before it is counted.
+double nearest_to_zero(const detail::Survey& found) {
+  using Limits = std::numeric_limits<double>;
+  return found.largest_magnitude > 0.0 ? Limits::denorm_min() : 16 * Limits::min();
+}
 
 // Eigenvalues lambda <= x.
 std::int64_t num_up_to(const EigenvalueCounter& counter, double x) {
@@ -22,10 +25,10 @@ std::int64_t num_up_to(const EigenvalueCounter& counter, double x) {
 
 // The lower median of |lambda|, by bisection until no double is in between. Zero, as an eigenvalue
 // of the counter is, if it cannot be distinguished from zero.
-double median_magnitude(const EigenvalueCounter& counter, double norm) {
+double median_magnitude(const EigenvalueCounter& counter, double norm, double nearest) {
   const std::int64_t wanted = (counter.size() - 1) / 2 + 1;
   const auto num_within = [&](double x) { return num_up_to(counter, x) - counter.num_below(-x); };
-  if (num_within(std::max(kTiny, std::numeric_limits<double>::epsilon() * norm)) >= wanted) {
+  if (num_within(std::max(nearest, std::numeric_limits<double>::epsilon() * norm)) >= wanted) {
     return 0.0;
   }
   double lower = 0.0;
@@ -61,14 +64,18 @@ Spectrum counted_spectrum(const Eigen::Ref<const Eigen::MatrixXd>& hessian,
     return none;
   }
 
-  const double band = std::max(counter.rounding_band(), least_band);
+  const detail::Survey found = detail::survey(hessian);
+  const double nearest = nearest_to_zero(found);
+  // Of subnormal matrices it may round to zero.
+  const double band =
+      std::max({counter.rounding_band(), least_band, std::numeric_limits<double>::denorm_min()});
   const double norm = std::max(std::abs(spectrum.smallest.value), std::abs(spectrum.largest.value));
   spectrum.rounding_band = band;
-  spectrum.num_negative = counter.num_below(-std::max(kTiny, band));
-  spectrum.num_positive = n - num_up_to(counter, std::max(kTiny, band));
+  spectrum.num_negative = counter.num_below(-std::max(nearest, band));
+  spectrum.num_positive = n - num_up_to(counter, std::max(nearest, band));
   spectrum.num_zero = n - spectrum.num_negative - spectrum.num_positive;
-  spectrum.num_dead = detail::survey(hessian).num_dead;
-  spectrum.median_magnitude = median_magnitude(counter, norm);
+  spectrum.num_dead = found.num_dead;
+  spectrum.median_magnitude = median_magnitude(counter, norm, nearest);
   spectrum.proof = Proof::kCounted;
   return spectrum;
 }

@@ -13,7 +13,8 @@ namespace hesscope {
 /// Householder tridiagonalisation, then bisection by Sturm counts (counts.h).
 /// @param  hessian  n x n, n >= 1; symmetric as dense_spectrum() wants it.
 /// @return status kOk with proof kCounted, `eigenvalues` empty; kNonFinite as dense_spectrum. The
-///         zero matrix is an ordinary input.
+///         zero matrix is an ordinary input. The rounding band is never zero: it is at least the
+///         smallest double.
 /// @param  least_band  the rounding band is at least this: that of larger matrices which `hessian`
 ///         is the difference of.
 /// @throws PreconditionError as dense_spectrum.
