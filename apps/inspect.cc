@@ -59,6 +59,18 @@ void require_no_folder(const std::filesystem::path& path) {
       first == files.end() ? "" : fmt::format(", such as {} in it", first->filename().string())));
 }
 
+// The key in the whole file of what stands under `key` in its part `part`; either may be empty.
+std::string key_in_whole(const io::TensorFile& whole,
+                         const std::string& part,
+                         const std::string& key) {
+  if (part.empty() || key.empty()) return part + key;
+  const std::string dotted = part + '.' + key;
+  const bool is_dotted = std::ranges::any_of(whole.tensors(), [&](const io::TensorInfo& tensor) {
+    return tensor.name.starts_with(dotted);
+  });
+  return is_dotted ? dotted : part + '/' + key;
+}
+
 // What a tensor's values say at a glance.
 struct ValueSummary {
   double minimum = kInfinity;
@@ -203,6 +215,9 @@ class InspectCommand final : public Command {
     if (tensor_map_) file = io::mapped(std::move(file), *tensor_map_);
     std::optional<CheckpointFit> fit;
     if (model_) fit = fit_checkpoint(*model_, file);
+    if (fit && has_suggestion(*fit) && !tensor_map_) {  // one to be used without --key
+      fit->suggestion.key = key_in_whole(file.whole(), key_, fit->suggestion.key);
+    }
     if (quiet_) {
       for (const io::TensorInfo& tensor : file.tensors()) file.read(tensor.name);
     } else {
@@ -240,10 +255,11 @@ class InspectCommand final : public Command {
   // Whether the checkpoint fits by the names that were written.
   bool write_map(const io::TensorFile& file, const CheckpointFit& fit) const {
     if (fit.fits()) {  // an empty map says so to what is given it next
-      write_whole_map({});
+      write_whole_map({.key = key_});
       if (!json_ && !quiet_) {
-        print_text("\nwritten to {}, with no name in it: the checkpoint fits as it is\n",
-                   write_map_);
+        print_text("\nwritten to {}, with no name in it: the checkpoint fits as it is{}\n",
+                   write_map_,
+                   key_.empty() ? "" : fmt::format(" under '{}'", key_));
       }
       return true;
     }
@@ -264,7 +280,7 @@ class InspectCommand final : public Command {
                       file.where(),
                       problem_));
     }
-    const bool fits = fit_checkpoint(*model_, io::mapped(file, fit.suggestion)).fits();
+    const bool fits = fit_checkpoint(*model_, io::mapped(file.whole(), fit.suggestion)).fits();
     write_whole_map(fit.suggestion);
     if (!json_ && !quiet_) {
       print_text("\nwritten to {}; with it the checkpoint {}\n",

@@ -72,6 +72,21 @@ class Fit(program.Case):
         self.assertIn("written to map.toml; with it the checkpoint fits", text)
         self.fit(DONE, "parts.npz", "--map", "map.toml")
 
+    def test_a_map_of_what_stands_under_a_key_holds_the_key(self):
+        theirs = {f"model.net.{name.replace('layers', 'blocks')}": a for name, a in weights().items()}
+        ours = {f"ema.{name}": a for name, a in weights().items()}
+        self.write_checkpoint("parts.npz", {**theirs, **ours})
+        for key in ("model", "model.net"):
+            text = self.fit(DONE, "parts.npz", "--key", key, "--write-map", "map.toml", "--force")
+            self.assertIn("written to map.toml; with it the checkpoint fits", text)
+            self.assertRegex((self.folder / "map.toml").read_text(), r"key = ['\"]model.*\n")
+            self.fit(DONE, "parts.npz", "--map", "map.toml")
+            (self.folder / "printed.toml").write_text(text[text.index("key = "):text.index("\nwritten to")])
+            self.fit(DONE, "parts.npz", "--map", "printed.toml")
+        text = self.fit(DONE, "parts.npz", "--key", "ema", "--write-map", "map.toml", "--force")
+        self.assertIn("with no name in it: the checkpoint fits as it is under 'ema'", text)
+        self.fit(DONE, "parts.npz", "--map", "map.toml")
+
     def test_writes_an_empty_map_of_a_checkpoint_that_fits(self):
         problem = ("--problem", DATA / "problem.toml")
         done = self.run_program("inspect", checkpoint(0), *problem, "--write-map", "map.toml")
