@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "json_document.h"
 
-#include <fmt/format.h>
-
 #include "number_tables.h"
+#include "standard_streams.h"
 
 namespace hesscope::cli {
 
@@ -38,6 +37,6 @@ Json json_of(const std::vector<CheckpointSummary>& checkpoints) {
   return list;
 }
 
-void print_json(const Json& document) { fmt::print("{}\n", document.text()); }
+void print_json(const Json& document) { write_text(document.text() + '\n'); }
 
 }  // namespace hesscope::cli

@@ -17,9 +17,14 @@ bool is_silent = false;
 
 std::atomic<int> output_error = 0;  // errno of the first write that failed
 
-void flush_output() noexcept {
+// At once: what is called in between changes errno.
+void note_output_error() noexcept {
   int none = 0;
-  if (std::fflush(stdout) != 0) output_error.compare_exchange_strong(none, errno);
+  output_error.compare_exchange_strong(none, errno);
+}
+
+void flush_output() noexcept {
+  if (std::fflush(stdout) != 0) note_output_error();
 }
 
 }  // namespace
@@ -53,7 +58,8 @@ void clear_line() noexcept {
 }
 
 void write_text(std::string_view text) {
-  if (!is_silent) std::fwrite(text.data(), 1, text.size(), stdout);
+  if (is_silent) return;
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) note_output_error();
 }
 
 int standard_output_error() noexcept {

@@ -136,13 +136,16 @@ class Summary(program.Case):
 
     def test_a_standard_output_that_is_full_is_a_failure(self):
         self.write_checkpoint("small.npz", {"a": np.array([1e-300])})  # of which a note follows the summary
-        for arguments in (ANALYZE_ADAM, ("inspect", checkpoint(0)), ("--help",),
+        self.write_checkpoint("many.npz", {f"tensor_{k:04}": np.zeros(1) for k in range(999)})  # beyond any buffer
+        for arguments in (ANALYZE_ADAM, ("inspect", checkpoint(0)), ("--help",), ("inspect", "many.npz"),
+                          ("inspect", "many.npz", "--json"),
                           ("convert", "small.npz", "float32.npz", "--type", "float32")):
             with open("/dev/full", "w", encoding="utf-8") as full:
                 done = subprocess.run(self.command(*arguments), cwd=self.folder, stdout=full,
                                       stderr=subprocess.PIPE, text=True, timeout=300)
             self.assertEqual(done.returncode, FAILED, arguments)
             self.assertIn("No space left on device", done.stderr)
+            self.assertNotIn("Input/output", done.stderr)
 
 
 class StandardStreams(program.Case):
