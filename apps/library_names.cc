@@ -11,12 +11,13 @@ namespace hesscope::cli {
 namespace {
 
 // Members of requests that are not called as their options are.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kOtherNames = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kOtherNames = {{
     {"expected_losses", "--expect-loss"},
     {"expected_sha256", "--expect-sha256"},
     {"leaves_out_vectors", "--leave-out-vectors"},
     {"num_images", "--images"},
     {"overrides", "--set"},
+    {"overwrite", "--force"},
     {"Overwrite::kOwnKind", "--force"},
     {"Overwrite::kAnything", "--force --force"},
 }};

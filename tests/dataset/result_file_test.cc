@@ -160,9 +160,10 @@ TEST(ResultFile, MovedFromObjectLeavesTheFileToTheNewOne) {
 TEST(ResultFile, RefusesToReplaceUnlessAskedTo) {
   const ScratchFolder folder;
   test::write_bytes(folder / "out.h5", "precious");
-  EXPECT_THAT(
-      message_of<OutputError>([&] { ResultFile file(folder / "out.h5"); }),
-      AllOf(HasSubstr("out.h5"), HasSubstr("exists already"), HasSubstr("`Overwrite::kOwnKind`")));
+  EXPECT_THAT(message_of<OutputError>([&] { ResultFile file(folder / "out.h5"); }),
+              AllOf(HasSubstr("out.h5"),
+                    HasSubstr("exists already"),
+                    HasSubstr("replace it by `overwrite`")));
   EXPECT_EQ(test::read_bytes(folder / "out.h5"), "precious");
 
   ResultFile file(folder / "out.h5", {.overwrite = true});
@@ -279,6 +280,9 @@ TEST(ResultFile, RefusesCallsThatDoNotFitAndNamesTheObject) {
   expect(
       [&] { file.define_dimension("", "checkpoint", 9); }, "'/checkpoint'", "taken by a dimension");
   expect([&] { file.define_dimension("", "loss", 9); }, "'/loss'", "taken by a variable");
+  expect([&] { file.define_dimension("", Dimension{.name = "short", .size = -1}); },
+         "dimension '/short'",
+         "must not be negative, got -1");
   expect([&] { file.set_attribute("loss", {"a", 1.0}); }, "'/loss'", "taken by a variable");
   expect([&] { file.set_attribute("", {"_NCProperties", "x"}); }, "_NCProperties", "reserved");
   expect([&] { file.set_attribute("", {"", 1.0}); }, "group '/'", "no netCDF name");

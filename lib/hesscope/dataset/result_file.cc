@@ -319,6 +319,11 @@ void ResultFile::define_dimension(const std::string& group,
 
 std::optional<Variable> ResultFile::define_dimension(const std::string& group,
                                                      const Dimension& dimension) {
+  if (dimension.size < 0) {
+    throw OutputError(fmt::format("{}: its size must not be negative, got {}",
+                                  impl().place("dimension", path_of(group, dimension.name)).text(),
+                                  dimension.size));
+  }
   define_dimension(group, dimension.name, static_cast<std::uint64_t>(dimension.size));
   std::optional<Variable> coordinate = coordinate_of(dimension);
   if (coordinate) define_variable(group, *coordinate);

@@ -113,7 +113,7 @@ void AtomicFile::refuse_unreplaceable() const {
   if (!overwrite_) {
     throw OutputError(
         fmt::format("{}: exists already; choose another output, or replace it by "
-                    "`Overwrite::kOwnKind`",
+                    "`overwrite`",
                     destination_.string()));
   }
 }
