@@ -25,6 +25,18 @@ class UsageError : public ConfigError {
   using ConfigError::ConfigError;
 };
 
+/// What lacks, and the command line that makes it, which is said in a line of its own.
+class LackingError : public InputError {
+ public:
+  LackingError(const std::string& message, std::string command_line)
+      : InputError(message), command_line_(std::move(command_line)) {}
+
+  const std::string& command_line() const { return command_line_; }
+
+ private:
+  std::string command_line_;
+};
+
 /// The program's exit codes.
 enum class ExitCode : int {
   kDone = 0,
@@ -81,7 +93,7 @@ class Command {
 
   virtual void serve() {}
 
-  /// What to say when run() was interrupted.
+  /// What to say when run() was interrupted: as it is printed, perhaps of several lines.
   virtual std::string on_interrupt() const { return cause_of_end() + "; no output was written"; }
 
   /// Whether that was because ranks have died; of those that can be seen from here.

@@ -61,7 +61,7 @@ void ignore_size_limit_signal() { std::signal(SIGXFSZ, SIG_IGN); }
 int caught_signal() { return noted; }
 
 ExitCode report_interrupt(const Command& command) {
-  print_message("hesscope {}: {}\n", command.name(), command.on_interrupt());
+  write_message(fmt::format("hesscope {}: {}\n", command.name(), command.on_interrupt()));
   return command.has_lost_ranks() ? ExitCode::kKilled : exit_code_of(noted);
 }
 

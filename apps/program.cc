@@ -52,6 +52,12 @@ ExitCode run_reporting(Command& command) {
   } catch (const UsageError& error) {
     print_usage_error(command.name(), error.what());
     return ExitCode::kUsage;
+  } catch (const LackingError& error) {
+    print_message("hesscope {}: {}\n  {}\n",
+                  command.name(),
+                  command.with_flags(error.what()),
+                  error.command_line());
+    return ExitCode::kBadInput;
   } catch (const MisfitError& error) {
     return report(command,
                   fmt::format("{}: `hesscope inspect {} --problem {}` says what of the checkpoint "

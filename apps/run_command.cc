@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/core/printable.h>
 #include <hesscope/core/shell.h>
 #include <hesscope/core/version.h>
 #include <hesscope/dataset/export_registry.h>
@@ -109,10 +110,10 @@ ExitCode RunCommand::run() {
     progress.clear();
     return show(done);
   } catch (const io::MissingPartsError& error) {
-    throw InputError(fmt::format("{}; {} by:\n  {}",
-                                 error.what(),
-                                 error.parts().empty() ? "it is completed" : "it is computed",
-                                 command_line(PartOption::arguments(error.parts()))));
+    throw LackingError(fmt::format("{}; {} by:",
+                                   error.what(),
+                                   error.parts().empty() ? "it is completed" : "it is computed"),
+                       command_line(PartOption::arguments(error.parts())));
   }
 }
 
@@ -155,9 +156,9 @@ std::string RunCommand::on_interrupt() const {
   return fmt::format(
       "{}; what is finished is kept in '{}', and the same command continues from there{}:\n  {}",
       cause_of_end(),
-      kept,
+      printable(kept),
       team() != nullptr ? ", on any number of ranks" : "",
-      command_line(part_.arguments()));
+      printable(command_line(part_.arguments())));
 }
 
 Json RunCommand::plan_document() const {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // What the program says. What is printed has names and texts from files in it: control characters
-// other than line ends are shown as \xNN, so that no terminal obeys them.
+// are shown as \xNN, so that no terminal obeys them; on stdout, where tables are, line ends are not.
 #pragma once
 
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -31,10 +32,21 @@ bool can_redraw() noexcept;
 /// Wipes the line that stderr is in, if it can_redraw().
 void clear_line() noexcept;
 
-/// fmt::print(stderr, ...), but where the text cannot be written it is lost.
+/// Text as it is shown within a line; anything else as it is.
+template <typename T>
+auto shown_in_line(const T& value) {
+  if constexpr (std::is_convertible_v<const T&, std::string_view>) {
+    return printable(std::string_view(value));
+  } else {
+    return value;
+  }
+}
+
+/// fmt::print(stderr, ...), but where the text cannot be written it is lost. Its lines are those of
+/// the format: no name makes one of its own.
 template <typename... Args>
-void print_message(fmt::format_string<Args...> format, Args&&... args) {
-  write_message(printable(fmt::format(format, std::forward<Args>(args)...), "\n"));
+void print_message(fmt::format_string<const Args&...> format, const Args&... args) {
+  write_message(fmt::format(fmt::runtime(fmt::string_view(format)), shown_in_line(args)...));
 }
 
 /// Writes to stdout, as it is; main() sees to a full disk.

@@ -36,6 +36,16 @@ class BadCheckpoints(Refusals):
             self.assertNotIn("\x1b", done.stdout + done.stderr)
             self.assertIn("\\x1b", done.stdout + done.stderr)
 
+    def test_names_make_no_lines_of_messages(self):
+        name = "a.npz: no such file\nhesscope analyze: warning: b"
+        for arguments in (["inspect", name], ["inspect", name, "c.npz"], ["convert", name, "c.npz"],
+                          ["analyze", name, "--problem", PROBLEM, "-o", "o.h5"]):
+            done = self.run_program(*arguments)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn("\\x0ahesscope analyze", done.stderr)
+            for line in done.stderr.splitlines():
+                self.assertRegex(line, f"^(hesscope {arguments[0]}: |Try )(?!warning)")
+
     def test_a_folder_without_checkpoints(self):
         (self.folder / "empty").mkdir()
         self.refuses_analysis(BAD_INPUT, ["empty"], "empty", "step-N")
