@@ -272,12 +272,15 @@ checkpoints = [10, 20]
         np.testing.assert_array_equal(self.figure("ratios").step, [5])
         np.testing.assert_array_equal(self.figure("condition").step, [0, 5])
         self.assertIn("not comparable", self.text("ratios"))
+        self.assertIn("All of it is ours. Sizes, steps and seeds that are named here are those of the scale 'paper'",
+                      self.text("ratios"))
         self.assertNotIn("disagrees", self.text("ratios"))
         # Of another scale: refused, and replaced on request.
         done = self.reproduce(expect=USAGE)
         self.assertIn("was made with --scale quick, this is --scale paper", done.stderr)
         self.reproduce("--force")
         np.testing.assert_array_equal(self.figure("condition").step, CHECKPOINTS)
+        self.assertTrue(self.text("ratios").endswith("All of it is ours.\n"))
 
 
 if __name__ == "__main__":

@@ -58,6 +58,19 @@ TEST(Variants, AreCalledByTheExperimentWhereThereIsOneOnly) {
   EXPECT_EQ(document_of("").variants.front().title, "tiny");
 }
 
+TEST(Notes, SayOnOtherScalesThatTheyAreOfTheFullOne) {
+  ExperimentDocument document = document_of("");
+  EXPECT_EQ(document.shown_note(), "");
+  document.note = "Ours: 5000 steps.";
+  EXPECT_EQ(document.shown_note(), "Ours: 5000 steps.");
+  document.scale = "quick";
+  EXPECT_EQ(document.shown_note(),
+            "Ours: 5000 steps. Sizes, steps and seeds that are named here are those of the scale "
+            "'paper', not of 'quick'.");
+  document.note.clear();
+  EXPECT_EQ(document.shown_note(), "");
+}
+
 // A [[figure]] named f with a published value.
 std::string figure_with_value(const std::string& figure, const std::string& value) {
   return "[[figure]]\nname = \"f\"\n" + figure +

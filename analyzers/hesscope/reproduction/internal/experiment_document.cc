@@ -113,6 +113,14 @@ bool ExperimentMeasure::covers(const std::string& variant,
   return has(variants, variant) && has(runs, run) && has(seeds, static_cast<std::int64_t>(of_seed));
 }
 
+std::string ExperimentDocument::shown_note() const {
+  if (note.empty() || scale == "paper") return note;
+  return fmt::format(
+      "{} Sizes, steps and seeds that are named here are those of the scale 'paper', not of '{}'.",
+      note,
+      scale);
+}
+
 ExperimentDocument read_experiment_document(TomlTable root,
                                             const std::filesystem::path& path,
                                             const std::string& scale,

@@ -63,6 +63,10 @@ struct ExperimentDocument {
 
   /// The title, or the name where there is none.
   const std::string& shown_title() const { return title.empty() ? name : title; }
+
+  /// The note, which is written about the scale "paper", and that it is where this is another;
+  /// empty where there is none.
+  std::string shown_note() const;
 };
 
 /// Reads and checks a document, as far as that needs no other file.

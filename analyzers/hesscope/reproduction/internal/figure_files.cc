@@ -101,7 +101,9 @@ std::string text_of_figure(const ExperimentResults& results,
     text += "\n## Diverged\n\n" + diverged +
             "\nFrom there on these take no part in means and spreads.\n";
   }
-  if (!document.note.empty()) text += fmt::format("\n## What is ours\n\n{}\n", document.note);
+  if (!document.note.empty()) {
+    text += fmt::format("\n## What is ours\n\n{}\n", document.shown_note());
+  }
   return text;
 }
 

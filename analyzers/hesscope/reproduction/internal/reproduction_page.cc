@@ -55,7 +55,7 @@ report::Section section_of(const ExperimentDocument& document) {
   add("Figures", document.published_figures);
   add("Scale", document.scale);
   add("Changed", fmt::format("{}", fmt::join(document.overrides, ", ")));
-  add("What is ours", document.note);
+  add("What is ours", document.shown_note());
   section.cards.push_back(std::move(card));
   return section;
 }
