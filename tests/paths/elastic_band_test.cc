@@ -98,6 +98,25 @@ TEST(ElasticBand, FindsTheHigherOfTwoPassesOfMuellerAndBrown) {
   EXPECT_EQ(num_tops, 2);
 }
 
+// A bump that is narrower than the images are apart, and sharper than where the curvature was taken:
+// each climb to it oversteps. With one parameter there is no force across.
+TEST(ElasticBand, IsAtRestWhereNothingIsLeftButClimbsInVain) {
+  const auto bump = [](const auto& theta, Index /*sample*/) {
+    using std::exp;
+    const auto place = (theta(0) - 0.53) / 0.008;
+    return exp(-place * place) + 0.1 * theta(0) * (1.0 - theta(0));
+  };
+  const auto objective = make_objective(bump, 1, 1);
+  const ElasticBand band(objective, {.num_images = 17, .num_threads = 1});
+  BandState state = band.straight(VectorXd::Zero(1), VectorXd::Ones(1));
+  band.advance(state, 2000);
+  EXPECT_EQ(state.outcome, BandOutcome::kConverged);
+  EXPECT_EQ(state.force, 0);
+  EXPECT_EQ(state.climbing, -1);
+  EXPECT_GT(state.num_vain_climbs, 1);
+  EXPECT_LT(state.num_steps, 1000);
+}
+
 // A valley between two points of a convex function: the band has no highest point, and none climbs.
 TEST(ElasticBand, HasNoPassWhereTheLossIsConvex) {
   MatrixXd h = MatrixXd::Zero(2, 2);

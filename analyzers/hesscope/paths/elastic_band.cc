@@ -34,6 +34,8 @@ constexpr double kSpring = 0.25;
 constexpr int kPowerSteps = 20;
 // Another image climbs if it is higher by this part of its height above the higher end.
 constexpr double kClearlyHigher = 0.01;
+// So often it begins to climb in vain; then there is nothing that it could come to in this way.
+constexpr std::int64_t kMostVainClimbs = 50;
 // Ends that are nearer, relative to their size, are one point.
 constexpr double kOnePoint = 1e-8;
 // Forces below this part of curvature x length are rounding.
@@ -237,7 +239,8 @@ void ElasticBand::settle(BandState& state, const Forces& now) const {
       std::max(options_.tolerance * state.first_force, kRounding * state.curvature * length);
   const double near = options_.climbs_from * rest;
   const std::optional<Index> highest = state.highest();
-  if (state.climbing < 0 && state.force <= near && highest) {
+  const bool may_climb = state.num_vain_climbs < kMostVainClimbs;
+  if (state.climbing < 0 && may_climb && state.force <= near && highest) {
     // What follows is another dynamics. A straight path that is one of minimum energy has no force
     // across that what climbs along it could be compared with.
     state.climbing = *highest;
@@ -247,6 +250,7 @@ void ElasticBand::settle(BandState& state, const Forces& now) const {
   }
   if (state.climbing >= 0 && !(state.force <= state.first_force)) {
     state.climbing = -1;
+    ++state.num_vain_climbs;
     state.velocities.setZero();
     return;
   }

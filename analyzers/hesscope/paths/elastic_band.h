@@ -71,7 +71,8 @@ struct BandState {
   double mixing = 0;              ///< share of the velocities that is turned towards the forces
   std::int64_t num_downhill = 0;  ///< steps since the velocities last went against the forces
   std::int64_t num_steps = 0;
-  Eigen::Index climbing = -1;  ///< the image that climbs; -1 for none
+  Eigen::Index climbing = -1;        ///< the image that climbs; -1 for none
+  std::int64_t num_vain_climbs = 0;  ///< climbs that were given up
   BandOutcome outcome = BandOutcome::kMoving;
 
   bool is_done() const { return outcome != BandOutcome::kMoving; }
@@ -93,7 +94,8 @@ class ElasticBand {
     double tolerance = 1e-3;       ///< of the force at rest, relative to the first; above 0
     /// The highest image begins to climb when the force is below this many times that at rest, and
     /// stops where that of the straight path is exceeded: there may be no pass to climb to, and no
-    /// end to it.
+    /// end to it. After 50 climbs in vain it climbs no more, and the band is at rest where no force
+    /// is left across it.
     double climbs_from = 10;
     int num_threads = 0;    ///< images at a time; as of Executor. No result depends on it.
     StopRequest stop = {};  ///< as of Executor

@@ -249,6 +249,7 @@ Group band_record(const BandState& state) {
                         number_of("num_downhill", static_cast<double>(state.num_downhill)),
                         number_of("num_steps", static_cast<double>(state.num_steps)),
                         number_of("climbing", static_cast<double>(state.climbing)),
+                        number_of("num_vain_climbs", static_cast<double>(state.num_vain_climbs)),
                         number_of("outcome", static_cast<double>(state.outcome))}};
 }
 
@@ -266,6 +267,7 @@ BandState band_in(const Group& record) {
   state.num_downhill = static_cast<std::int64_t>(number("num_downhill"));
   state.num_steps = static_cast<std::int64_t>(number("num_steps"));
   state.climbing = static_cast<Index>(number("climbing"));
+  state.num_vain_climbs = static_cast<std::int64_t>(number("num_vain_climbs"));
   state.outcome = static_cast<BandOutcome>(static_cast<int>(number("outcome")));
   return state;
 }
