@@ -98,8 +98,8 @@ TEST(ElasticBand, FindsTheHigherOfTwoPassesOfMuellerAndBrown) {
   EXPECT_EQ(num_tops, 2);
 }
 
-// A bump that is narrower than the images are apart, and sharper than where the curvature was taken:
-// each climb to it oversteps. With one parameter there is no force across.
+// A bump that is narrower than the images are apart, and sharper than where the curvature was
+// taken: each climb to it oversteps. With one parameter there is no force across.
 TEST(ElasticBand, IsAtRestWhereNothingIsLeftButClimbsInVain) {
   const auto bump = [](const auto& theta, Index /*sample*/) {
     using std::exp;

@@ -209,9 +209,8 @@ Model build(const ChosenGraph& graph, const ModelSources& sources, const TensorS
   }
   detail::declare_onnx_inputs(file, graph.needs, sources, builder, given);
   const Value value = onnx::import_output(file, graph.needs, builder.graph(), given);
-  const bool has_parameters = std::ranges::any_of(
-      roles, [](const OnnxTensorRole& role) { return role.is_parameter && !role.is_unused; });
-  if (!has_parameters) {
+  const auto require_parameters = [&](const auto& is_one) {
+    if (std::ranges::any_of(roles, is_one)) return;
     throw InputError(
         fmt::format("{}: no tensor of {} is a parameter of the graph: none of its initializers "
                     "that a derivative of '{}' reaches is in the checkpoint. {}",
@@ -219,8 +218,11 @@ Model build(const ChosenGraph& graph, const ModelSources& sources, const TensorS
                     checkpoint.source,
                     printable(graph.output),
                     detail::kOnnxRecipe));
-  }
+  };
+  require_parameters([](const OnnxTensorRole& role) { return role.is_parameter; });
   const detail::SampleOutput output = detail::sample_output(file, graph.output, value, settings);
+  require_parameters(
+      [](const OnnxTensorRole& role) { return role.is_parameter && !role.is_unused; });
   const std::vector<std::int64_t>& shape = output.shape;
 
   const LossOptions loss = detail::loss_of_output(file, graph.output, value, output, settings);
