@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // What the program says. What is printed has names and texts from files in it: control characters
-// are shown as \xNN, so that no terminal obeys them; line ends on stdout, where tables are, are not.
+// are shown as \xNN, so that no terminal obeys them; on stdout, where tables are, not line ends.
 #pragma once
 
 #include <string_view>
