@@ -221,11 +221,11 @@ Model build(const ChosenGraph& graph, const ModelSources& sources, const TensorS
   };
   require_parameters([](const OnnxTensorRole& role) { return role.is_parameter; });
   const detail::SampleOutput output = detail::sample_output(file, graph.output, value, settings);
-  require_parameters(
-      [](const OnnxTensorRole& role) { return role.is_parameter && !role.is_unused; });
   const std::vector<std::int64_t>& shape = output.shape;
 
   const LossOptions loss = detail::loss_of_output(file, graph.output, value, output, settings);
+  require_parameters(
+      [](const OnnxTensorRole& role) { return role.is_parameter && !role.is_unused; });
   const std::string target = settings.has("target") ? settings.text("target") : "target";
   if (loss.kind != LossKind::kOutput) {
     detail::require_target(sources.data, target);
