@@ -54,7 +54,7 @@ class Objective {
   /// w, sample i counts N w_i / sum w, and all N samples count N. Of other samples that loss would
   /// be divided by what they count: that of the samples of a range alone is |range| /
   /// sample_weight(range) times f, but for weight decay.
-  /// @throws PreconditionError unless the range is a part of the samples.
+  /// @throws PreconditionError unless the range is a non-empty part of the samples.
   virtual double sample_weight(SampleRange range) const;
 
   /// w of a term w/2 |theta|^2 in f that does not come of the samples.
@@ -227,7 +227,7 @@ void require_point(const Objective& objective,
                    const Objective::ConstVectorRef& theta,
                    SampleRange range);
 
-/// Checks a range alone.
+/// The same of a range alone. @throws PreconditionError.
 void require_range(const Objective& objective, const char* function, SampleRange range);
 
 /// Checks that directions are columns of n entries; `function` begins the message.

@@ -73,7 +73,7 @@ class Remainder {
     factor_ = left > kLeast * num_samples ? (num_samples - size) / left : kNaN;
   }
 
-  // Makes H_b H_(-b), with M = H + N_b / (N - N_b) (H - H_b).
+  // Puts H_(-b) in the place of H_b, with M = H + N_b / (N - N_b) (H - H_b).
   void replace(MatrixXd& h, const Eigen::Ref<const MatrixXd>& of_all) const {
     h = of_all + weight_ * (of_all - h);
     if (factor_ == 1) return;
