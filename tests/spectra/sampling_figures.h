@@ -4,6 +4,7 @@
 // point, and the figures of their spectra.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -15,6 +16,7 @@
 #include <hesscope/objective/objective.h>
 #include <hesscope/spectra/sampling_error.h>
 
+#include "support/decompositions.h"
 #include "support/matrices.h"
 #include "support/quadratic_objective.h"
 
@@ -38,6 +40,23 @@ inline void expect_close(double actual,
                          const std::string& what) {
   EXPECT_TRUE(std::abs(actual - expected) <= tolerance)
       << what << ": " << actual << ", expected " << expected;
+}
+
+inline double lower_middle(Eigen::VectorXd values) {
+  std::sort(values.begin(), values.end());
+  return values[(values.size() - 1) / 2];
+}
+
+/// By their definitions, from Eigen's decomposition.
+inline Eigen::VectorXd naive_figures(const Eigen::MatrixXd& h) {
+  const Eigen::VectorXd values = eigenvalues(h);
+  const Eigen::VectorXd diagonal = h.diagonal().cwiseAbs();
+  Eigen::VectorXd figures(7);
+  figures << values.maxCoeff(), values.minCoeff(), lower_middle(values),
+      lower_middle(values.cwiseAbs()), values.maxCoeff() / lower_middle(values),
+      values.cwiseAbs().maxCoeff() / lower_middle(values.cwiseAbs()),
+      diagonal.maxCoeff() / lower_middle(diagonal);
+  return figures;
 }
 
 /// base + spread E_i with random symmetric E_i.
