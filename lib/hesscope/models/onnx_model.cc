@@ -109,7 +109,7 @@ OnnxWeights weights_of(const ChosenGraph& graph,
       if (role.is_parameter) weights.merged.push_back({.name = name, .to = role.name});
     }
     if (role.is_parameter && role.is_unused) weights.unused.push_back(role.name);
-    if (!weights.are_named_by_model && role.reason == detail::kNotAmongParameters &&
+    if (!weights.are_named_by_model && role.is_not_chosen &&
         std::ranges::any_of(roles, [&](const OnnxTensorRole& other) {
           return other.is_parameter && other.name == role.copy_of;
         })) {
@@ -255,7 +255,7 @@ Model build(const ChosenGraph& graph, const ModelSources& sources, const TensorS
                   remark_on_folded_numbers(file, weights, settings),
                   remark_on_statistics(file, weights, settings),
                   remark_on_merged_constants(file, weights, settings),
-                  remark_on_constant_copies(file, weights, settings),
+                  remark_on_constant_copies(file, weights),
                   remark_on_unused_parameters(file, weights, settings),
                   remark_on_folded_weights(file, weights, settings),
                   remark_on_class_axis(loss, shape, target, sources.data),

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/core/internal/exact_integers.h>
 #include <hesscope/core/name_list.h>
 #include <hesscope/core/suggest.h>
 #include <hesscope/core/wildcard.h>
@@ -29,6 +30,8 @@ using detail::OnnxCandidate;
 using onnx::ElementKind;
 using onnx::OnnxFile;
 using onnx::Tensor;
+
+constexpr std::string_view kNotChosen = "not among `parameters`";
 
 // A tensor of its own.
 struct OwnTensor {
@@ -84,8 +87,7 @@ std::string constant_reason(const OwnTensor& own,
   }
   if (matches_any(own.names, texts_or_none(settings, "frozen"))) return "frozen";
   const std::vector<std::string> chosen = texts_or_none(settings, "parameters");
-  if (!chosen.empty() && !matches_any(own.names, chosen))
-    return std::string(detail::kNotAmongParameters);
+  if (!chosen.empty() && !matches_any(own.names, chosen)) return std::string(kNotChosen);
   return {};
 }
 
@@ -232,6 +234,7 @@ std::vector<OnnxTensorRole> onnx_tensor_roles(const OnnxFile& file,
       ties.erase(tie);
     }
     role.reason = constant_reason(own, needs, settings);
+    role.is_not_chosen = role.reason == kNotChosen;
     if (!role.tied_to.empty()) role.reason = "tied to " + role.tied_to;
     if (role.reason.empty() && !checkpoint.has(role.name)) {
       require_no_copy_alone(role.name, all_ties, checkpoint);
@@ -286,9 +289,7 @@ std::vector<double> values_of(const Tensor& tensor) {
 }
 
 bool are_doubles(const Tensor& tensor) {
-  constexpr std::int64_t kLargest = std::int64_t{1} << 53;
-  return std::ranges::all_of(tensor.integers,
-                             [](std::int64_t x) { return x >= -kLargest && x <= kLargest; });
+  return std::ranges::all_of(tensor.integers, is_exact_double);
 }
 
 TensorShapes as_checkpoint(const OnnxFile& file, const std::vector<OnnxCandidate>& candidates) {
@@ -318,11 +319,13 @@ void require_onnx_names(const OnnxFile& file,
     if (!known.contains(name) && !is_batch_count(checkpoint, name)) unknown.push_back(name);
   }
   if (unknown.empty()) return;
-  const std::size_t num_others = unknown.size() - std::min<std::size_t>(unknown.size(), 5);
+  constexpr std::size_t kMostShown = 5;
+  const std::string shown = first_names(unknown, kMostShown);
+  const bool is_all = unknown.size() <= kMostShown;
   const bool is_one = unknown.size() == 1;
   const std::string it = is_one ? "it" : "them";
   const std::string tie = fmt::format("tied = [\"{} = OTHER\"]", unknown.front());
-  unknown.resize(unknown.size() - num_others);
+  if (!is_all) unknown.resize(kMostShown);
   // Of a layer that is not used all others are there; of what was renamed, not the new name.
   const bool may_be_renamed = std::ranges::any_of(
       roles, [](const OnnxTensorRole& role) { return role.is_missing && !role.shape.empty(); });
@@ -340,15 +343,14 @@ void require_onnx_names(const OnnxFile& file,
                 "exporting has merged or folded {}. {}",
                 it,
                 fmt::join(unknown, "\", \""),
-                num_others > 0 ? ", ..." : "",
+                is_all ? "" : ", ...",
                 tie,
                 it,
                 kOnnxRecipe);
-  throw InputError(fmt::format("{}: tensor{} {}{} {} not in the graph of {}: {}",
+  throw InputError(fmt::format("{}: tensor{} {} {} not in the graph of {}: {}",
                                checkpoint.source,
                                is_one ? "" : "s",
-                               fmt::join(unknown, ", "),
-                               and_more(num_others),
+                               shown,
                                is_one ? "is" : "are",
                                file.path.string(),
                                advice));

@@ -22,6 +22,7 @@ struct OnnxTensorRole {
   bool is_parameter = false;
   bool is_missing = false;        ///< a constant only because the checkpoint has no such tensor
   bool is_single_number = false;  ///< or because it is one, and `parameters` names none
+  bool is_not_chosen = false;     ///< or because `parameters` names others
   std::string tied_to = {};       ///< the tensor that it stands for, where it is none of its own
   std::string reason = {};        ///< "in the checkpoint, and a derivative reaches it"
   /// Names that are taken for it, though it is one number many times, and computed with beside
@@ -55,9 +56,6 @@ std::vector<OnnxTensorRole> onnx_tensor_roles(const onnx::OnnxFile& file,
                                               const TensorShapes& checkpoint);
 
 namespace detail {
-
-/// OnnxTensorRole::reason of what `parameters` does not name.
-inline constexpr std::string_view kNotAmongParameters = "not among `parameters`";
 
 /// A tensor that may be a parameter: an initializer, or the name that an Identity node gives one,
 /// which is how exporters write two parameters that were of equal value.

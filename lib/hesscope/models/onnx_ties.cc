@@ -233,27 +233,15 @@ std::string remark_on_merged_constants(const OnnxFile& file,
       printable(first.to));
 }
 
-std::string remark_on_constant_copies(const OnnxFile& file,
-                                      const OnnxWeights& weights,
-                                      const Settings& settings) {
-  std::vector<ModelTie> copies;
+std::string remark_on_constant_copies(const OnnxFile& file, const OnnxWeights& weights) {
+  if (weights.constant_copies.empty()) return {};
   std::vector<std::string> names;
-  for (const ModelTie& copy : weights.constant_copies) {
-    const bool is_told = settings.has("frozen") &&
-                         std::ranges::any_of(settings.texts("frozen"), [&](const auto& pattern) {
-                           return matches_wildcard(pattern, copy.name);
-                         });
-    if (is_told) continue;
-    copies.push_back(copy);
-    names.push_back(copy.name);
-  }
-  if (names.empty()) return {};
-  const ModelTie& first = copies.front();
+  for (const ModelTie& copy : weights.constant_copies) names.push_back(copy.name);
+  const ModelTie& first = weights.constant_copies.front();
   return fmt::format(
       "{} computes with {}, in the file the same tensor as a parameter ({}), as a constant, since "
       "'parameters' does not name it. If it is that parameter, tied = [\"{} = {}\"] says so, if "
-      "one "
-      "of its own, 'parameters', if a constant, 'frozen'",
+      "one of its own, 'parameters', if a constant, 'frozen'",
       file.path.string(),
       list_of(names),
       printable(first.to),

@@ -73,9 +73,7 @@ std::string remark_on_merged_constants(const onnx::OnnxFile& file,
 
 /// That what an Identity node makes of a parameter of an .onnx is a constant, since `parameters`
 /// does not name it. Empty if there are none.
-std::string remark_on_constant_copies(const onnx::OnnxFile& file,
-                                      const OnnxWeights& weights,
-                                      const Settings& settings);
+std::string remark_on_constant_copies(const onnx::OnnxFile& file, const OnnxWeights& weights);
 
 /// That no node uses some of the parameters. Empty if there are none.
 std::string remark_on_unused_parameters(const onnx::OnnxFile& file,

@@ -9,6 +9,7 @@
 
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
+#include <hesscope/core/internal/exact_integers.h>
 #include <hesscope/core/suggest.h>
 #include <hesscope/optim/clipping.h>
 #include <hesscope/optim/training_run.h>
@@ -124,11 +125,11 @@ void TrainingRun::restore(std::span<const double> state) {
         state.subspan(first, std::min(tensor.values.size(), state.size() - first));
     tensor.values.assign(values.begin(), values.end());
   }
-  constexpr double kLargest = 9007199254740992.0;  // 2^53: doubles count no further
+  constexpr auto kMostSteps = static_cast<double>(detail::kLargestExactInteger);
   const auto is_state = [&] {
     if (state.size() != size) return false;
     const auto theta = state.subspan(kHeadSize, static_cast<std::size_t>(theta_.size()));
-    return state[0] >= 0 && state[0] <= kLargest && state[0] == std::floor(state[0]) &&
+    return state[0] >= 0 && state[0] <= kMostSteps && state[0] == std::floor(state[0]) &&
            (state[2] == 0 || state[2] == 1) && state[3] >= 0 && state[3] < kLossPatience &&
            state[3] == std::floor(state[3]) &&
            std::all_of(theta.begin(), theta.end(), [](double x) { return std::isfinite(x); });

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/core/internal/exact_integers.h>
 #include <hesscope/optim/update_rule.h>
 
 namespace hesscope {
@@ -14,7 +15,7 @@ namespace {
 
 const std::string kStep = "step";
 
-constexpr double kLargestExact = 9007199254740992.0;  // 2^53: doubles count no further
+constexpr auto kMostSteps = static_cast<double>(detail::kLargestExactInteger);
 
 }  // namespace
 
@@ -78,7 +79,7 @@ void UpdateRule::restore(std::span<const StateTensor> state) {
   }
   if (!given.empty()) refuse(given.begin()->first, "is not of this rule");
   const double steps = wanted.front()->values[0];
-  if (!(steps >= 0 && steps <= kLargestExact && std::floor(steps) == steps)) {
+  if (!(steps >= 0 && steps <= kMostSteps && std::floor(steps) == steps)) {
     refuse(kStep, fmt::format("must be a number of steps, got {}", steps));
   }
   num_steps_ = static_cast<std::int64_t>(steps);

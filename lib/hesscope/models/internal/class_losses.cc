@@ -173,6 +173,10 @@ bool is_plain_mean(const LossOptions& options) {
   return options.class_weights.empty() && !options.ignore_index;
 }
 
+bool is_ignored(const std::optional<std::int64_t>& ignore_index, double y) {
+  return ignore_index && y == static_cast<double>(*ignore_index);
+}
+
 // What a row counts in the mean over samples of sums over rows: samples / (sum of the targets'
 // weights).
 double row_factor(const LossOptions& options,
@@ -187,7 +191,7 @@ double row_factor(const LossOptions& options,
   double total = 0;
   const std::vector<double> classes = data.read(target);
   for (const double y : classes) {
-    if (options.ignore_index && y == static_cast<double>(*options.ignore_index)) continue;
+    if (is_ignored(options.ignore_index, y)) continue;
     const bool is_class = y >= 0 && y < static_cast<double>(weights.size()) && y == std::floor(y);
     if (!is_class) {
       refuse_target(data,
@@ -252,8 +256,7 @@ Var class_targets(ModelBuilder& builder,
     builder.set_sample_weight(target, [weights, factor, ignored](std::span<const double> entries) {
       double sum = 0;
       for (const double y : entries) {
-        if (ignored && y == static_cast<double>(*ignored)) continue;
-        sum += weights[static_cast<std::size_t>(y)];
+        if (!is_ignored(ignored, y)) sum += weights[static_cast<std::size_t>(y)];
       }
       return factor * sum;
     });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <map>
-#include <utility>
+#include <span>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -125,26 +125,12 @@ namespace {
 
 constexpr std::size_t kMostShown = 4;
 
-// The first of these names, and how many there are besides.
-struct ShownNames {
-  explicit ShownNames(std::vector<std::string> all) : names(std::move(all)) {
-    num_others = names.size() - std::min(names.size(), kMostShown);
-    names.resize(names.size() - num_others);
-  }
-
-  // "'a', 'b' and 3 more".
-  std::string text() const {
-    return fmt::format("'{}'{}", fmt::join(names, "', '"), and_more(num_others));
-  }
-
-  // As a setting has them: ["a", "b", ...].
-  std::string list() const {
-    return fmt::format("[\"{}\"{}]", fmt::join(names, "\", \""), num_others > 0 ? ", ..." : "");
-  }
-
-  std::vector<std::string> names;
-  std::size_t num_others;
-};
+// The first of these names as a setting has them: ["a", "b", ...].
+std::string setting_of(std::span<const std::string> names) {
+  const std::span<const std::string> first = names.first(std::min(names.size(), kMostShown));
+  return fmt::format(
+      "[\"{}\"{}]", fmt::join(first, "\", \""), first.size() < names.size() ? ", ..." : "");
+}
 
 // To the last bit, but that numbers that are none are the same.
 bool are_same(const Eigen::Ref<const Eigen::ArrayXd>& a,
@@ -168,17 +154,16 @@ std::vector<std::string> remarks_on_unmoved_parameters(const Model& model,
   }
   if (unmoved.empty() || unmoved.size() == model.parameters.size()) return {};
   const bool is_one = unmoved.size() == 1;
-  const ShownNames shown(std::move(unmoved));
   return {fmt::format(
       "tensor{} {} {} the same to the last bit in all checkpoints, and others are not: if {} a "
       "part of the model that is not trained (a buffer that it computes with), frozen = {} in "
       "[model] "
       "says so; here {}",
       is_one ? "" : "s",
-      shown.text(),
+      first_quoted(unmoved, kMostShown),
       is_one ? "is" : "are",
       is_one ? "it is" : "they are",
-      shown.list(),
+      setting_of(unmoved),
       is_one ? "it counts as a parameter" : "they count as parameters")};
 }
 
@@ -187,14 +172,13 @@ std::string remark_on_parameters_not_given(const Model& model, const OptimizerSt
   for (std::size_t i = 0; i < optimizer.blocks.size(); ++i) {
     if (!optimizer.blocks[i].group) names.push_back(model.parameters[i].name);
   }
-  const ShownNames shown(std::move(names));
   return fmt::format(
       "the optimiser (under '{}') was given {} parameters, and the model has {} here: {} in "
       "[model] says which {} not trained (a buffer that the model computes with)",
       optimizer.prefix,
       model.parameters.size() - optimizer.num_not_given,
       model.parameters.size(),
-      shown.names.empty() ? "'frozen'" : "frozen = " + shown.list(),
+      names.empty() ? "'frozen'" : "frozen = " + setting_of(names),
       optimizer.num_not_given == 1 ? "is" : "are");
 }
 

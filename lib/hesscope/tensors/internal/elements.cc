@@ -6,13 +6,12 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/core/internal/exact_integers.h>
 #include <hesscope/storage/internal/half_float.h>
 #include <hesscope/tensors/internal/elements.h>
 
 namespace hesscope::io {
 namespace {
-
-constexpr std::int64_t kLargestExactInteger = std::int64_t{1} << 53;
 
 [[noreturn]] void refuse_integer(const std::string& where,
                                  const std::string& value,
@@ -100,17 +99,13 @@ void decode_elements(const std::string& where,
   }
 }
 
-bool is_exact_double(std::int64_t value) {
-  return value >= -kLargestExactInteger && value <= kLargestExactInteger;
-}
-
 double exact_double(const std::string& where, std::int64_t value, std::size_t index) {
-  if (!is_exact_double(value)) refuse_integer(where, std::to_string(value), index);
+  if (!detail::is_exact_double(value)) refuse_integer(where, std::to_string(value), index);
   return static_cast<double>(value);
 }
 
 double exact_double(const std::string& where, std::uint64_t value, std::size_t index) {
-  if (value > std::uint64_t{kLargestExactInteger})
+  if (value > std::uint64_t{detail::kLargestExactInteger})
     refuse_integer(where, std::to_string(value), index);
   return static_cast<double>(value);
 }

@@ -25,9 +25,6 @@ void decode_elements(const std::string& where,
                      std::span<double> out,
                      std::size_t first);
 
-/// Whether |value| <= 2^53.
-bool is_exact_double(std::int64_t value);
-
 /// The integer as a double. @throws InputError naming `where` and `index` if |value| > 2^53.
 double exact_double(const std::string& where, std::int64_t value, std::size_t index);
 double exact_double(const std::string& where, std::uint64_t value, std::size_t index);

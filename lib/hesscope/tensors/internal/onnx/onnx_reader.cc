@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/core/internal/exact_integers.h>
 #include <hesscope/onnx/onnx_file.h>
 #include <hesscope/tensors/internal/elements.h>
 #include <hesscope/tensors/internal/onnx/onnx_reader.h>
@@ -31,7 +32,7 @@ std::optional<ElementType> element_type_of(const onnx::Tensor& tensor) {
 
 // The first that no double holds; nullptr if there is none.
 const std::int64_t* find_inexact(const std::vector<std::int64_t>& integers) {
-  const auto found = std::ranges::find_if_not(integers, is_exact_double);
+  const auto found = std::ranges::find_if_not(integers, detail::is_exact_double);
   return found == integers.end() ? nullptr : &*found;
 }
 
