@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Results of hesscope in Python, without a build: this file, and h5py or netCDF4; xarray if you like.
+"""hesscope in Python, without a build: this file, and h5py or netCDF4; xarray if you like.
 
     import hesscope                                   # sys.path.append("PREFIX/share/hesscope"), or copy the file
 
@@ -21,23 +21,43 @@ interface what is used above. In all three:
 - `step`, `checkpoint_file` and `parameter_name` are coordinates of every group that has their dimension; where all
   steps are known, `step` is an index, too.
 - long_name, units and definition of each variable, and what a result says of itself as a whole, are attributes.
+
+And one that is made on the spot, by the program:
+
+    run = hesscope.analyze("runs", "problem.toml", "--blocks", output="run.h5")
+
+hesscope_torch.py, beside this file, makes the problem of a PyTorch model, too.
 """
 
 import collections.abc
 import importlib.util
+import os
 import pathlib
+import shutil
+import subprocess
+import tempfile
+import warnings
 
 import numpy as np
 
-__all__ = ["Array", "Dataset", "Tree", "open"]
+__all__ = ["Array", "Dataset", "Error", "Tree", "analyze", "open"]
 
 SCHEMA = "hesscope_schema_version"
 MISSING_COUNT = -9223372036854775806
 PRESENT = ("ok", "differs_from_expected")  # the statuses of numbers that are there
+DONE, INCONCLUSIVE = 0, 5  # exit codes: in the latter case some number is missing, or not proved
 COORDINATES = ("step", "checkpoint_file", "parameter_name")  # of the root, for all groups
 NO_VARIABLE = "This is a netCDF dimension but not a netCDF variable"
 INTERNAL = {"CLASS", "NAME", "REFERENCE_LIST", "DIMENSION_LIST", "DIMENSION_LABELS", "_FillValue", "_NCProperties",
             "_Netcdf4Dimid", "_Netcdf4Coordinates", "_nc3_strict", "coordinates", "ancillary_variables"}
+
+
+class Error(RuntimeError):
+    """The program refused, or failed: its message, and exit_code, as docs/commands.md lists them."""
+
+    def __init__(self, message, exit_code):
+        super().__init__(message)
+        self.exit_code = exit_code
 
 
 class Array:
@@ -185,6 +205,42 @@ def open(path, only=None, use_xarray=None):
     tree = Tree(datasets.pop(""))
     tree.children = {name: Tree(dataset, name) for name, dataset in datasets.items()}
     return tree
+
+
+def analyze(checkpoints, problem, *options, output=None, program=None, use_xarray=None):
+    """Runs `hesscope analyze` and opens its result, as open() does.
+
+    checkpoints  a path, or a list of them: files, or folders of them
+    problem      path of the problem file
+    options      of the command, as "--blocks", or "--only", "spectrum"; numbers and paths may stand among them
+    output       the result file, which must not exist; without it none is kept
+    program      path of hesscope; by default the one installed with this file, or else that on the PATH
+
+    What the program warns of are warnings here. Raises Error where it refuses or fails, with its message.
+    """
+    if isinstance(checkpoints, (str, os.PathLike)):
+        checkpoints = [checkpoints]
+    with tempfile.TemporaryDirectory(prefix="hesscope-") as folder:
+        result = pathlib.Path(folder) / "result.h5" if output is None else pathlib.Path(output)
+        command = [_found(program), "analyze", *checkpoints, "--problem", problem, "-o", result, "--quiet", *options]
+        done = subprocess.run([os.fspath(c) if isinstance(c, os.PathLike) else str(c) for c in command], text=True,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        said = done.stderr.strip()
+        if done.returncode not in (DONE, INCONCLUSIVE) or not result.exists():
+            raise Error(said or f"hesscope ended with exit code {done.returncode}", done.returncode)
+        if said:
+            warnings.warn(said, stacklevel=2)
+        return open(result, use_xarray=use_xarray)
+
+
+def _found(program):
+    if program is not None:
+        return program
+    installed = pathlib.Path(__file__).resolve().parents[2] / "bin" / "hesscope"
+    found = installed if installed.is_file() else shutil.which("hesscope")
+    if found is None:
+        raise FileNotFoundError("no hesscope on the PATH: put it there, or give its path as `program`")
+    return found
 
 
 class _Group:

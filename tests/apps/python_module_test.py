@@ -10,7 +10,7 @@ import numpy as np
 import xarray
 
 import program
-from program import DATA, DONE, INCONCLUSIVE, PROBLEM, SOURCE
+from program import BAD_INPUT, DATA, DONE, INCONCLUSIVE, PROBLEM, SOURCE, USAGE
 
 MODULE = SOURCE / "share" / "hesscope"
 sys.path.insert(0, str(MODULE))
@@ -202,6 +202,37 @@ class PythonModule(program.Case):
             hesscope.open(self.folder / "none.h5")
         with self.assertRaisesRegex(KeyError, "no 'lambda'.*lambda_max"):
             hesscope.open(self.results / "adam.h5", use_xarray=False)["spectrum/lambda"]
+
+    def test_runs_the_program(self):
+        output = self.folder / "again.h5"
+        run = hesscope.analyze(DATA / "adam", PROBLEM, "--noise", "--noise-draws", 20, "--blocks", output=output,
+                               program=program.PROGRAM)
+        kept = hesscope.open(self.results / "adam.h5")
+        for name in ("spectrum/eigenvalues", "blocks/trace", "noise/covariance_trace"):
+            np.testing.assert_array_equal(run[name].values, kept[name].values)
+        np.testing.assert_array_equal(hesscope.open(output)["loss"].values, kept["loss"].values)
+        files = [DATA / "adam" / f"step-{step:06d}.npz" for step in (500, 1000)]
+        some = hesscope.analyze(files, str(PROBLEM), "--only", "spectrum", program=program.PROGRAM, use_xarray=False)
+        self.assertIsInstance(some, hesscope.Tree)
+        self.assertEqual(some["spectrum/lambda_max"].shape, (2,))
+        self.assertEqual([path.name for path in self.folder.iterdir()], ["again.h5"])
+
+    def test_says_what_the_program_says(self):
+        with self.assertRaisesRegex(hesscope.Error, "none.npz") as raised:
+            hesscope.analyze(self.folder / "none.npz", PROBLEM, program=program.PROGRAM)
+        self.assertEqual(raised.exception.exit_code, BAD_INPUT)
+        with self.assertRaisesRegex(hesscope.Error, "--onyl.*--only") as raised:
+            hesscope.analyze(DATA / "adam", PROBLEM, "--onyl", "spectrum", program=program.PROGRAM)
+        self.assertEqual(raised.exception.exit_code, USAGE)
+        with self.assertWarnsRegex(UserWarning, "step-2.npz"):
+            run = hesscope.analyze([self.results / "step-1.npz", self.results / "step-2.npz"], PROBLEM, "--only", "spectrum",
+                                   program=program.PROGRAM)
+        np.testing.assert_array_equal(np.isnan(run["spectrum/lambda_max"].values), [False, True])
+        with unittest.mock.patch.dict("os.environ", PATH=str(self.folder)):
+            with self.assertRaisesRegex(FileNotFoundError, "no hesscope on the PATH"):
+                hesscope.analyze(DATA / "adam", PROBLEM)
+            (self.folder / "hesscope").symlink_to(program.PROGRAM)
+            self.assertEqual(hesscope.analyze(DATA / "adam", PROBLEM, "--only", "spectrum")["loss"].shape, (5,))
 
     def test_is_a_data_tree_where_xarray_has_them(self):
         path = self.results / "adam.h5"

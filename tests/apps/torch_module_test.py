@@ -1,0 +1,327 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""share/hesscope/hesscope_torch.py: Hessians of PyTorch modules by one call, beside PyTorch's own.
+
+Where PyTorch is not installed, all tests are skipped.
+"""
+import sys
+import unittest
+import warnings
+
+import numpy as np
+
+import program
+from program import PROGRAM, SOURCE
+
+sys.path.insert(0, str(SOURCE / "share" / "hesscope"))
+import hesscope  # noqa: E402
+
+try:
+    import torch
+    import torch.nn.functional as F
+    from torch import nn
+    import hesscope_torch
+    import torch_models
+    from torch_models import Example, Net, weight
+except ImportError:
+    torch = None
+
+
+def classifier(function, *shape, logits=3, **parts):
+    samples = shape[0] if shape else 7
+    return Example(Net(function, **parts), {"x": torch.randn(*(shape or (7, 4)))}, torch.arange(samples) % logits,
+                   "cross-entropy", F.cross_entropy)
+
+
+def perceptron(*layers):
+    return nn.Sequential(nn.Linear(4, 5), nn.Tanh(), nn.Linear(5, 3), *layers)
+
+
+def on_perceptron(function, target=None, module=None):
+    target = torch.randn(7, 3) if target is None else target
+    return Example(module or perceptron(), {"x": torch.randn(7, 4)}, target, "", function)
+
+
+def table_of_positions():
+    example = classifier(lambda net, x: net.head(x + net.positions), head=nn.Linear(4, 3))
+    example.module.register_buffer("positions", torch.randn(4))
+    return example
+
+
+def buffer_that_is_not_saved():
+    example = classifier(lambda net, x: net.head(x * net.scale), head=nn.Linear(4, 3))
+    example.module.register_buffer("scale", torch.randn(4), persistent=False)
+    return example
+
+
+def buffers_of_integers_and_truth():
+    example = classifier(lambda net, x: net.head((x + net.table(net.row)).masked_fill(net.mask, 0.0)), head=nn.Linear(4, 3),
+                         table=nn.Embedding(5, 4))
+    example.module.register_buffer("row", torch.tensor([2]))
+    example.module.register_buffer("mask", torch.tensor([True, False, False, False]))
+    example.module.register_buffer("unused", torch.arange(3))
+    return example
+
+
+def tied_weights():
+    example = on_perceptron(F.mse_loss, torch.randn(7, 4),
+                            nn.Sequential(nn.Linear(4, 4), nn.Tanh(), nn.Linear(4, 4)))
+    example.module[2].weight = example.module[0].weight
+    return example
+
+
+def tied_embedding():
+    table = nn.Embedding(6, 3)
+    head = nn.Linear(3, 6, bias=False)
+    head.weight = table.weight
+    example = classifier(lambda net, x: net.head(net.table(x).tanh().mean(1)), table=table, head=head, logits=6)
+    example.inputs["x"] = torch.randint(6, (7, 4))
+    return example
+
+
+def not_trained_yet():
+    """Scales of one and biases of zero, of which exporters keep one."""
+    return classifier(lambda net, x: net.layers(x), layers=nn.Sequential(
+        nn.Linear(4, 5), nn.LayerNorm(5), nn.Tanh(), nn.Linear(5, 5), nn.LayerNorm(5), nn.BatchNorm1d(5), nn.Tanh(),
+        nn.BatchNorm1d(5), nn.LayerNorm(5), nn.Linear(5, 3)))
+
+
+def one_number_everywhere():
+    example = tied_weights()
+    example.module[2].weight = nn.Parameter(torch.zeros(4, 4))
+    for parameter in example.module.parameters():
+        nn.init.constant_(parameter, 0.25)
+    return example
+
+
+def dropout_in_training():
+    return on_perceptron(F.mse_loss, module=nn.Sequential(nn.Linear(4, 5), nn.Dropout(0.5), nn.Tanh(), nn.Linear(5, 3)).train())
+
+
+def half_precision():
+    return on_perceptron(F.mse_loss, module=perceptron().half())
+
+
+def at_the_root():
+    return classifier(lambda net, x: x @ net.weight * net.scale.exp(), weight=weight(4, 3),
+                      scale=nn.Parameter(torch.tensor(0.5)))
+
+
+def each_position():
+    return Example(Net(lambda net, x: net.head(x).transpose(1, 2), head=nn.Linear(4, 3)), {"x": torch.randn(7, 5, 4)},
+                   torch.randint(3, (7, 5)), "", F.cross_entropy)
+
+
+def positions_and_samples_in_one():
+    return Example(Net(lambda net, x: net.head(x).view(-1, 3), head=nn.Linear(4, 3)), {"x": torch.randn(7, 5, 4)},
+                   torch.randint(3, (35,)), "", F.cross_entropy)
+
+
+def one_sample():
+    return Example(perceptron(), {"x": torch.randn(1, 4)}, torch.tensor([1]), "", F.cross_entropy)
+
+
+def weights_of_classes():
+    loss = nn.CrossEntropyLoss(weight=torch.tensor([0.25, 1.0, 3.0]).double(), label_smoothing=0.125)
+    return on_perceptron(loss, torch.tensor([0, 1, 2, -100, 1, 0, 2]))
+
+
+def soft_targets():
+    return on_perceptron(nn.CrossEntropyLoss(), torch.softmax(torch.randn(7, 3), 1))
+
+
+def logarithms():
+    return on_perceptron(nn.NLLLoss(), torch.arange(7) % 3, perceptron(nn.LogSoftmax(1)))
+
+
+def weights_of_positives():
+    return on_perceptron(nn.BCEWithLogitsLoss(pos_weight=torch.tensor([1.0, 2.0, 3.0]).double()), (torch.randn(7, 3) > 0).float())
+
+
+def huber():
+    return on_perceptron(nn.HuberLoss(delta=0.5), 3 * torch.randn(7, 3))
+
+
+def smooth_absolute():
+    return on_perceptron(nn.SmoothL1Loss(beta=0.5), 3 * torch.randn(7, 3))
+
+
+def absolute():
+    return on_perceptron(F.l1_loss)
+
+
+def own_mean():
+    return on_perceptron(lambda output, target: ((output - target).abs() ** 3).mean())
+
+
+def own_loss_with_numbers():
+    class Weighted(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("weight", torch.tensor([0.25, 1.0, 2.0]))
+
+        def forward(self, output, target):
+            return ((output - target) ** 2 * self.weight).mean()
+    return on_perceptron(Weighted().double())
+
+
+CASES = (table_of_positions, buffer_that_is_not_saved, buffers_of_integers_and_truth, tied_weights, tied_embedding,
+         not_trained_yet, one_number_everywhere, dropout_in_training, half_precision, at_the_root, each_position,
+         positions_and_samples_in_one, one_sample, weights_of_classes, soft_targets, logarithms, weights_of_positives, huber,
+         smooth_absolute, absolute, own_mean, own_loss_with_numbers)
+
+
+@unittest.skipUnless(torch, "no PyTorch (Debian's python3-torch)")
+class TorchModule(program.Case):
+    def setUp(self):
+        super().setUp()
+        torch.set_num_threads(1)
+        torch.manual_seed(5)
+
+    def hessian(self, *arguments, **options):
+        """With all warnings but those of PyTorch as errors."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            warnings.filterwarnings("ignore", module="torch")
+            warnings.filterwarnings("ignore", category=torch.jit.TracerWarning)
+            return hesscope_torch.hessian(*arguments, program=PROGRAM, **options)
+
+    def compare(self, matrix, names, want):
+        """With derivatives()."""
+        wanted_names, _, _, hessian, doubt = want
+        self.assertLess(doubt, 1e-6)
+        self.assertEqual(sorted(set(names)), sorted(wanted_names))
+        order = np.concatenate([np.flatnonzero(names == name) for name in wanted_names])
+        scale = np.linalg.norm(hessian)
+        self.assertGreater(scale, 1e-3)
+        self.assertLess(np.linalg.norm(matrix[np.ix_(order, order)] - hessian), 1e-13 * scale)
+
+    def test_hessians_of_all_kinds_of_modules(self):
+        for make in (*torch_models.TRAINED, *torch_models.OTHERS, *CASES):
+            with self.subTest(make.__name__):
+                torch.manual_seed(5)
+                example = make()
+                state = {name: tensor.clone() for name, tensor in example.module.state_dict().items()}
+                modes = [part.training for part in example.module.modules()]
+                matrix, names = self.hessian(example.module, list(example.inputs.values()), example.target,
+                                             example.function, sample_axis=example.sample_axis)
+                self.compare(matrix, names, torch_models.derivatives(example))
+                self.assertEqual([part.training for part in example.module.modules()], modes)
+                for name, tensor in example.module.state_dict().items():
+                    self.assertTrue(torch.equal(tensor, state[name]), name)
+                    self.assertEqual(tensor.dtype, state[name].dtype)
+                self.assertTrue(all(parameter.grad is None for parameter in example.module.parameters()))
+
+    def test_what_needs_no_gradient_is_constant(self):
+        module, x, target = perceptron(), torch.randn(7, 4), torch.randn(7, 3)
+        whole, names = self.hessian(module, x, target, nn.MSELoss())
+        module[0].requires_grad_(False)
+        part, left = self.hessian(module, x, target, nn.MSELoss())
+        self.assertEqual(set(left), {"2.weight", "2.bias"})
+        rows = np.concatenate([np.flatnonzero(names == name) for name in dict.fromkeys(left)])
+        np.testing.assert_allclose(part, whole[np.ix_(rows, rows)], rtol=0, atol=1e-14)
+
+    def test_outputs_and_arguments_by_name(self):
+        class ByName(nn.Module):
+            def __init__(self, head):
+                super().__init__()
+                self.head = head
+
+            def forward(self, target=None, other=None, *, mask=None):
+                return {"hidden": target, "logits": self.head(target) * mask}
+
+        class ByPlace(ByName):
+            def forward(self, *inputs):
+                return self.head(inputs[0]) * inputs[1], inputs[0]
+        head, x, mask, target = nn.Linear(4, 3), torch.randn(7, 4), torch.rand(7, 3), torch.arange(7) % 3
+        by_name, _ = self.hessian(ByName(head), {"mask": mask, "target": x}, target, F.cross_entropy, output="logits")
+        by_place, _ = self.hessian(ByPlace(head), (x.numpy(), mask.numpy()), target.numpy(), F.cross_entropy)
+        np.testing.assert_array_equal(by_name, by_place)
+        self.assertEqual(by_name.shape, (15, 15))
+
+    def test_a_model_that_gives_its_loss(self):
+        class WithLoss(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.head = nn.Linear(4, 3)
+
+            def forward(self, x, y):
+                return F.cross_entropy(self.head(x), y)
+        module, x, y = WithLoss(), torch.randn(7, 4), torch.arange(7) % 3
+        inside, names = self.hessian(module, [x, y])
+        outside, _ = self.hessian(nn.Sequential(module.head), x, y, nn.CrossEntropyLoss())
+        np.testing.assert_allclose(inside, outside, rtol=0, atol=1e-15)
+        decayed, _ = self.hessian(module, [x, y], weight_decay=0.5)
+        np.testing.assert_allclose(decayed, inside + 0.5 * np.eye(15), rtol=0, atol=1e-15)
+
+    def test_a_loss_of_each_sample(self):
+        module, x, target = perceptron(), torch.randn(7, 4), torch.randn(7, 3)
+        each, _ = self.hessian(module, x, target, lambda output, target: ((output - target).abs() ** 3).sum(1))
+        mean, _ = self.hessian(module, x, target, lambda output, target: 3 * ((output - target).abs() ** 3).mean())
+        np.testing.assert_allclose(each, mean, rtol=0, atol=1e-13)
+
+    def test_weights_that_a_hook_computes(self):
+        module = nn.Sequential(nn.utils.weight_norm(nn.Linear(4, 3)), nn.Tanh(), nn.Linear(3, 2))
+        x, target = torch.randn(7, 4), torch.arange(7) % 2
+        module(x).sum().backward()  # which leaves a tensor with a history in the module
+        matrix, names = self.hessian(module, x, target, nn.CrossEntropyLoss())
+        self.assertEqual(set(names), {"0.weight_g", "0.weight_v", "0.bias", "2.weight", "2.bias"})
+        double = nn.Sequential(nn.utils.weight_norm(nn.Linear(4, 3)), nn.Tanh(), nn.Linear(3, 2)).double()
+        double.load_state_dict(module.state_dict())
+
+        def gradient():
+            loss = F.cross_entropy(double(x.double()), target)
+            parts = torch.autograd.grad(loss, [double.get_parameter(name) for name in dict.fromkeys(names)])
+            return torch.cat([part.flatten() for part in parts]).numpy()
+        entries = double[0].weight_v.data.view(-1)
+        row = np.flatnonzero(names == "0.weight_v")[5]
+        entries[5] += 1e-5
+        after = gradient()
+        entries[5] -= 2e-5
+        np.testing.assert_allclose(matrix[row], (after - gradient()) / 2e-5, rtol=0, atol=1e-8)
+
+    def test_says_what_it_leaves_out(self):
+        module = Net(lambda net, x: net.head(x), head=nn.Linear(4, 3), spare=nn.Linear(2, 2))
+        arguments = module, torch.randn(7, 4), torch.arange(7) % 3, nn.CrossEntropyLoss()
+        with self.assertWarnsRegex(UserWarning, r"no derivative .* reaches spare\.weight, spare\.bias"):
+            run = hesscope_torch.analyze(*arguments, "--only", "hessian", program=PROGRAM)
+        self.assertEqual([str(name) for name in run["parameter_name"].values], ["head.weight", "head.bias"])
+
+        module = Net(lambda net, x: net.head(x.float()), head=nn.Linear(4, 3))
+        with self.assertWarnsRegex(UserWarning, "does not run in 64 bits"):
+            found, _ = hesscope_torch.hessian(module, *arguments[1:], program=PROGRAM)
+        example = Example(Net(lambda net, x: net.head(x), head=module.head), {"x": arguments[1]}, arguments[2], "",
+                          F.cross_entropy)
+        np.testing.assert_allclose(np.linalg.eigvalsh(found), np.linalg.eigvalsh(torch_models.derivatives(example)[3]),
+                                   rtol=0, atol=1e-13)
+
+    def test_refuses_what_the_program_refuses(self):
+        module = Net(lambda net, x: net.head(x - x.mean(0)), head=nn.Linear(4, 3))
+        with self.assertRaisesRegex(hesscope.Error, "mean over the batch"):
+            self.hessian(module, torch.randn(7, 4), torch.arange(7) % 3, nn.CrossEntropyLoss())
+
+    def test_a_problem_for_the_checkpoints_of_a_training(self):
+        for make in (table_of_positions, not_trained_yet, tied_weights, own_mean):
+            with self.subTest(make.__name__):
+                torch.manual_seed(5)
+                example = make()
+                folder = self.folder / make.__name__
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    problem = hesscope_torch.save_problem(folder, example.module, example.inputs["x"], example.target,
+                                                          example.function)
+                self.assertEqual({path.name for path in folder.iterdir()}, {"model.onnx", "data.npz", "problem.toml"})
+                (folder / "runs").mkdir()
+                wanted = []
+                for epoch, module in enumerate(example.trained(epochs=2)):
+                    torch.save({"model": module.state_dict()}, folder / "runs" / f"epoch-{epoch}.pt")
+                    wanted.append(torch_models.derivatives(example))
+                run = hesscope.analyze(folder / "runs", problem, "--key", "model", "--only", "hessian", "--save-hessian",
+                                       program=PROGRAM, output=folder / "run.h5")
+                for loss, found, want in zip(run["loss"].values, run["hessian/matrix"].values, wanted):
+                    self.assertLess(abs(loss - want[1]), 1e-14)
+                    np.testing.assert_allclose(np.linalg.eigvalsh(found), np.linalg.eigvalsh(want[3]), rtol=0,
+                                               atol=1e-12 * np.linalg.norm(want[3]))
+
+
+if __name__ == "__main__":
+    program.main()
