@@ -121,5 +121,40 @@ TEST(Dot, AddsProductsThatAreNoDoubles) {
   EXPECT_NEAR((found / (Wide(1e-200) * 1e-200)).value(), 11, 1e-14);
 }
 
+TEST(NormsOfZerosAndNan, AreNan) {
+  for (Eigen::Index size = 1; size < 12; ++size) {
+    for (Eigen::Index place = 0; place < size; ++place) {
+      VectorXd v = VectorXd::Zero(size);
+      v[place] = kNaN;
+      EXPECT_TRUE(std::isnan(norm(v)));
+      EXPECT_TRUE(std::isnan(norm(v - VectorXd::Zero(size))));
+      EXPECT_TRUE(std::isnan(column_norms(v)[0]));
+      EXPECT_TRUE(normalized(v).hasNaN());
+    }
+  }
+}
+
+TEST_P(Norms, OfColumnsAndOfNormalizedVectors) {
+  const MatrixXd m = numbers(17, 5);
+  const VectorXd norms = column_norms(m);
+  for (Eigen::Index j = 0; j < m.cols(); ++j) {
+    EXPECT_EQ(norms[j], norm(m.col(j)));
+    const VectorXd unit = normalized(m.col(j));
+    EXPECT_NEAR(unit.norm(), 1, 4 * kEpsilon);
+    EXPECT_NEAR(unit[3] / (m(3, j) / norms[j]), 1, 4 * kEpsilon);
+  }
+}
+
+TEST(Normalized, BearsTheLargestAndTheSmallest) {
+  const double largest = std::numeric_limits<double>::max();
+  const VectorXd unit = normalized(Vector3d(largest, -largest, largest));
+  EXPECT_NEAR(unit.norm(), 1, 4 * kEpsilon);
+  EXPECT_LT(unit[1], -0.5);
+  EXPECT_EQ(normalized(Vector2d(0, 5e-324)), Vector2d(0, 1));
+  EXPECT_EQ(normalized(VectorXd::Zero(3)), VectorXd::Zero(3));
+  EXPECT_EQ(normalized(VectorXd(0)).size(), 0);
+  EXPECT_TRUE(normalized(Vector2d(HUGE_VAL, 1)).hasNaN());
+}
+
 }  // namespace
 }  // namespace hesscope::detail

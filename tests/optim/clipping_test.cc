@@ -44,6 +44,7 @@ TEST(ClipNorm, LeavesGradientsWhoseSquaresVanish) {
 
 TEST(ClipNorm, DoesNotHideNan) {
   EXPECT_TRUE(clip_norm(vector({1, kNaN}), 1).array().isNaN().all());
+  EXPECT_TRUE(clip_norm(vector({0, kNaN}), 1).array().isNaN().all());
 }
 
 TEST(ClipNorm, RefusesANormThatIsNotPositive) {

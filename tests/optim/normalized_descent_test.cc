@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <hesscope/core/constants.h>
+
 #include "optim/rules.h"
 
 namespace hesscope {
@@ -61,6 +63,12 @@ TEST(NormalizedDescent, TakesBlocksOneByOne) {
   EXPECT_LE(distance(of("block"), vector({-0.6, 0, 0, 0.8, -1, 0, 0})), 1e-15);
   EXPECT_LE(distance(of("block-rms"), vector({-1.2, 0, 0, 1.6, -std::sqrt(2.0), 0, 0})), 1e-15);
   EXPECT_LE(distance(of("all"), vector({-0.6, 0, 0, 0.8, -2e-10, 0, 0})), 1e-15);
+}
+
+TEST(NormalizedDescent, DoesNotHideNan) {
+  const VectorXd g = vector({0, kNaN});
+  EXPECT_TRUE(rule("normalized", 2)->step(g, g).hasNaN());
+  EXPECT_TRUE(rule("normalized", 2, {{"norm-of", std::string("block")}})->step(g, g).hasNaN());
 }
 
 TEST(NormalizedDescent, HasMomentumBeforeOrAfterTheNorm) {

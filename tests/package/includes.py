@@ -6,6 +6,7 @@ LIGHT, and other public headers, among them Eigen's stand-in. So what it brings 
 comes. Of each name of std it includes the header itself.
 A file of a folder includes files of this folder and of those before it in the given order. Only an umbrella, a
 header in no folder, includes from all of them; nothing includes an umbrella.
+No file calls what takes a vector of zeros and NaN for zero, Eigen's stableNorm() and stableNormalized().
 
 usage: includes.py BASE... -- FOLDER...
   BASE    a directory in which <hesscope/...> is looked for
@@ -22,6 +23,7 @@ EIGEN = "hesscope/core/eigen.h"  # checks that the library and its user align ma
 LIGHT = {
     "time.h",  # timespec, a type of POSIX
 }
+LOSES_NAN = re.compile(r"\bstableNorm(alize|alized)?\(\)")
 INCLUDE = re.compile(r"\s*#\s*include\b\s*(?:([<\"])([^>\"]+)[>\"])?")
 
 
@@ -76,6 +78,9 @@ def failures(texts, folders):
         if own is not None and own not in level:
             yield f"{name}: {own} is not among the folders of the build"
             continue
+        for number, line in enumerate(text.splitlines(), 1):
+            if not line.lstrip().startswith("//") and (lossy := LOSES_NAN.search(line)):
+                yield f"{name}:{number}: {lossy[0]} may lose a NaN: those of core/internal/norms.h do not"
         for number, included, is_angled in includes_of(text):
             place = f"{name}:{number}"
             if included is None:

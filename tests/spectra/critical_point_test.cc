@@ -233,6 +233,17 @@ TEST(FindCriticalPoint, WhereThereIsNoneSaysSo) {
   EXPECT_EQ(find_critical_point(well, Vector2d(5, 5), {.max_iterations = 1}).outcome,
             Outcome::kOutOfIterations);
   EXPECT_EQ(find_critical_point(well, Vector2d(kNaN, 0)).outcome, Outcome::kNonFinite);
+  const auto edge = make_objective(
+      [](const auto& x, Eigen::Index /*sample*/) {
+        using T = std::decay_t<decltype(x(0))>;
+        using std::cbrt;
+        const T root = cbrt(x(1));
+        return T(x(0) * x(0) + root * root);
+      },
+      2,
+      1);
+  EXPECT_TRUE(std::isnan(edge.gradient(Vector2d(0, 0))[1]));
+  EXPECT_EQ(find_critical_point(edge, Vector2d(0, 0)).outcome, Outcome::kNonFinite);
   // What is one already takes no step.
   const CriticalPoint there = find_critical_point(well, Vector2d(0, 0), {.max_iterations = 0});
   EXPECT_EQ(there.outcome, Outcome::kConverged);

@@ -88,7 +88,7 @@ class BlocksAnalyzer final : public Analyzer {
     Eigen::VectorXd gradient_norms(blocks.size());
     for (std::size_t b = 0; b < blocks.size(); ++b) {
       gradient_norms[static_cast<Eigen::Index>(b)] =
-          point.gradient().segment(blocks[b].offset, blocks[b].size).stableNorm();
+          detail::norm(point.gradient().segment(blocks[b].offset, blocks[b].size));
     }
     answer[gradient_norm_].set(gradient_norms);
     if (h != nullptr) {

@@ -63,7 +63,7 @@ class CriticalAnalyzer final : public Analyzer {
     // The second is what rounding the parameters makes of it, over eps: samples that are fitted
     // have no gradients to compare with.
     const double unit = std::max(detail::mean_sample_gradient(point.objective(), point.theta()),
-                                 detail::norm(*h) * point.theta().stableNorm());
+                                 detail::norm(*h) * detail::norm(point.theta()));
     const CriticalPoint found = find_critical_point(
         point.objective(),
         point.theta(),
@@ -89,7 +89,7 @@ class CriticalAnalyzer final : public Analyzer {
                 Group& answer) const {
     answer[loss_].set(found.loss);
     answer[loss_difference_].set(point.loss() - found.loss);
-    answer[distance_].set((found.theta - point.theta()).stableNorm());
+    answer[distance_].set(detail::norm(found.theta - point.theta()));
     answer[parameters_].set(found.theta);
     PointAnalysis refined(point.objective(), found.theta, {.method = SpectrumMethod::kDense});
     const UnexplainedHessian hessian =

@@ -9,6 +9,7 @@
 #include <hesscope/analyzers/internal/eigenvalue_clusters.h>
 #include <hesscope/analyzers/internal/outermost_pairs.h>
 #include <hesscope/analyzers/internal/papers.h>
+#include <hesscope/core/internal/norms.h>
 #include <hesscope/objective/gradient_blocks.h>
 
 namespace hesscope {
@@ -209,7 +210,7 @@ class EigenpairsAnalyzer final : public Analyzer {
       return gradient_fraction.set_missing(Status::kUndefinedZeroDenominator);
     }
     // Of the unit gradient, so that no square underflows.
-    const Eigen::VectorXd direction = point.gradient().stableNormalized();
+    const Eigen::VectorXd direction = detail::normalized(point.gradient());
     Eigen::VectorXd fraction = (vectors.transpose() * direction).array().square();
     for (Eigen::Index k = 1; k < fraction.size(); ++k) fraction[k] += fraction[k - 1];
     set_determined(fraction, determined, gradient_fraction);

@@ -24,6 +24,7 @@
 #include <hesscope/analyzers/internal/papers.h>
 #include <hesscope/analyzers/internal/unexplained_inverse.h>
 #include <hesscope/core/error.h>
+#include <hesscope/core/internal/norms.h>
 #include <hesscope/objective/gradient_blocks.h>
 
 namespace hesscope {
@@ -97,7 +98,7 @@ class InfluenceAnalyzer final : public Analyzer {
     const double share = unit / static_cast<double>(point.objective().num_samples());
     // Samples that are fitted have no gradients to compare with.
     const bool is_zero = !(share > 0) || point.is_gradient_zero();
-    const double size = is_zero ? 0 : point.gradient().stableNorm() / share;
+    const double size = is_zero ? 0 : detail::norm(point.gradient()) / share;
     answer[gradient_in_samples_].set(size);
     const detail::ClusteredEnd top = detail::clustered_end(
         point, &Extremes::largest, std::min(kPairs, point.theta().size()), detail::kClusterGap);
@@ -108,7 +109,7 @@ class InfluenceAnalyzer final : public Analyzer {
     }
     // The point stands for the critical point, at which g is zero.
     const UnexplainedHessian hessian = detail::unexplained_hessian(
-        point, detail::gradient_error(unit) + point.gradient().stableNorm());
+        point, detail::gradient_error(unit) + detail::norm(point.gradient()));
     if (hessian.status == Status::kOk) describe(point, hessian, top, answer);
     answer.set_rest_missing(hessian.status);
     return answer;
@@ -175,7 +176,7 @@ class InfluenceAnalyzer final : public Analyzer {
       const MatrixXd moved = inverse.times(gradients) / static_cast<double>(count);
       for (Index k = 0; k < range.size(); ++k) {
         self[range.begin + k] = gradients.col(k).dot(moved.col(k));
-        change[range.begin + k] = moved.col(k).stableNorm();
+        change[range.begin + k] = detail::norm(moved.col(k));
         if (has_slope) {
           slope[range.begin + k] =
               -static_cast<double>(count) * top.clusters.front().gradient.dot(moved.col(k));

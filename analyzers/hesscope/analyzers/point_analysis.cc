@@ -80,7 +80,7 @@ bool PointAnalysis::is_gradient_zero() {
 bool PointAnalysis::is_gradient_zero(const GradientCovariance& covariance) {
   if (!is_gradient_zero_) {
     is_gradient_zero_ = hesscope::is_gradient_zero(covariance) ||
-                        gradient().stableNorm() <= detail::norm(gradient_by_rounded_parameters());
+                        detail::norm(gradient()) <= detail::norm(gradient_by_rounded_parameters());
   }
   return *is_gradient_zero_;
 }

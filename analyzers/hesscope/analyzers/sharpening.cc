@@ -20,6 +20,7 @@
 #include <hesscope/analyzers/sharpening.h>
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
+#include <hesscope/core/internal/norms.h>
 
 namespace hesscope {
 namespace {
@@ -117,7 +118,7 @@ class SharpeningAnalyzer final : public Analyzer {
       const EigenvalueCluster& cluster = end.clusters[c];
       number.set(cluster, static_cast<double>(c));
       if (!cluster.has_gradient()) continue;
-      norm.set(cluster, cluster.gradient.stableNorm());
+      norm.set(cluster, detail::norm(cluster.gradient));
       rate.set(cluster, 0.0 - cluster.gradient.dot(point.gradient()));  // no -0
       stabilization.set(cluster, end.projected_gradient(cluster).squaredNorm());
       const Status status = cluster.gradient.allFinite() ? Status::kOk : Status::kNonFinite;
@@ -198,7 +199,7 @@ class SharpeningAnalyzer final : public Analyzer {
       }
       if (!cluster.has_gradient()) continue;
       // By unit vectors, so that no square underflows.
-      const double norm = end.projected_gradient(cluster).stableNorm();
+      const double norm = detail::norm(end.projected_gradient(cluster));
       if (norm == 0) {
         displacements.set(cluster, kNaN, Status::kUndefinedZeroDenominator);
         continue;

@@ -102,7 +102,7 @@ class SmoothnessAnalyzer final : public Analyzer {
       return;
     }
     const Eigen::VectorXd s = *next - point.theta();
-    const double length = s.stableNorm();
+    const double length = detail::norm(s);
     answer[step_norm_].set(length);
     answer[step_first_order_].set(detail::dot(point.gradient(), s).value());
     answer[step_loss_change_].set(point.objective().value(*next) - point.loss());
@@ -129,14 +129,14 @@ class SmoothnessAnalyzer final : public Analyzer {
     double largest = kNaN;
     // An average is rounded to within eps of the larger end, and 2 eps by norms.
     const double rounding = 2 * std::numeric_limits<double>::epsilon() *
-                            std::max(point.theta().stableNorm(), next.stableNorm());
+                            std::max(detail::norm(point.theta()), detail::norm(next));
     for (Eigen::Index j = 1; j <= num_secant_points_; ++j) {
       const double a = static_cast<double>(j) / static_cast<double>(num_secant_points_ + 1);
       const Eigen::VectorXd x = a * point.theta() + (1 - a) * next;
-      const double distance = (x - point.theta()).stableNorm();
+      const double distance = detail::norm(x - point.theta());
       if (distance <= rounding) continue;  // a step of some last bits
       const Eigen::VectorXd change = point.objective().gradient(x) - point.gradient();
-      const double secant = change.stableNorm() / distance;
+      const double secant = detail::norm(change) / distance;
       if (!std::isfinite(secant)) return secant_smoothness.set_missing(Status::kNonFinite);
       largest = std::fmax(largest, secant);
     }
@@ -153,7 +153,7 @@ class SmoothnessAnalyzer final : public Analyzer {
       return;
     }
     Eigen::MatrixXd u = pseudo_updates(point);
-    Eigen::VectorXd lengths = u.colwise().stableNorm().transpose();
+    Eigen::VectorXd lengths = detail::column_norms(u);
     if (point.is_gradient_zero()) {
       const bool is_first = point.trajectory() == nullptr || point.index() == 0;
       for (Eigen::Index r = 0; r < u.cols(); ++r) {

@@ -72,7 +72,7 @@ Group measure_centre(PointAnalysis& centre, const Plane& plane, bool with_spectr
     if (!detail::is_in_safe_range(slopes[k])) {
       slopes[k] = detail::wide_dot(d.col(k), centre.gradient()).value();
     }
-    const Eigen::VectorXd unit = to_basis.col(k).stableNormalized();
+    const Eigen::VectorXd unit = detail::normalized(to_basis.col(k));
     record["slope_" + index].set(slopes[k]);
     record["curvature_" + index + index].set(in_plane(k, k));
     record["rayleigh_" + index].set(unit.dot(in_basis * unit));
@@ -140,7 +140,7 @@ Group measure_quadratic_model(const Group& centre,
     return record;
   }
   record["quadratic_error_max"].set(errors.head(count).cwiseAbs().maxCoeff());
-  record["quadratic_error_rms"].set(errors.head(count).stableNorm() /
+  record["quadratic_error_rms"].set(detail::norm(errors.head(count)) /
                                     std::sqrt(static_cast<double>(count)));
   return record;
 }

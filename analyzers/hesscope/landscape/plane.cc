@@ -8,6 +8,7 @@
 
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
+#include <hesscope/core/internal/norms.h>
 #include <hesscope/landscape/plane.h>
 
 namespace hesscope {
@@ -58,7 +59,7 @@ struct Factors {
   std::vector<Reflection> reflections;
 
   explicit Factors(const MatrixXd& directions)
-      : norms(directions.colwise().stableNorm()),
+      : norms(detail::column_norms(directions)),
         units(directions * norms.cwiseInverse().asDiagonal()),
         r(units) {
     for (Index k = 0; k < std::min(r.rows(), r.cols()); ++k) {
@@ -131,7 +132,7 @@ Plane::Projection Plane::project(const Eigen::Ref<const VectorXd>& theta) const 
     for (Index i = 0; i < k; ++i) along[i] -= along[k] * factors.r(i, k);
   }
   const VectorXd coordinates = along.cwiseQuotient(factors.norms);
-  const double residual = (difference - factors.units * along).stableNorm();
+  const double residual = detail::norm(difference - factors.units * along);
   return {coordinates[0], coordinates.size() > 1 ? coordinates[1] : 0.0, residual};
 }
 
@@ -148,7 +149,7 @@ double cosine(const Eigen::Ref<const VectorXd>& a, const Eigen::Ref<const Vector
     throw PreconditionError(fmt::format(
         "cosine: the vectors must have the same size, got {} and {}", a.size(), b.size()));
   }
-  return (a / a.stableNorm()).dot(b / b.stableNorm());
+  return (a / detail::norm(a)).dot(b / detail::norm(b));
 }
 
 }  // namespace hesscope

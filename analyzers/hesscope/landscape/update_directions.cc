@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/core/internal/norms.h>
 #include <hesscope/core/suggest.h>
 #include <hesscope/landscape/internal/direction_kinds.h>
 #include <hesscope/landscape/internal/direction_tools.h>
@@ -43,7 +44,7 @@ Directions make_update(const DirectionContext& context, const Rule& rule) {
     return result;
   }
   const Eigen::VectorXd step = rule.step(gradient_at(context.centre));
-  result.columns = detail::with_orthogonal(context, step.stableNormalized());
+  result.columns = detail::with_orthogonal(context, detail::normalized(step));
   return result;
 }
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/core/internal/norms.h>
 #include <hesscope/paths/alignment.h>
 #include <hesscope/paths/internal/orbit.h>
 #include <hesscope/paths/internal/unit_matching.h>
@@ -64,7 +65,7 @@ class Aligner {
     detail::UnitMatching staged = detail::match_units(units_, target, theta, true);
     detail::UnitMatching plain = detail::match_units(units_, target, theta, false);
     const bool is_staged_nearer =
-        (target - staged.theta).stableNorm() <= (target - plain.theta).stableNorm();
+        detail::norm(target - staged.theta) <= detail::norm(target - plain.theta);
     return std::move(is_staged_nearer ? staged.moves : plain.moves);
   }
 
@@ -75,7 +76,7 @@ class Aligner {
                       double end) const {
     Alignment found;
     const auto take = [&](VectorXd point) {
-      found.distance = (reference_ - point).stableNorm();
+      found.distance = detail::norm(reference_ - point);
       found.theta = std::move(point);
     };
     std::vector<detail::UnitMove> all = moves;
@@ -84,7 +85,7 @@ class Aligner {
       const detail::UnitMatching again =
           detail::match_units(units_, reference_, found.theta, false);
       VectorXd point = nearest_to(reference_, again.theta, end, end);
-      if (!((reference_ - point).stableNorm() < found.distance * (1 - kLeastGain))) break;
+      if (!(detail::norm(reference_ - point) < found.distance * (1 - kLeastGain))) break;
       take(std::move(point));
       all.insert(all.end(), again.moves.begin(), again.moves.end());
     }
@@ -123,7 +124,7 @@ Alignment align(const Objective& objective,
     throw PreconditionError("align: a point contains NaN or infinity");
   }
   const VectorXd target = reference;
-  const double before = (reference - theta).stableNorm();
+  const double before = detail::norm(reference - theta);
   const Aligner aligner(maps, target, progress);
   Alignment found = aligner.nearest(theta);
   if (!(found.distance < before)) {

@@ -61,7 +61,7 @@ VectorXd tangent_at(const BandState& state, Index i) {
         after * (is_next_higher ? larger : smaller) + before * (is_next_higher ? smaller : larger);
     if (larger == 0) tangent = after + before;
   }
-  return tangent.stableNormalized();
+  return detail::normalized(tangent);
 }
 
 // What springs do across the band where it has a kink. Along the band alone they let it fold, and
@@ -69,7 +69,7 @@ VectorXd tangent_at(const BandState& state, Index i) {
 VectorXd straightening(const BandState& state, Index i, const VectorXd& tangent) {
   const VectorXd before = state.images.col(i) - state.images.col(i - 1);
   const VectorXd after = state.images.col(i + 1) - state.images.col(i);
-  const double cosine = before.stableNormalized().dot(after.stableNormalized());
+  const double cosine = detail::normalized(before).dot(detail::normalized(after));
   const double share = cosine > 0 ? (1 + std::cos(std::numbers::pi * cosine)) / 2 : 1;
   const VectorXd spring = kSpring * state.curvature * (after - before);
   return share * (spring - spring.dot(tangent) * tangent);
@@ -88,7 +88,7 @@ double largest_speed(const MatrixXd& velocities) {
 VectorXd BandState::arc_lengths() const {
   VectorXd lengths = VectorXd::Zero(images.cols());
   for (Index i = 1; i < images.cols(); ++i) {
-    lengths[i] = lengths[i - 1] + (images.col(i) - images.col(i - 1)).stableNorm();
+    lengths[i] = lengths[i - 1] + detail::norm(images.col(i) - images.col(i - 1));
   }
   return lengths;
 }
@@ -128,7 +128,7 @@ double ElasticBand::largest_curvature(const VectorXd& theta) const {
   double size = 0;
   for (int step = 0; step < kPowerSteps; ++step) {
     const VectorXd product = objective_.hessian_times(theta, direction);
-    size = product.stableNorm();
+    size = detail::norm(product);
     if (!(size > 0) || !std::isfinite(size)) return size;
     direction = product / size;
   }
@@ -156,7 +156,7 @@ BandState ElasticBand::straight(const Eigen::Ref<const VectorXd>& first,
   state.losses.resize(options_.num_images);
   state.losses[0] = objective_.value(first);
   state.losses[last] = objective_.value(second);
-  if ((second - first).stableNorm() <= kOnePoint * first.stableNorm()) {
+  if (detail::norm(second - first) <= kOnePoint * detail::norm(first)) {
     for (Index i = 1; i < last; ++i) state.losses[i] = state.losses[0];
     state.curvature = state.first_force = state.force = 0;
     state.outcome = state.losses.allFinite() ? BandOutcome::kConverged : BandOutcome::kNonFinite;
@@ -200,7 +200,7 @@ ElasticBand::Forces ElasticBand::forces(BandState& state) const {
   found.is_finite = state.losses.allFinite() && gradients.allFinite();
   if (!found.is_finite) return found;
   const std::optional<Index> highest = state.highest();
-  if (highest) found.of_highest = gradients.col(*highest).stableNorm();
+  if (highest) found.of_highest = detail::norm(gradients.col(*highest));
   if (highest && state.climbing >= 0) {
     const double top = state.losses[*highest];
     const double height = top - std::max(state.losses[0], state.losses[last]);
@@ -214,12 +214,12 @@ ElasticBand::Forces ElasticBand::forces(BandState& state) const {
     VectorXd force = -gradient + along * tangent;
     if (i == climbing) {
       force += along * tangent;
-      found.largest = std::max(found.largest, force.stableNorm());
+      found.largest = std::max(found.largest, detail::norm(force));
     } else {
       force += straightening(state, i, tangent);
-      found.largest = std::max(found.largest, force.stableNorm());
-      const double stretch = (state.images.col(i + 1) - state.images.col(i)).stableNorm() -
-                             (state.images.col(i) - state.images.col(i - 1)).stableNorm();
+      found.largest = std::max(found.largest, detail::norm(force));
+      const double stretch = detail::norm(state.images.col(i + 1) - state.images.col(i)) -
+                             detail::norm(state.images.col(i) - state.images.col(i - 1));
       force += kSpring * state.curvature * stretch * tangent;
     }
     found.forces.col(i) = force;
@@ -296,9 +296,9 @@ void ElasticBand::advance(BandState& state,
 MatrixXd ElasticBand::tangents(const BandState& state) {
   const Index last = state.images.cols() - 1;
   MatrixXd result(state.images.rows(), last + 1);
-  result.col(0) = (state.images.col(1) - state.images.col(0)).stableNormalized();
+  result.col(0) = detail::normalized(state.images.col(1) - state.images.col(0));
   for (Index i = 1; i < last; ++i) result.col(i) = tangent_at(state, i);
-  result.col(last) = (state.images.col(last) - state.images.col(last - 1)).stableNormalized();
+  result.col(last) = detail::normalized(state.images.col(last) - state.images.col(last - 1));
   return result;
 }
 

@@ -5,6 +5,7 @@
 
 #include <hesscope/core/error.h>
 #include <hesscope/core/executor.h>
+#include <hesscope/core/internal/norms.h>
 #include <hesscope/noise/fresh_minibatch_noise.h>
 
 namespace hesscope {
@@ -63,11 +64,10 @@ std::vector<MinibatchNoise> fresh_minibatch_noise(const FreshSamples& samples,
       const Index count = std::min(kAtOnce, num_draws - first);
       executor.for_each(count, [&](Index k) {
         const Index batch = references + first + k;
-        norms[first + k] =
-            (samples.value_and_gradient(theta, range_of(options, batch * batch_size, batch_size))
-                 .gradient -
-             gradient)
-                .stableNorm();
+        norms[first + k] = detail::norm(
+            samples.value_and_gradient(theta, range_of(options, batch * batch_size, batch_size))
+                .gradient -
+            gradient);
       });
       report(references + first + count);
     }

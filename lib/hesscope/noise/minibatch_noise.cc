@@ -8,6 +8,7 @@
 #include <hesscope/core/error.h>
 #include <hesscope/core/executor.h>
 #include <hesscope/core/internal/ceil_div.h>
+#include <hesscope/core/internal/norms.h>
 #include <hesscope/noise/minibatch_noise.h>
 #include <hesscope/objective/gradient_blocks.h>
 
@@ -25,7 +26,7 @@ MinibatchNoise noise_of(Index batch_size, const VectorXd& gradient, const Matrix
   noise.batch_size = batch_size;
   VectorXd norms(of_batches.cols());
   for (Index k = 0; k < norms.size(); ++k) {
-    norms[k] = (of_batches.col(k) - gradient).stableNorm();
+    norms[k] = detail::norm(of_batches.col(k) - gradient);
   }
   const bool is_finite = gradient.allFinite() && of_batches.allFinite() && norms.allFinite();
   noise.status = is_finite ? Status::kOk : Status::kNonFinite;

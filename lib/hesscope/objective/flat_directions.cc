@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include <hesscope/core/internal/norms.h>
 #include <hesscope/core/internal/random_numbers.h>
 #include <hesscope/linalg/internal/lapack.h>
 #include <hesscope/objective/flat_directions.h>
@@ -87,7 +88,7 @@ MatrixXd gradient_rows(const GraphObjective& objective, const VectorXd& theta) {
   MatrixXd rows(gradients.cols(), gradients.rows());
   Index count = 0;
   for (const auto gradient : gradients.colwise()) {
-    const double norm = gradient.stableNorm();
+    const double norm = detail::norm(gradient);
     if (std::isfinite(norm) && norm > 0) rows.row(count++) = gradient.transpose() / norm;
   }
   rows.conservativeResize(count, Eigen::NoChange);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Invariances of a loss that nobody has told: found by what they do to gradients.
+// Invariances of a loss that nobody has declared, found by what they do to gradients.
 //
 // A loss that a one-parameter family of maps leaves as it is, theta' = u(theta) = B theta, has
 // u(theta) . grad l(theta) = 0 for every sample's loss l at every theta. For the maps that networks

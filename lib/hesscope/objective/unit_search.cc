@@ -296,7 +296,8 @@ class UnitSearch {
     return std::ranges::all_of(points_, [&](const Point& point) {
       const VectorXd losses = losses_at(units.rearranged(point.theta, sources, signs));
       const double scale = point.losses.cwiseAbs().maxCoeff();
-      return (losses - point.losses).cwiseAbs().maxCoeff() <= options_.tolerance * scale;
+      return (losses - point.losses).cwiseAbs().maxCoeff<Eigen::PropagateNaN>() <=
+             options_.tolerance * scale;
     });
   }
 

@@ -7,6 +7,7 @@
 
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
+#include <hesscope/core/internal/norms.h>
 #include <hesscope/optim/clipping.h>
 
 namespace hesscope {
@@ -15,11 +16,11 @@ Eigen::VectorXd clip_norm(const Eigen::Ref<const Eigen::VectorXd>& gradient, dou
   if (!(max_norm > 0)) {
     throw PreconditionError(fmt::format("clip_norm: max_norm must be above 0, got {}", max_norm));
   }
-  const double norm = gradient.stableNorm();
+  const double norm = detail::norm(gradient);
   if (!std::isfinite(norm) && gradient.allFinite()) {
     // Beyond the largest double, as no entry is: 2^-32 of it is not.
     const Eigen::VectorXd part = 0x1p-32 * gradient;
-    return max_norm / part.stableNorm() * part;
+    return max_norm / detail::norm(part) * part;
   }
   const double factor = max_norm / (norm + 1e-6);
   if (factor >= 1) return gradient;

@@ -3,6 +3,7 @@
 #include <functional>
 #include <utility>
 
+#include <hesscope/core/internal/norms.h>
 #include <hesscope/optim/internal/rule_settings.h>
 #include <hesscope/optim/internal/sign.h>
 #include <hesscope/optim/normalized_descent.h>
@@ -19,7 +20,7 @@ class NormalizedDescent final : public UpdateRule {
                     std::span<const ParameterBlock> blocks)
       : UpdateRule(blocks),
         normalize_(std::move(normalize)),
-        momentum_(detail::decay_from(settings, "momentum")),
+        momentum_(settings.real("momentum")),
         has_momentum_of_gradient_(settings.text("momentum-of") == "gradient"),
         buffer_(add_state("momentum_buffer")) {
     add_setting("momentum", momentum_);
@@ -42,7 +43,7 @@ class NormalizedDescent final : public UpdateRule {
 };
 
 std::vector<SettingKey> keys_with(SettingKey key) {
-  return {detail::real_key("momentum", 0, "share of the memory that is kept"),
+  return {detail::decay_key("momentum", 0, "share of the memory that is kept"),
           {.name = "momentum-of",
            .meaning = "what momentum sums: gradients before, or directions after normalisation",
            .choices = {"gradient", "direction"},
@@ -86,13 +87,13 @@ UpdateRuleKind normalized_kind() {
             std::vector<ParameterBlock> parts(blocks.begin(), blocks.end());
             const Normalize normalize = [scope,
                                          parts](const Eigen::VectorXd& g) -> Eigen::VectorXd {
-              if (scope == "all") return divided(g, g.stableNorm());
+              if (scope == "all") return divided(g, detail::norm(g));
               Eigen::VectorXd all(g.size());
               for (const ParameterBlock& part : parts) {
                 const auto block = g.segment(part.offset, part.size);
                 const double size = scope == "block" ? 1.0 : static_cast<double>(part.size);
                 all.segment(part.offset, part.size) =
-                    divided(block, block.stableNorm() / std::sqrt(size));
+                    divided(block, detail::norm(block) / std::sqrt(size));
               }
               return all;
             };

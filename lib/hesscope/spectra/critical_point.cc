@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/core/internal/norms.h>
 #include <hesscope/objective/checked_objective.h>
 #include <hesscope/spectra/critical_point.h>
 #include <hesscope/spectra/eigensystem.h>
@@ -48,7 +49,7 @@ class DampedStep {
     // Of all zeros the band is zero, too.
     relative_ =
         (system.eigenvalues.array().abs() <= system.rounding_band).select(0.0, relative_.array());
-    norm_ = along_.stableNorm();
+    norm_ = detail::norm(along_);
   }
 
   VectorXd step(double damping) const {
@@ -92,7 +93,7 @@ Place place_at(const Objective& objective, VectorXd theta) {
   const auto found = objective.value_and_gradient(place.theta, objective.all_samples());
   place.loss = found.value;
   place.gradient = found.gradient;
-  place.norm = place.gradient.stableNorm();
+  place.norm = detail::norm(place.gradient);
   return place;
 }
 
@@ -104,7 +105,7 @@ class Approach {
   // kind than those before.
   void add(VectorXd step, bool is_fast) {
     const bool is_short =
-        !steps_.empty() && step.stableNorm() <= kLeastShrinking * steps_.back().stableNorm();
+        !steps_.empty() && detail::norm(step) <= kLeastShrinking * detail::norm(steps_.back());
     if (is_fast && is_short) steps_.clear();
     if (std::ssize(steps_) > kMostRatios) steps_.erase(steps_.begin());
     steps_.push_back(std::move(step));
@@ -125,7 +126,7 @@ class Approach {
       rests.emplace_back(r / (1 - r) * *step - after);
       after += *step;
     }
-    std::ranges::sort(rests, {}, [](const VectorXd& rest) { return rest.stableNorm(); });
+    std::ranges::sort(rests, {}, [](const VectorXd& rest) { return detail::norm(rest); });
     return rests[rests.size() / 2];
   }
 
@@ -136,7 +137,7 @@ class Approach {
   std::vector<double> sorted_ratios() const {
     std::vector<double> ratios;
     for (std::size_t k = 1; k < steps_.size(); ++k) {
-      ratios.push_back(steps_[k].stableNorm() / steps_[k - 1].stableNorm());
+      ratios.push_back(detail::norm(steps_[k]) / detail::norm(steps_[k - 1]));
     }
     std::ranges::sort(ratios);
     return ratios;
@@ -170,7 +171,7 @@ CriticalPoint find_critical_point(const Objective& given,
     return found;
   };
   const auto is_done = [&] { return here.norm <= options.gradient_tolerance; };
-  const auto size = [&] { return std::max(here.theta.stableNorm(), theta.stableNorm()); };
+  const auto size = [&] { return std::max(detail::norm(here.theta), detail::norm(theta)); };
   const auto near = [&] { return std::max(kNear * size(), kRounding); };
   double slow_step = 0;     // a long one that made |g| little smaller, or one after it once done
   double curvature = kNaN;  // ||H||_2 where it was asked for last
@@ -196,7 +197,7 @@ CriticalPoint find_critical_point(const Objective& given,
         // After slow ones a fast step has to be short: where gradients are rounding one may be fast
         // by chance. A slow one that is short tells nothing there.
         const bool is_slow = there.norm > kFast * here.norm;
-        const double length = step.stableNorm();
+        const double length = detail::norm(step);
         const bool tells = is_slow ? length > near() : slow_step > 0;
         if (tells) slow_step = length;
         approach.add(std::move(step), !is_slow && slow_step == 0);
@@ -222,7 +223,7 @@ CriticalPoint find_critical_point(const Objective& given,
       }
       if (gain > kGoodGain) damping *= std::min(0.1, ratio);
       if (gain < kPoorGain) damping = std::max(4 * damping, kLeastDamping);
-      const double length = step.stableNorm();
+      const double length = detail::norm(step);
       approach.add(std::move(step), ratio <= kFast);
       here = std::move(there);
       if (ratio <= kFast) slow_step = 0;
@@ -237,7 +238,7 @@ CriticalPoint find_critical_point(const Objective& given,
   const bool is_far = here.norm > near() * curvature || slow_step > near();
   const VectorXd rest = approach.rest();
   const double near_degenerate = std::max(kNearDegenerate * size(), kRounding);
-  const bool is_approached = rest.size() > 0 && rest.stableNorm() <= near_degenerate;
+  const bool is_approached = rest.size() > 0 && detail::norm(rest) <= near_degenerate;
   if (is_approached) found.rest = rest;
   return end(is_far && !is_approached ? CriticalPointOutcome::kVanishing
                                       : CriticalPointOutcome::kConverged);

@@ -53,7 +53,7 @@ struct CriticalPoint {
 /// divide by.
 ///
 /// Where |g| / ||H||, which no Newton step is shorter than, is then still above 1e-6 of |theta|,
-/// here or at the start, and above eps, as rounding beside a critical point at 0 is not, or where
+/// here or at the start, and above eps, as rounding near a critical point at 0 is not, or where
 /// the last of these steps is and it or one before left more than a tenth of |g|, the gradient
 /// vanishes with the curvature, as that of a separable cross-entropy does towards infinity,
 /// and no critical point is near. That is converged nevertheless where steps p shrink by a ratio r

@@ -12,6 +12,7 @@
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/executor.h>
+#include <hesscope/core/internal/norms.h>
 #include <hesscope/core/internal/random_numbers.h>
 #include <hesscope/linalg/internal/lapack.h>
 #include <hesscope/spectra/internal/quadrature_calibration.h>
@@ -71,14 +72,14 @@ class Lanczos {
 
   void step(VectorXd w) {
     const Index k = num_steps_++;
-    norm_ = std::max(norm_, w.stableNorm());
+    norm_ = std::max(norm_, detail::norm(w));
     const auto v = basis_.leftCols(k + 1);
     for (int pass = 0; pass < 2; ++pass) {
       const VectorXd within = v.transpose() * w;
       if (pass == 0) diagonal_[k] = within[k];
       w -= v * within;
     }
-    off_diagonal_[k] = w.stableNorm();
+    off_diagonal_[k] = detail::norm(w);
     const bool is_invariant = off_diagonal_[k] <= detail::rounding_band(w.size(), norm_);
     is_done_ = is_invariant || num_steps_ == diagonal_.size();
     if (!is_done_) basis_.col(num_steps_) = w / off_diagonal_[k];

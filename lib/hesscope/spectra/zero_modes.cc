@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/core/internal/norms.h>
 #include <hesscope/linalg/singular_values.h>
 #include <hesscope/spectra/internal/generator_sets.h>
 #include <hesscope/spectra/internal/null_space.h>
@@ -152,7 +153,7 @@ class Explanation {
     for (Index k = 0; k < columns.size(); ++k) {
       const std::size_t f = columns.family[static_cast<std::size_t>(k)];
       ZeroModesOfFamily& family = modes_->families[f];
-      detail::raise(family.flatness_bound, columns.bt_g.col(k).stableNorm());
+      detail::raise(family.flatness_bound, detail::norm(columns.bt_g.col(k)));
       const bool is_last = k + 1 == columns.size();
       if (!is_last && columns.family[static_cast<std::size_t>(k) + 1] == f) continue;
       auto found = detail::null_space(columns, k + 1, *point_, set.parameters);
@@ -315,7 +316,7 @@ ZeroModes explain_zero_modes(const Eigen::Ref<const VectorXd>& theta,
   point.norm = std::ldexp(
       std::max(std::abs(spectrum.smallest.value), std::abs(spectrum.largest.value)), -exponent);
   point.gradient_error = std::max(std::ldexp(options.gradient_error, -exponent),
-                                  kEpsilon * point.gradient.stableNorm());
+                                  kEpsilon * detail::norm(point.gradient));
 
   ZeroModes unknown = without_counts(invariances, Status::kNotComputed);
   unknown.dead = VectorXd::NullaryExpr(n, [&](Index j) { return point.dead(j) ? 1.0 : 0.0; });

@@ -142,7 +142,7 @@ OscillationSection::Outcomes OscillationSection::oscillation(PointAnalysis& poin
   const Objective::ValueAndGradient centre =
       point.objective().value_and_gradient(point.theta() - x * u, point.objective().all_samples());
   const Eigen::VectorXd slope = end.projected_gradient(cluster);
-  const double norm = slope.stableNorm();
+  const double norm = detail::norm(slope);
   const double alpha = 0.0 - slope.dot(centre.gradient);  // no -0
   found[kCentreRate] = {alpha, Status::kOk};
   found[kSquaredOffset] = {x * x, Status::kOk};

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include <hesscope/analyzers/internal/unexplained_inverse.h>
+#include <hesscope/core/internal/norms.h>
 #include <hesscope/spectra/counts.h>
 
 namespace hesscope::detail {
@@ -57,7 +58,7 @@ UnexplainedInverse::UnexplainedInverse(PointAnalysis& point,
   VectorXd hidden_changes = VectorXd::Zero(n);
   const auto is_in_q = (is_small && sizes > counting_band(n, hessian.norm)).eval();
   if (is_in_q.any()) {
-    const double rounding = kEpsilon * hessian.norm * theta.stableNorm();
+    const double rounding = kEpsilon * hessian.norm * detail::norm(theta);
     const Eigen::ArrayXd signs = (of_gradient.array() < 0).select(-1.0, Eigen::ArrayXd::Ones(n));
     const Eigen::ArrayXd far = -(of_gradient.array() + rounding * signs) / lambda.array();
     const VectorXd q = hessian.project(v * is_in_q.select(far, 0.0).matrix());
@@ -109,7 +110,7 @@ NewtonStep newton_step_without_sample(const Objective& objective,
   const std::optional<VectorXd> step = others.solve(hessian.project(weight * gradient).col(0));
   if (!step) return {.status = Status::kUndefinedSingular};
   NewtonStep found{.status = Status::kOk, .change = hessian.project(*step)};
-  const VectorXd u = found.change.stableNormalized();
+  const VectorXd u = detail::normalized(found.change);
   const MatrixXd change = objective.hessian(theta + inverse.step(), sample, {}) - own;
   const double changed = u.dot(inverse.change() * u) - weight * u.dot(change * u);
   if (u.squaredNorm() > 0 && is_undetermined(u.dot(of_others * u), changed)) {

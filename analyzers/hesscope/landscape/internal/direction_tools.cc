@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/core/internal/norms.h>
 #include <hesscope/core/internal/random_numbers.h>
 #include <hesscope/landscape/internal/direction_tools.h>
 
@@ -13,7 +14,7 @@ namespace hesscope::detail {
 Eigen::VectorXd DirectionSource::normal(Eigen::Index n) { return standard_normal(n, 1, engine_); }
 
 Eigen::VectorXd DirectionSource::orthogonal_to(const Eigen::Ref<const Eigen::VectorXd>& d) {
-  const double norm = d.stableNorm();
+  const double norm = detail::norm(d);
   const Eigen::VectorXd unit = d / norm;
   Eigen::VectorXd other = normal(d.size());
   // Twice: what the first projection leaves by rounding, the second takes.
@@ -27,7 +28,7 @@ void normalize(const ParameterBlock& block,
                bool leaves_out_vectors,
                Eigen::VectorXd& direction) {
   const auto scale = [&](Eigen::Index first, Eigen::Index size) {
-    const double norm = theta.segment(first, size).stableNorm();
+    const double norm = detail::norm(theta.segment(first, size));
     direction.segment(first, size) *= norm / direction.segment(first, size).norm();
   };
   const bool is_vector = block.shape.size() <= 1;

@@ -7,6 +7,7 @@
 #include <hesscope/analysis/internal/checkpoint_records.h>
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
+#include <hesscope/core/internal/norms.h>
 #include <hesscope/core/stop_request.h>
 #include <hesscope/landscape/faithfulness.h>
 #include <hesscope/landscape/internal/framing.h>
@@ -170,7 +171,7 @@ Group LandscapeView::make_directions() const {
     for (Eigen::Index k = 0; k < d.cols(); ++k) {
       const std::string name = fmt::format("direction_{}", k + 1);
       answer[name].set(d.col(k));
-      answer[name + "_norm"].set(d.col(k).stableNorm());
+      answer[name + "_norm"].set(detail::norm(d.col(k)));
     }
     if (d.cols() > 1) answer["direction_cosine"].set(cosine(d.col(0), d.col(1)));
     answer.set_rest_missing(Status::kNotComputed);
@@ -187,7 +188,7 @@ void LandscapeView::require_independent(const Eigen::MatrixXd& d) const {
         "{}: `directions` {}: {}", files_[centre_index_].path.string(), options_.directions, what));
   };
   for (Eigen::Index k = 0; k < d.cols(); ++k) {
-    if (!(d.col(k).stableNorm() > 0)) {
+    if (!(detail::norm(d.col(k)) > 0)) {
       refuse(fmt::format(
           "direction_{} ({}) is zero", k + 1, prepared_.descriptions[static_cast<std::size_t>(k)]));
     }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <hesscope/core/constants.h>
+#include <hesscope/core/internal/norms.h>
 #include <hesscope/linalg/positive_definite.h>
 #include <hesscope/paths/internal/orbit.h>
 
@@ -122,7 +123,7 @@ VectorXd nearest_on_orbit(std::span<const AffineGenerator> generators,
                           const ProgressCallback& progress) {
   if (generators.empty()) return theta;
   const auto count = static_cast<Index>(generators.size());
-  double distance = (reference - theta).stableNorm();
+  double distance = detail::norm(reference - theta);
   double damping = kFirstDamping;
   MatrixXd curvature(count, count);
   VectorXd slopes(count);
@@ -157,7 +158,7 @@ VectorXd nearest_on_orbit(std::span<const AffineGenerator> generators,
     const std::optional<VectorXd> step_taken = solve_positive_definite(damped, slopes);
     const VectorXd trial = step_taken ? flowed(generators, *step_taken, theta)
                                       : VectorXd::Constant(theta.size(), kNaN).eval();
-    const double after = (reference - trial).stableNorm();
+    const double after = detail::norm(reference - trial);
     is_new = after < distance;
     if (is_new) {
       theta = trial;

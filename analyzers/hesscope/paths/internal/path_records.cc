@@ -96,7 +96,7 @@ PassSearch search_pass(const Objective& objective,
     return search;
   }
   search.unit = std::max(mean_sample_gradient(objective, at.theta()),
-                         norm(*hessian) * at.theta().stableNorm());
+                         norm(*hessian) * detail::norm(at.theta()));
   at.release();
   const double tolerance =
       std::max(kPassTolerance * search.unit, std::numeric_limits<double>::min());

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include <hesscope/core/internal/norms.h>
 #include <hesscope/paths/internal/unit_matching.h>
 #include <hesscope/spectra/assignment.h>
 
@@ -63,7 +64,7 @@ class Matching {
 
   // In turns, while the points come nearer. @param held  a family that stays as it is.
   void match_in_turns(std::optional<std::size_t> held = std::nullopt) {
-    double distance = (reference_ - theta_).stableNorm();
+    double distance = detail::norm(reference_ - theta_);
     bool is_better = true;
     for (int sweep = 0; sweep < kMaxSweeps && is_better && distance > 0; ++sweep) {
       is_better = false;
@@ -71,7 +72,7 @@ class Matching {
         if (f == held) continue;
         const UnitPlaces best = best_places(f, std::vector<bool>(families_[f].axes.size(), true));
         const VectorXd moved = families_[f].rearranged(theta_, best.sources, best.signs);
-        const double after = (reference_ - moved).stableNorm();
+        const double after = detail::norm(reference_ - moved);
         if (!(after < distance * (1 - kLeastMatchingGain))) continue;
         apply(f, best);
         distance = after;
@@ -112,8 +113,8 @@ class Matching {
         trial.apply(family, swap);
         trial.match_in_turns(family);
         trial.match_in_turns();
-        const double before = (reference_ - theta_).stableNorm();
-        const double after = (reference_ - trial.theta_).stableNorm();
+        const double before = detail::norm(reference_ - theta_);
+        const double after = detail::norm(reference_ - trial.theta_);
         if (!(after < before * (1 - kLeastMatchingGain))) continue;
         theta_ = std::move(trial.theta_);
         moves_ = std::move(trial.moves_);

@@ -14,6 +14,21 @@ Wide scaled_sum_of_squares(const Eigen::Ref<const Eigen::MatrixXd>& x) {
   return ldexp(Wide(squares), 2 * exponent);
 }
 
+Eigen::VectorXd column_norms(const Eigen::Ref<const Eigen::MatrixXd>& x) {
+  Eigen::VectorXd norms(x.cols());
+  for (Eigen::Index j = 0; j < x.cols(); ++j) norms[j] = norm(x.col(j));
+  return norms;
+}
+
+Eigen::VectorXd normalized(const Eigen::Ref<const Eigen::VectorXd>& x) {
+  const double length = norm(x);
+  if (length == 0) return x;
+  if (length >= 0x1p-900 && std::isfinite(length)) return x / length;
+  // One whose norm has all its digits.
+  const Eigen::VectorXd scaled = (length < 1 ? 0x1p200 : 0x1p-32) * x;
+  return scaled / norm(scaled);
+}
+
 Wide wide_dot(const Eigen::Ref<const Eigen::VectorXd>& a,
               const Eigen::Ref<const Eigen::VectorXd>& b) {
   Wide result;

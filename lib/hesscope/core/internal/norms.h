@@ -6,8 +6,8 @@
 // overflows above 1e154, so that a gradient of 1e-235 looks stationary. Here a plain sum is taken
 // where it is in the safe range, and scaled by a power of two (squares) or added up as Wide
 // (products) where it is not: ordinary results have the bits of Eigen's norm() and dot(), and the
-// others those that they would have if the range of double had no end. Eigen's stableNorm(), which
-// always scales, has the same range and other last bits.
+// others those that they would have if the range of double had no end. Eigen's stableNorm() has the
+// same range, but may take a vector of zeros and NaN for zero.
 #pragma once
 
 #include <algorithm>
@@ -52,6 +52,12 @@ double norm(const Eigen::MatrixBase<Derived>& x) {
   const double plain = x.squaredNorm();
   return is_in_safe_range(plain) ? std::sqrt(plain) : sqrt(scaled_sum_of_squares(x)).value();
 }
+
+/// Of each column.
+Eigen::VectorXd column_norms(const Eigen::Ref<const Eigen::MatrixXd>& x);
+
+/// x / |x|, of a finite x of any size; x itself if it is 0.
+Eigen::VectorXd normalized(const Eigen::Ref<const Eigen::VectorXd>& x);
 
 /// sum a_i b_i with an error below (number of entries) eps sum |a_i b_i|, whatever single products
 /// are.

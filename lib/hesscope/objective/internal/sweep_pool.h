@@ -4,13 +4,12 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
-#include <utility>
 #include <vector>
 
 #include <hesscope/autodiff/line_sweep.h>
 #include <hesscope/autodiff/sweep.h>
 #include <hesscope/autodiff/third_order_sweep.h>
+#include <hesscope/core/internal/pool.h>
 
 namespace hesscope::detail {
 
@@ -21,28 +20,24 @@ struct Workspace {
   std::unique_ptr<LineSweep> lines;              ///< once those along lines were
 };
 
-/// Workspaces, as many as are ever used at once.
 class SweepPool {
  public:
-  SweepPool(const Graph& graph, InstructionSet set) : graph_(&graph), set_(set) {}
+  SweepPool(const Graph& graph, InstructionSet set)
+      : graph_(&graph), set_(set), pool_([&graph, set] {
+          return Workspace{.sweep = Sweep::create(graph, set),
+                           .records = {},
+                           .third_order = nullptr,
+                           .lines = nullptr};
+        }) {}
 
   template <typename F>
   auto with_workspace(F use) {
-    Workspace workspace = take();
-
-    struct Return {
-      SweepPool* pool;
-      Workspace* workspace;
-
-      ~Return() { pool->put(std::move(*workspace)); }
-    } give_back{this, &workspace};
-
-    return use(workspace);
+    return pool_.with(use);
   }
 
   template <typename F>
   auto with_sweep(F use) {
-    return with_workspace([&](Workspace& workspace) { return use(*workspace.sweep); });
+    return pool_.with([&](Workspace& workspace) { return use(*workspace.sweep); });
   }
 
   template <typename F>
@@ -59,37 +54,16 @@ class SweepPool {
   // With a workspace's sweep that is made when first asked for.
   template <typename S, typename F>
   auto with_made(std::unique_ptr<S> Workspace::*member, F use) {
-    return with_workspace([&](Workspace& workspace) {
+    return pool_.with([&](Workspace& workspace) {
       std::unique_ptr<S>& sweep = workspace.*member;
       if (sweep == nullptr) sweep = S::create(*graph_, set_);
       return use(*sweep);
     });
   }
 
-  Workspace take() {
-    {
-      const std::lock_guard lock(mutex_);
-      if (!idle_.empty()) {
-        Workspace workspace = std::move(idle_.back());
-        idle_.pop_back();
-        return workspace;
-      }
-    }
-    return {.sweep = Sweep::create(*graph_, set_),
-            .records = {},
-            .third_order = nullptr,
-            .lines = nullptr};
-  }
-
-  void put(Workspace workspace) {
-    const std::lock_guard lock(mutex_);
-    idle_.push_back(std::move(workspace));
-  }
-
   const Graph* graph_;
   InstructionSet set_;
-  std::mutex mutex_;
-  std::vector<Workspace> idle_;
+  Pool<Workspace> pool_;
 };
 
 }  // namespace hesscope::detail

@@ -128,7 +128,7 @@ GeneratorColumns generator_columns(const GeneratorSet& set,
     for (const auto& entry : generator.constant) {
       if (!point.dead(entry.row)) u[row(entry.row)] += entry.value;
     }
-    const double norm = u.stableNorm();
+    const double norm = detail::norm(u);
     if (!(norm > 0.0)) continue;
     u /= norm;
     bt_g /= norm;

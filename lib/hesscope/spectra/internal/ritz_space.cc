@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <optional>
 
+#include <hesscope/core/internal/norms.h>
 #include <hesscope/linalg/internal/lapack.h>
 #include <hesscope/spectra/internal/ritz_space.h>
 
@@ -13,7 +14,7 @@ using Eigen::VectorXd;
 VectorXd residual_norms(const MatrixXd& v, const MatrixXd& h_times_v, const VectorXd& theta) {
   const MatrixXd errors = h_times_v - v * theta.asDiagonal();
   VectorXd norms(theta.size());
-  for (Index j = 0; j < norms.size(); ++j) norms[j] = errors.col(j).stableNorm();
+  for (Index j = 0; j < norms.size(); ++j) norms[j] = detail::norm(errors.col(j));
   return norms;
 }
 
