@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <optional>
 #include <unordered_set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -9,6 +10,8 @@
 #include <hesscope/core/parameter_block.h>
 #include <hesscope/core/printable.h>
 #include <hesscope/core/shape.h>
+#include <hesscope/core/suggest.h>
+#include <hesscope/core/wildcard.h>
 
 namespace hesscope {
 Eigen::Index require_blocks(std::string_view function, std::span<const ParameterBlock> blocks) {
@@ -45,6 +48,31 @@ void require_blocks(std::string_view function,
   if (found == num_parameters) return;
   throw PreconditionError(fmt::format(
       "{}: parameter blocks hold {} parameters, expected {}", function, found, num_parameters));
+}
+
+Eigen::Index append_block(std::vector<ParameterBlock>& blocks, ParameterBlock block) {
+  block.offset = blocks.empty() ? 0 : blocks.back().offset + blocks.back().size;
+  blocks.push_back(std::move(block));
+  return blocks.back().offset;
+}
+
+std::vector<bool> blocks_matching(std::span<const ParameterBlock> blocks,
+                                  std::span<const std::string> patterns) {
+  std::vector<bool> matching(blocks.size());
+  for (const std::string& pattern : patterns) {
+    bool is_used = false;
+    for (std::size_t b = 0; b < blocks.size(); ++b) {
+      if (!matches_wildcard(pattern, blocks[b].name)) continue;
+      matching[b] = true;
+      is_used = true;
+    }
+    if (is_used) continue;
+    std::vector<std::string> names;
+    for (const ParameterBlock& block : blocks) names.push_back(block.name);
+    throw ConfigError(
+        fmt::format("no parameter is named '{}'{}", pattern, did_you_mean(pattern, names)));
+  }
+  return matching;
 }
 
 }  // namespace hesscope

@@ -19,16 +19,26 @@ struct ParameterBlock {
   Eigen::Index size = 0;
 };
 
-/// What whoever is given blocks takes for granted: that they follow one another from 0, each as
-/// large as its shape says, under names of UTF-8 text without control characters, no two the same.
+/// Checks what every user of blocks assumes: that they follow one another from 0, each as large as
+/// its shape says, under names of UTF-8 text without control characters, no two the same.
 /// @param function  that was given them, for the message.
 /// @returns the number of parameters in them.
 /// @throws PreconditionError naming the function and the block.
 Eigen::Index require_blocks(std::string_view function, std::span<const ParameterBlock> blocks);
 
-/// The same, and that they hold so many parameters.
+/// The same, and that they hold num_parameters parameters.
 void require_blocks(std::string_view function,
                     std::span<const ParameterBlock> blocks,
                     Eigen::Index num_parameters);
+
+/// Puts a block behind the last one, whatever its offset was.
+/// @returns its offset there.
+Eigen::Index append_block(std::vector<ParameterBlock>& blocks, ParameterBlock block);
+
+/// Which blocks a list of patterns names, as matches_wildcard() reads them: `*` stands for any
+/// characters, `?` for one.
+/// @throws ConfigError naming a pattern that no block's name matches, with the nearest name.
+std::vector<bool> blocks_matching(std::span<const ParameterBlock> blocks,
+                                  std::span<const std::string> patterns);
 
 }  // namespace hesscope

@@ -2,6 +2,12 @@
 #include <hesscope/core/wildcard.h>
 
 namespace hesscope {
+namespace {
+
+// Of UTF-8, a byte that is not the first of its character.
+bool continues_character(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
+
+}  // namespace
 
 bool matches_wildcard(std::string_view pattern, std::string_view text) {
   std::size_t p = 0;
@@ -12,6 +18,10 @@ bool matches_wildcard(std::string_view pattern, std::string_view text) {
     if (p < pattern.size() && pattern[p] == '*') {
       star = p++;
       after = t;
+    } else if (p < pattern.size() && pattern[p] == '?') {
+      ++p;
+      do ++t;
+      while (t < text.size() && continues_character(text[t]));
     } else if (p < pattern.size() && pattern[p] == text[t]) {
       ++p;
       ++t;

@@ -3,14 +3,11 @@
 #include <cmath>
 #include <utility>
 
-#include <fnmatch.h>
-
 #include <fmt/format.h>
 
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/internal/exact_integers.h>
-#include <hesscope/core/suggest.h>
 #include <hesscope/optim/clipping.h>
 #include <hesscope/optim/training_run.h>
 
@@ -165,25 +162,6 @@ void TrainingRun::resume(std::int64_t num_steps,
   batch_loss_ = kNaN;
   num_above_ = 0;
   has_diverged_ = false;
-}
-
-std::vector<bool> blocks_matching(std::span<const ParameterBlock> blocks,
-                                  std::span<const std::string> patterns) {
-  std::vector<bool> matching(blocks.size());
-  for (const std::string& pattern : patterns) {
-    bool is_used = false;
-    for (std::size_t b = 0; b < blocks.size(); ++b) {
-      if (::fnmatch(pattern.c_str(), blocks[b].name.c_str(), 0) != 0) continue;
-      matching[b] = true;
-      is_used = true;
-    }
-    if (is_used) continue;
-    std::vector<std::string> names;
-    for (const ParameterBlock& block : blocks) names.push_back(block.name);
-    throw ConfigError(
-        fmt::format("no parameter is named '{}'{}", pattern, did_you_mean(pattern, names)));
-  }
-  return matching;
 }
 
 }  // namespace hesscope

@@ -98,9 +98,4 @@ class TrainingRun {
   bool has_diverged_ = false;
 };
 
-/// Which blocks a list of patterns names: `*` stands for any characters, `?` for one.
-/// @throws ConfigError naming a pattern that no block's name matches, with the nearest name.
-std::vector<bool> blocks_matching(std::span<const ParameterBlock> blocks,
-                                  std::span<const std::string> patterns);
-
 }  // namespace hesscope
