@@ -282,6 +282,21 @@ TEST(Settings, RefusesARealNumberOutsideItsRangeAndAcceptsTheEnds) {
   EXPECT_FALSE(RealRange().contains(HUGE_VAL));
 }
 
+TEST(Settings, SayWhichNumbersARangeHas) {
+  EXPECT_EQ(kNonNegative.to_string(), "at least 0");
+  EXPECT_EQ(kPositive.to_string(), "above 0");
+  EXPECT_EQ(kBelowOne.to_string(), "at least 0 and below 1");
+  EXPECT_EQ(kFinite.to_string(), "finite");
+  EXPECT_EQ((RealRange{.maximum = 5, .excludes_minimum = true}).to_string(),
+            "above 0 and at most 5");
+  EXPECT_TRUE(kBelowOne.contains(0) && kBelowOne.contains(0.999));
+  EXPECT_FALSE(kBelowOne.contains(1) || kBelowOne.contains(-1e-300) || kBelowOne.contains(NAN));
+  EXPECT_TRUE(kPositive.contains(5e-324));
+  EXPECT_FALSE(kPositive.contains(0) || kPositive.contains(HUGE_VAL));
+  EXPECT_TRUE(kFinite.contains(-1e308));
+  EXPECT_FALSE(kFinite.contains(-HUGE_VAL) || kFinite.contains(NAN));
+}
+
 TEST(Settings, RefusesLaterWhatItHasTaken) {
   const auto refusal = [](const std::map<std::string, std::string>& locations,
                           const std::string& key) {

@@ -262,7 +262,7 @@ TEST(ModelKindCreate, TakesTheGammaLawWithItsTwoNumbersAlone) {
       [&] {
         with({{"covariates", text("gamma")}, {"gamma_shape", 0.0}, {"gamma_scale", 1.0}});
       },
-      "'gamma_shape' must be positive and finite, got 0");
+      "'gamma_shape' must be above 0, got 0");
 }
 
 TEST(ModelKindBuild, NamesWhatDoesNotFitTheClassifier) {

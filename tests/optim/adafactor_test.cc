@@ -24,6 +24,18 @@ TEST(Adafactor, IsExactOnOuterProducts) {
   EXPECT_LE(distance(rule->step(g, g), vector({-1, 1, -1, 1, -1, 1})), 1e-14);
 }
 
+// The product of a row's and a column's mean of 1e-170 is 0.
+TEST(Adafactor, BearsTheSmallestEpsilon) {
+  const std::vector<ParameterBlock> blocks = {
+      {.name = "W", .shape = {2, 2}, .offset = 0, .size = 4}};
+  const VectorXd g = vector({1, 0, 0, 0});
+  const auto rule =
+      make_update_rule("adafactor", {{"scale-by-parameters", false}, {"epsilon1", 1e-170}}, blocks);
+  const VectorXd u = rule->step(g, g);
+  EXPECT_TRUE(u.allFinite());
+  EXPECT_NEAR(u[0], -1, 1e-15);
+}
+
 TEST(Adafactor, ScalesAnUpdateByItsParameters) {
   const VectorXd g = vector({1, 1, 1, 1, 1, 1});
   const auto size_of_update = [&](double theta, double epsilon2) {

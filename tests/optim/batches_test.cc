@@ -249,6 +249,11 @@ TEST(InitialParameters, OfABiasHaveTheFanInOfItsWeight) {
   EXPECT_NEAR(theta.tail(200).squaredNorm() / 200, 0.25 * 0.25 / 3, 0.004);
 }
 
+TEST(InitialParameters, AreZeroWhereThereAreNoInputs) {
+  const std::vector<ParameterBlock> blocks = {{"a.weight", {3, 0}, 0, 0}, {"a.bias", {3}, 0, 3}};
+  EXPECT_EQ(initial_parameters(blocks, {distribution("fan-in-uniform"), {}}, 1), VectorXd::Zero(3));
+}
+
 // Kernels of a convolution with 3 channels, 2 x 4 each; what is a stack of matrices has their
 // columns.
 TEST(InitialParameters, OfAKernelHaveAllInputsOfAnOutput) {

@@ -149,7 +149,7 @@ TEST(Muon, RefusesNamesThatNoBlockHas) {
       [] {
         make_update_rule("muon", {{"momentum", 1.0}}, mixed_blocks());
       },
-      "'momentum' must be in [0, 1)");
+      "'momentum' must be at least 0 and below 1, got 1");
 }
 
 }  // namespace

@@ -214,7 +214,7 @@ TEST(UpdateRuleRegistry, RefusesNumbersOutOfTheirRange) {
         [&] {
           make_update_rule(rule, {{key, value}}, mixed_blocks());
         },
-        "'" + key + "' must be in [");
+        "'" + key + "' must be at least");
   };
   for (const auto& [rule, key] : {std::pair("sgd", "momentum"),
                                   std::pair("sgd", "dampening"),

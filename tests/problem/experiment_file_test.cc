@@ -263,7 +263,9 @@ TEST_F(ExperimentFileTest, RefusesWhatCannotBe) {
                         "learning_rates = [0.1, 1]\n"),
                19,
                {"there are two runs named 'a-1'"});
-  expect_error(with_run(kRun + "momentum = 1.5\n"), 14, {"'momentum' must be in [0, 1), got 1.5"});
+  expect_error(with_run(kRun + "momentum = 1.5\n"),
+               18,
+               {"'momentum' must be at least 0 and below 1, got 1.5"});
   expect_error(with_run("run = 3\n"), 14, {"unknown key 'run' in [training]"});
   expect_error(kModel + kData + kStart + "[initialization.blocks]\nx = 3\n" + kTraining + kRun,
                12,

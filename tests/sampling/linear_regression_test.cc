@@ -225,7 +225,7 @@ TEST(LinearRegression, ChecksItsKeys) {
       [&] {
         make({{"covariates", gamma}, {"gamma_shape", -0.1}, {"gamma_scale", 10.0}});
       },
-      "'gamma_shape' must be positive and finite, got -0.1");
+      "'gamma_shape' must be above 0, got -0.1");
   test::expect_refusal<ConfigError>(
       [&] {
         make({{"dimension", std::int64_t{0}}});

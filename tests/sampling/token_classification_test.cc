@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -99,7 +100,11 @@ TEST(TokenClassification, ChecksItsKeys) {
       },
       "'vocabulary' must be between 2");
   test::expect_refusal([] { TokenClassification({.vocabulary = 0}); }, "needs features");
-  test::expect_refusal([] { TokenClassification({.strength = -1}); }, "strength > 0");
+  test::expect_refusal([] { TokenClassification({.strength = -1}); }, "strength above 0");
+  test::expect_refusal<ConfigError>([&] { make({{"strength", 1e7}}); }, "'strength'");
+  std::vector<double> record(11);
+  make({{"strength", 1e6}})->draw(0, Stream::kTask, 0, record);
+  EXPECT_EQ(std::accumulate(record.begin(), record.begin() + 10, 0.0), 4);  // tokens and places
 }
 
 }  // namespace

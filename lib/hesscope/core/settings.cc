@@ -14,9 +14,15 @@
 namespace hesscope {
 
 std::string RealRange::to_string() const {
-  return maximum == std::numeric_limits<double>::max()
-             ? fmt::format("at least {}", minimum)
-             : fmt::format("between {} and {}", minimum, maximum);
+  using Limits = std::numeric_limits<double>;
+  const bool has_maximum = maximum != Limits::max();
+  if (minimum == Limits::lowest() && !has_maximum) return "finite";
+  if (has_maximum && !excludes_minimum && !excludes_maximum) {
+    return fmt::format("between {} and {}", minimum, maximum);
+  }
+  const std::string lower = fmt::format("{} {}", excludes_minimum ? "above" : "at least", minimum);
+  if (!has_maximum) return lower;
+  return fmt::format("{} and {} {}", lower, excludes_maximum ? "below" : "at most", maximum);
 }
 
 std::string_view to_string(SettingKey::Type type) {

@@ -33,12 +33,22 @@ using SettingValue = std::variant<bool,
 struct RealRange {
   double minimum = 0;
   double maximum = std::numeric_limits<double>::max();
+  bool excludes_minimum = false;
+  bool excludes_maximum = false;
 
-  bool contains(double x) const { return x >= minimum && x <= maximum; }
+  bool contains(double x) const {
+    return (excludes_minimum ? x > minimum : x >= minimum) &&
+           (excludes_maximum ? x < maximum : x <= maximum);
+  }
 
-  /// "at least 0", "between 0 and 1".
+  /// "at least 0", "between 0 and 1", "at least 0 and below 1", "above 0", "finite".
   std::string to_string() const;
 };
+
+inline constexpr RealRange kPositive{.excludes_minimum = true};
+inline constexpr RealRange kNonNegative{};
+inline constexpr RealRange kBelowOne{.maximum = 1, .excludes_maximum = true};  ///< [0, 1)
+inline constexpr RealRange kFinite{.minimum = std::numeric_limits<double>::lowest()};
 
 /// One key a component accepts.
 struct SettingKey {
@@ -78,9 +88,9 @@ class Settings {
 
   /// Checks every value against the declaration and fills in fallbacks.
   /// @throws ConfigError naming the key: unknown (with the nearest known one), wrong type, not
-  ///         among the choices, out of range, or required and absent. `location(key)` supplies the
-  ///         place ("problem.toml:3") put before the message; an empty key asks for the place of
-  ///         the whole.
+  ///         among the choices, out of range, or required and absent.
+  /// @param locations  the place of each key ("problem.toml:3"), put before the message; that of
+  ///                   the whole under the empty key.
   static Settings checked(const std::map<std::string, SettingValue>& values,
                           std::span<const SettingKey> keys,
                           const std::string& context,
@@ -96,8 +106,8 @@ class Settings {
   const std::vector<double>& reals(const std::string& key) const;
   const SettingTable& table(const std::string& key) const;
 
-  /// @throws ConfigError "PLACE: WHAT", always, with the place that checked() was told of the key
-  ///         (or of the whole); without one, WHAT alone.
+  /// @throws ConfigError "PLACE: WHAT", always, with the place given to checked() for the key (or for
+  ///         the whole); without one, WHAT alone.
   [[noreturn]] void refuse(const std::string& key, const std::string& what) const;
 
   /// All values, fallbacks included, in the order of their names.

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include <hesscope/core/constants.h>
+#include <hesscope/core/internal/norms.h>
 #include <hesscope/optim/adafactor.h>
 #include <hesscope/optim/internal/rule_settings.h>
 
@@ -21,7 +22,7 @@ struct AdafactorOptions {
 };
 
 double root_mean_square(const Eigen::Ref<const Eigen::VectorXd>& block) {
-  return block.stableNorm() / std::sqrt(static_cast<double>(block.size()));
+  return detail::norm(block) / std::sqrt(static_cast<double>(block.size()));
 }
 
 // A block as a stack of matrices, and where what it remembers stands.
@@ -42,21 +43,12 @@ struct Layout {
   std::vector<ParameterBlock> vectors;
 };
 
-Eigen::Index append(std::vector<ParameterBlock>& layout,
-                    const ParameterBlock& block,
-                    const std::vector<std::int64_t>& shape,
-                    Eigen::Index size) {
-  const Eigen::Index offset = layout.empty() ? 0 : layout.back().offset + layout.back().size;
-  layout.push_back({block.name, shape, offset, size});
-  return offset;
-}
-
 Layout layout_of(std::span<const ParameterBlock> blocks) {
   Layout layout;
   for (const ParameterBlock& block : blocks) {
     Stack stack{.offset = block.offset, .size = block.size};
     if (block.shape.size() < 2 || block.size == 0) {
-      stack.first = append(layout.vectors, block, block.shape, block.size);
+      stack.first = append_block(layout.vectors, block);
     } else {
       std::vector<std::int64_t> row_shape = block.shape;
       std::vector<std::int64_t> col_shape = block.shape;
@@ -64,8 +56,10 @@ Layout layout_of(std::span<const ParameterBlock> blocks) {
       col_shape.erase(col_shape.end() - 2);
       stack.cols = block.shape.back();
       stack.rows = row_shape.back();
-      stack.first_row = append(layout.rows, block, row_shape, block.size / stack.cols);
-      stack.first_col = append(layout.cols, block, col_shape, block.size / stack.rows);
+      stack.first_row = append_block(
+          layout.rows, {.name = block.name, .shape = row_shape, .size = block.size / stack.cols});
+      stack.first_col = append_block(
+          layout.cols, {.name = block.name, .shape = col_shape, .size = block.size / stack.rows});
     }
     layout.stacks.push_back(stack);
   }
@@ -125,9 +119,9 @@ class Adafactor final : public UpdateRule {
       const RowMajor d = g.array().square() + options_.epsilon1;
       r = b * r + (1 - b) * d.rowwise().sum();
       c = b * c + (1 - b) * d.colwise().sum().transpose();
-      // The quotient first: the product of two tiny sums could underflow.
-      const Eigen::VectorXd share = r / r.sum();
-      g.array() /= (share * c.transpose()).array().sqrt();
+      // Roots first: the product of two tiny sums could underflow.
+      const Eigen::VectorXd roots = (r / r.sum()).cwiseSqrt();
+      g.array() /= (roots * c.cwiseSqrt().transpose()).array();
     }
   }
 
@@ -141,25 +135,24 @@ class Adafactor final : public UpdateRule {
 }  // namespace
 
 UpdateRuleKind adafactor_kind() {
+  constexpr RealRange kNormal{.minimum = std::numeric_limits<double>::min()};
   return {
       .name = "adafactor",
       .summary = "second moments factored over rows and columns",
-      .keys = {detail::real_key("decay-exponent", 0.8, "c in the decay 1 - t^-c"),
-               detail::real_key("epsilon1", 1e-30, "added to squared gradients"),
-               detail::real_key("epsilon2", 1e-3, "smallest scale of a block's parameters"),
+      .keys = {detail::weight_key("decay-exponent", 0.8, "c in the decay 1 - t^-c"),
+               detail::real_key("epsilon1", 1e-30, "added to squared gradients", kNormal),
+               detail::weight_key("epsilon2", 1e-3, "smallest scale of a block's parameters"),
                detail::real_key(
-                   "clip-threshold", 1, "largest root mean square of a block's update"),
+                   "clip-threshold", 1, "largest root mean square of a block's update", kNormal),
                detail::flag_key("scale-by-parameters",
                                 true,
                                 "whether updates are relative to the size of the parameters")},
       .create = [](const Settings& settings, std::span<const ParameterBlock> blocks) {
-        constexpr double kSmallest = std::numeric_limits<double>::min();
-        const AdafactorOptions options = {
-            .decay_exponent = detail::weight_from(settings, "decay-exponent"),
-            .epsilon1 = detail::real_from(settings, "epsilon1", kSmallest, kInfinity),
-            .epsilon2 = detail::weight_from(settings, "epsilon2"),
-            .clip_threshold = detail::real_from(settings, "clip-threshold", kSmallest, kInfinity),
-            .is_scaled = settings.boolean("scale-by-parameters")};
+        const AdafactorOptions options = {.decay_exponent = settings.real("decay-exponent"),
+                                          .epsilon1 = settings.real("epsilon1"),
+                                          .epsilon2 = settings.real("epsilon2"),
+                                          .clip_threshold = settings.real("clip-threshold"),
+                                          .is_scaled = settings.boolean("scale-by-parameters")};
         return std::make_unique<Adafactor>(options, blocks);
       }};
 }

@@ -50,17 +50,16 @@ UpdateRuleKind kind(const std::string& name,
   return {
       .name = name,
       .summary = summary,
-      .keys = {detail::real_key("beta1", 0.9, "decay of the average of gradients"),
-               detail::real_key("beta2", 0.999, "decay of the average of squared gradients"),
-               detail::real_key("epsilon", 1e-8, "added to the root of the latter"),
+      .keys = {detail::decay_key("beta1", 0.9, "decay of the average of gradients"),
+               detail::decay_key("beta2", 0.999, "decay of the average of squared gradients"),
+               detail::weight_key("epsilon", 1e-8, "added to the root of the latter"),
                weight_decay},
       .create = [is_decoupled](const Settings& settings, std::span<const ParameterBlock> blocks) {
-        const AdamOptions options = {
-            .decays = {.beta1 = detail::decay_from(settings, "beta1"),
-                       .beta2 = detail::decay_from(settings, "beta2"),
-                       .epsilon = detail::weight_from(settings, "epsilon")},
-            .weight_decay = detail::weight_from(settings, "weight-decay"),
-            .is_decoupled = is_decoupled};
+        const AdamOptions options = {.decays = {.beta1 = settings.real("beta1"),
+                                                .beta2 = settings.real("beta2"),
+                                                .epsilon = settings.real("epsilon")},
+                                     .weight_decay = settings.real("weight-decay"),
+                                     .is_decoupled = is_decoupled};
         return std::make_unique<Adam>(options, blocks);
       }};
 }
@@ -70,14 +69,14 @@ UpdateRuleKind kind(const std::string& name,
 UpdateRuleKind adam_kind() {
   return kind("adam",
               "Adam",
-              detail::real_key("weight-decay", 0, "times theta, added to the gradient"),
+              detail::weight_key("weight-decay", 0, "times theta, added to the gradient"),
               false);
 }
 
 UpdateRuleKind adamw_kind() {
   return kind("adamw",
               "Adam with decoupled weight decay",
-              detail::real_key("weight-decay", 0.01, "times theta, subtracted from the update"),
+              detail::weight_key("weight-decay", 0.01, "times theta, subtracted from the update"),
               true);
 }
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <hesscope/core/error.h>
 #include <hesscope/optim/gradient_descent.h>
 #include <hesscope/optim/internal/rule_settings.h>
 
@@ -70,18 +69,17 @@ UpdateRuleKind gd_kind() {
 UpdateRuleKind sgd_kind() {
   return {.name = "sgd",
           .summary = "gradient descent with momentum",
-          .keys = {detail::real_key("momentum", 0.9, "share of the last update that is kept"),
-                   detail::real_key("dampening", 0, "share of the gradient left out of momentum"),
-                   detail::real_key("weight-decay", 0, "times theta, added to the gradient"),
+          .keys = {detail::decay_key("momentum", 0.9, "share of the last update that is kept"),
+                   detail::decay_key("dampening", 0, "share of the gradient left out of momentum"),
+                   detail::weight_key("weight-decay", 0, "times theta, added to the gradient"),
                    detail::flag_key("nesterov", false, "whether momentum is Nesterov's")},
           .create = [](const Settings& settings, std::span<const ParameterBlock> blocks) {
-            const SgdOptions options = {
-                .momentum = detail::decay_from(settings, "momentum"),
-                .dampening = detail::decay_from(settings, "dampening"),
-                .weight_decay = detail::weight_from(settings, "weight-decay"),
-                .is_nesterov = settings.boolean("nesterov")};
+            const SgdOptions options = {.momentum = settings.real("momentum"),
+                                        .dampening = settings.real("dampening"),
+                                        .weight_decay = settings.real("weight-decay"),
+                                        .is_nesterov = settings.boolean("nesterov")};
             if (options.is_nesterov && (options.momentum == 0 || options.dampening != 0)) {
-              throw ConfigError("'nesterov' needs a 'momentum' and no 'dampening'");
+              settings.refuse("nesterov", "'nesterov' needs a 'momentum' and no 'dampening'");
             }
             return std::make_unique<Sgd>(options, blocks);
           }};

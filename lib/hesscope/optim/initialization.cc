@@ -9,18 +9,18 @@
 
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
+#include <hesscope/core/parameter_block.h>
+#include <hesscope/core/settings.h>
 #include <hesscope/optim/initialization.h>
-#include <hesscope/optim/internal/rule_settings.h>
-#include <hesscope/optim/training_run.h>
 #include <hesscope/sampling/random_stream.h>
 
 namespace hesscope {
 namespace {
 
-constexpr double kLowest = std::numeric_limits<double>::lowest();
-
-SettingKey required_real(const std::string& name, const std::string& meaning) {
-  return {.name = name, .type = SettingKey::Type::kReal, .meaning = meaning};
+SettingKey required_real(const std::string& name,
+                         const std::string& meaning,
+                         const RealRange& range) {
+  return {.name = name, .type = SettingKey::Type::kReal, .meaning = meaning, .range = range};
 }
 
 constexpr const char* kWeight = ".weight";
@@ -56,9 +56,9 @@ using FanIn = std::function<std::int64_t()>;
 InitialDistributionKind normal_kind() {
   return {.name = "normal",
           .summary = "N(0, std^2)",
-          .keys = {required_real("std", "standard deviation")},
+          .keys = {required_real("std", "standard deviation", kNonNegative)},
           .draw = [](const Settings& settings, const FanIn&, RandomStream& stream, auto out) {
-            const double deviation = detail::weight_from(settings, "std");
+            const double deviation = settings.real("std");
             stream.normal(out);
             for (double& x : out) x *= deviation;
           }};
@@ -67,10 +67,14 @@ InitialDistributionKind normal_kind() {
 InitialDistributionKind uniform_kind() {
   return {.name = "uniform",
           .summary = "U[low, high)",
-          .keys = {required_real("low", "smallest value"), required_real("high", "largest value")},
+          .keys = {required_real("low", "smallest value", kFinite),
+                   required_real("high", "largest value", kFinite)},
           .draw = [](const Settings& settings, const FanIn&, RandomStream& stream, auto out) {
-            const double low = detail::real_from(settings, "low", kLowest, kInfinity);
-            const double high = detail::real_from(settings, "high", low, kInfinity);
+            const double low = settings.real("low");
+            const double high = settings.real("high");
+            if (high < low) {
+              settings.refuse("high", fmt::format("'high' must be at least 'low', got {}", high));
+            }
             fill_uniform(low, high, stream, out);
           }};
 }
@@ -80,10 +84,11 @@ InitialDistributionKind fan_in_uniform_kind() {
           .summary =
               "U[-b, b) with b = 1 / sqrt(columns), as PyTorch's layers, stored (outputs, "
               "inputs), have it; of a kernel NAME.weight 1 / sqrt(inputs of an output); a "
-              "vector NAME.bias takes that of NAME.weight",
+              "vector NAME.bias takes that of NAME.weight; 0 where there are no inputs",
           .keys = {},
           .draw = [](const Settings&, const FanIn& fan_in, RandomStream& stream, auto out) {
-            const double bound = 1 / std::sqrt(static_cast<double>(fan_in()));
+            const auto inputs = static_cast<double>(fan_in());
+            const double bound = inputs == 0 ? 0 : 1 / std::sqrt(inputs);
             fill_uniform(-bound, bound, stream, out);
           }};
 }
@@ -91,9 +96,9 @@ InitialDistributionKind fan_in_uniform_kind() {
 InitialDistributionKind constant_kind() {
   return {.name = "constant",
           .summary = "one number",
-          .keys = {required_real("value", "of every entry")},
+          .keys = {required_real("value", "of every entry", kFinite)},
           .draw = [](const Settings& settings, const FanIn&, RandomStream&, auto out) {
-            const double value = detail::real_from(settings, "value", kLowest, kInfinity);
+            const double value = settings.real("value");
             std::fill(out.begin(), out.end(), value);
           }};
 }

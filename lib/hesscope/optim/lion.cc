@@ -38,18 +38,18 @@ class Lion final : public UpdateRule {
 }  // namespace
 
 UpdateRuleKind lion_kind() {
-  return {.name = "lion",
-          .summary = "the sign of an average of gradients",
-          .keys = {detail::real_key("beta1", 0.9, "weight of the average in the update"),
-                   detail::real_key("beta2", 0.99, "decay of the average of gradients"),
-                   detail::real_key("weight-decay", 0, "times theta, subtracted from the update")},
-          .create = [](const Settings& settings, std::span<const ParameterBlock> blocks) {
-            const LionOptions options = {
-                .beta1 = detail::decay_from(settings, "beta1"),
-                .beta2 = detail::decay_from(settings, "beta2"),
-                .weight_decay = detail::weight_from(settings, "weight-decay")};
-            return std::make_unique<Lion>(options, blocks);
-          }};
+  return {
+      .name = "lion",
+      .summary = "the sign of an average of gradients",
+      .keys = {detail::decay_key("beta1", 0.9, "weight of the average in the update"),
+               detail::decay_key("beta2", 0.99, "decay of the average of gradients"),
+               detail::weight_key("weight-decay", 0, "times theta, subtracted from the update")},
+      .create = [](const Settings& settings, std::span<const ParameterBlock> blocks) {
+        const LionOptions options = {.beta1 = settings.real("beta1"),
+                                     .beta2 = settings.real("beta2"),
+                                     .weight_decay = settings.real("weight-decay")};
+        return std::make_unique<Lion>(options, blocks);
+      }};
 }
 
 }  // namespace hesscope

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include <hesscope/core/internal/norms.h>
+#include <hesscope/core/parameter_block.h>
 #include <hesscope/optim/internal/adam_direction.h>
 #include <hesscope/optim/internal/rule_settings.h>
 #include <hesscope/optim/muon.h>
-#include <hesscope/optim/training_run.h>
 
 namespace hesscope {
 namespace {
@@ -46,12 +46,6 @@ struct MuonLayout {
   std::vector<ParameterBlock> matrices;
   std::vector<ParameterBlock> others;
 };
-
-Eigen::Index append_block(std::vector<ParameterBlock>& layout, ParameterBlock block) {
-  block.offset = layout.empty() ? 0 : layout.back().offset + layout.back().size;
-  layout.push_back(std::move(block));
-  return layout.back().offset;
-}
 
 // A stack's matrices are its last two dimensions, a kernel is one matrix of its first by all
 // others.
@@ -167,7 +161,7 @@ UpdateRuleKind muon_kind() {
   return {
       .name = "muon",
       .summary = "orthogonalised momentum for matrices, AdamW for the rest",
-      .keys = {detail::real_key("momentum", 0.95, "share of the memory of matrices that is kept"),
+      .keys = {detail::decay_key("momentum", 0.95, "share of the memory of matrices that is kept"),
                detail::flag_key("nesterov", true, "whether momentum is Nesterov's"),
                {.name = "newton-schulz-steps",
                 .type = SettingKey::Type::kInteger,
@@ -177,26 +171,27 @@ UpdateRuleKind muon_kind() {
                 .fallback = SettingValue(std::int64_t{5})},
                detail::flag_key(
                    "scale-by-shape", true, "whether updates grow by sqrt(rows / columns) above 1"),
-               detail::real_key("weight-decay", 0, "times theta, subtracted from the update"),
-               detail::real_key(
+               detail::weight_key("weight-decay", 0, "times theta, subtracted from the update"),
+               detail::weight_key(
                    "adam-rate", 0.015, "learning rate of the blocks that are Adam's, over this"),
-               detail::real_key("beta1", 0.9, "decay of Adam's average of gradients"),
-               detail::real_key("beta2", 0.95, "decay of Adam's average of squared gradients"),
-               detail::real_key("epsilon", 1e-10, "added to the root of the latter"),
+               detail::decay_key("beta1", 0.9, "decay of Adam's average of gradients"),
+               detail::decay_key("beta2", 0.95, "decay of Adam's average of squared gradients"),
+               detail::weight_key("epsilon", 1e-10, "added to the root of the latter"),
                {.name = "adam-blocks",
                 .type = SettingKey::Type::kTexts,
-                .meaning = "names of matrices that are Adam's, too, '*' stands for any characters",
+                .meaning = "names of matrices that are Adam's, too, '*' stands for any characters, "
+                           "'?' for one",
                 .fallback = SettingValue(std::vector<std::string>())}},
       .create = [](const Settings& settings, std::span<const ParameterBlock> blocks) {
-        MuonOptions options = {.momentum = detail::decay_from(settings, "momentum"),
+        MuonOptions options = {.momentum = settings.real("momentum"),
                                .is_nesterov = settings.boolean("nesterov"),
                                .num_iterations = settings.integer("newton-schulz-steps"),
                                .is_scaled = settings.boolean("scale-by-shape"),
-                               .weight_decay = detail::weight_from(settings, "weight-decay"),
-                               .adam_rate = detail::weight_from(settings, "adam-rate"),
-                               .decays = {.beta1 = detail::decay_from(settings, "beta1"),
-                                          .beta2 = detail::decay_from(settings, "beta2"),
-                                          .epsilon = detail::weight_from(settings, "epsilon")},
+                               .weight_decay = settings.real("weight-decay"),
+                               .adam_rate = settings.real("adam-rate"),
+                               .decays = {.beta1 = settings.real("beta1"),
+                                          .beta2 = settings.real("beta2"),
+                                          .epsilon = settings.real("epsilon")},
                                .adam_blocks = settings.texts("adam-blocks")};
         return std::make_unique<Muon>(std::move(options), blocks);
       }};

@@ -86,7 +86,7 @@ DataSettings data_from(TomlTable table, const std::string& context, const std::s
   SettingMap settings = all.values();
   settings.erase("samples");
   settings.erase("seed");
-  data.settings = Settings::checked(settings, kind.keys, context);
+  data.settings = Settings::checked(settings, kind.keys, context, table.locations);
   data.files = kind.files(data.settings, folder);
   return data;
 }

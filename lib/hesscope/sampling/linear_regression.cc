@@ -152,10 +152,12 @@ std::vector<SettingKey> covariate_keys(std::vector<std::string> laws) {
           {.name = "gamma_shape",
            .type = SettingKey::Type::kReal,
            .meaning = "k of Gamma(k, theta), the distribution of ||x||^2",
+           .range = kPositive,
            .is_optional = true},
           {.name = "gamma_scale",
            .type = SettingKey::Type::kReal,
            .meaning = "theta of Gamma(k, theta), the distribution of ||x||^2",
+           .range = kPositive,
            .is_optional = true}};
 }
 
@@ -170,8 +172,8 @@ void read_covariates(const Settings& settings, LinearRegressionOptions& options)
                        law == "gamma",
                        fmt::format("covariates = \"{}\"", law));
   if (law == "gamma") {
-    options.gamma_shape = detail::positive_from(settings, "gamma_shape");
-    options.gamma_scale = detail::positive_from(settings, "gamma_scale");
+    options.gamma_shape = settings.real("gamma_shape");
+    options.gamma_scale = settings.real("gamma_scale");
   }
 }
 

@@ -136,7 +136,8 @@ SamplerKind noisy_images_kind() {
                 .fallback = SettingValue(std::string("images"))},
                {.name = "noise_std",
                 .type = SettingKey::Type::kReal,
-                .meaning = "standard deviation of the noise; pixels are 0 to 1"},
+                .meaning = "standard deviation of the noise; pixels are 0 to 1",
+                .range = kNonNegative},
                label_key("positive", "the label of +1"),
                label_key("negative", "the label of -1"),
                detail::optional_size_key(
@@ -149,22 +150,23 @@ SamplerKind noisy_images_kind() {
             detail::require_keys(settings, {"positive", "negative"}, is_pair, because);
             NoisyImagesOptions options = {
                 .layout = is_pair ? Layout::kSignalNoise : Layout::kImages,
-                .noise_std = detail::non_negative_from(settings, "noise_std")};
+                .noise_std = settings.real("noise_std")};
             LabeledImages images = images_from(settings, folder);
             if (is_pair) {
               options.positive = settings.integer("positive");
               options.negative = settings.integer("negative");
               if (options.positive == options.negative) {
-                throw ConfigError(fmt::format(
-                    "'positive' and 'negative' must be two labels, got {}", options.positive));
+                settings.refuse("positive",
+                                fmt::format("'positive' and 'negative' must be two labels, got {}",
+                                            options.positive));
               }
               if (settings.has("sparsity")) options.sparsity = settings.integer("sparsity");
               if (options.sparsity > images.rows * images.cols) {
-                throw ConfigError(
-                    fmt::format("'sparsity' must be at most {}, the pixels of an "
-                                "image, got {}",
-                                images.rows * images.cols,
-                                options.sparsity));
+                settings.refuse("sparsity",
+                                fmt::format("'sparsity' must be at most {}, the pixels of an "
+                                            "image, got {}",
+                                            images.rows * images.cols,
+                                            options.sparsity));
               }
             } else {
               detail::require_keys(settings, {"sparsity"}, false, because);

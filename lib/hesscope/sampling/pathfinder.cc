@@ -211,11 +211,14 @@ SamplerKind pathfinder_kind() {
                 .embedding = settings.integer("embedding"),
                 .embedding_seed = detail::seed_from(settings, "embedding_seed")};
             if (options.side % options.patch != 0) {
-              throw ConfigError(fmt::format(
-                  "'patch' must divide 'side', which is {}, got {}", options.side, options.patch));
+              settings.refuse("patch",
+                              fmt::format("'patch' must divide 'side', which is {}, got {}",
+                                          options.side,
+                                          options.patch));
             }
             if (!Pathfinder::fits(options)) {
-              throw ConfigError(
+              settings.refuse(
+                  "side",
                   fmt::format("two paths of {} pixels and {} of {} do not fit on {} x {}; make "
                               "'side' larger, or paths shorter or fewer",
                               options.path_length,

@@ -54,10 +54,12 @@ SamplerKind signal_noise_data_kind() {
                size_key("sparsity", "s, coordinates of the noise that are not zero", 10'000'000),
                {.name = "noise_std",
                 .type = SettingKey::Type::kReal,
-                .meaning = "sigma_p, the standard deviation of these coordinates"},
+                .meaning = "sigma_p, the standard deviation of these coordinates",
+                .range = kNonNegative},
                {.name = "signal",
                 .type = SettingKey::Type::kReal,
-                .meaning = "the length of the signal"},
+                .meaning = "the length of the signal",
+                .range = kPositive},
                {.name = "placement",
                 .meaning = "whether the signal is always the first token",
                 .choices = {"first", "random"},
@@ -67,13 +69,14 @@ SamplerKind signal_noise_data_kind() {
             const SignalNoiseDataOptions options = {
                 .dimension = settings.integer("dimension"),
                 .sparsity = settings.integer("sparsity"),
-                .noise_std = detail::non_negative_from(settings, "noise_std"),
-                .signal = detail::positive_from(settings, "signal"),
+                .noise_std = settings.real("noise_std"),
+                .signal = settings.real("signal"),
                 .placement = settings.text("placement") == "first"
                                  ? SignalNoiseDataOptions::Placement::kFirst
                                  : SignalNoiseDataOptions::Placement::kRandom};
             if (!(options.sparsity < options.dimension)) {
-              throw ConfigError(
+              settings.refuse(
+                  "sparsity",
                   fmt::format("'sparsity' must be below 'dimension', which is {}, got {}: the "
                               "signal's coordinate has no noise",
                               options.dimension,

@@ -12,6 +12,8 @@
 namespace hesscope {
 namespace {
 
+constexpr double kMaxStrength = 1e6;  // one token has all but exp(-1e5) of the law long before
+
 std::vector<double> cumulative(const std::vector<double>& scores, double factor) {
   double largest = -kInfinity;
   for (const double z : scores) largest = std::max(largest, factor * z);
@@ -28,10 +30,11 @@ TokenClassification::TokenClassification(const TokenClassificationOptions& optio
     : embedding_(options.vocabulary, options.length, options.embedding, options.embedding_seed),
       length_(options.length) {
   if (!(options.vocabulary >= 2 && options.length >= 1 && options.embedding >= 0 &&
-        options.strength > 0 && options.strength < kInfinity)) {
+        options.strength > 0 && options.strength <= kMaxStrength)) {
     throw PreconditionError(
         fmt::format("TokenClassification: needs vocabulary >= 2, length >= 1, embedding >= 0 and "
-                    "strength > 0, got {}, {}, {} and {}",
+                    "strength above 0 and at most {}, got {}, {}, {} and {}",
+                    kMaxStrength,
                     options.vocabulary,
                     options.length,
                     options.embedding,
@@ -63,17 +66,19 @@ void TokenClassification::draw(std::uint64_t seed,
 }
 
 SamplerKind token_classification_kind() {
-  std::vector<SettingKey> keys = {{.name = "vocabulary",
-                                   .type = SettingKey::Type::kInteger,
-                                   .meaning = "V, how many different tokens there are",
-                                   .minimum = 2,
-                                   .maximum = 100000},
-                                  size_key("length", "n, tokens of a sample", 100000),
-                                  {.name = "strength",
-                                   .type = SettingKey::Type::kReal,
-                                   .meaning = "a, how differently often the classes use a token",
-                                   .fallback = SettingValue(1.0)},
-                                  detail::seed_key("task_seed", "seed of what tokens say")};
+  std::vector<SettingKey> keys = {
+      {.name = "vocabulary",
+       .type = SettingKey::Type::kInteger,
+       .meaning = "V, how many different tokens there are",
+       .minimum = 2,
+       .maximum = 100000},
+      size_key("length", "n, tokens of a sample", 100000),
+      {.name = "strength",
+       .type = SettingKey::Type::kReal,
+       .meaning = "a, how differently often the classes use a token",
+       .range = RealRange{.maximum = kMaxStrength, .excludes_minimum = true},
+       .fallback = SettingValue(1.0)},
+      detail::seed_key("task_seed", "seed of what tokens say")};
   for (SettingKey& key : detail::embedding_keys()) keys.push_back(std::move(key));
   return {
       .name = "token-classification",
@@ -84,7 +89,7 @@ SamplerKind token_classification_kind() {
             return std::make_unique<TokenClassification>(TokenClassificationOptions{
                 .vocabulary = settings.integer("vocabulary"),
                 .length = settings.integer("length"),
-                .strength = detail::positive_from(settings, "strength"),
+                .strength = settings.real("strength"),
                 .task_seed = detail::seed_from(settings, "task_seed"),
                 .embedding = settings.integer("embedding"),
                 .embedding_seed = detail::seed_from(settings, "embedding_seed")});

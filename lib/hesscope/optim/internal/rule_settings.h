@@ -1,20 +1,33 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Keys of update rules and their ranges.
+// Keys of update rules.
 #pragma once
 
 #include <string>
 
-#include <hesscope/core/constants.h>
 #include <hesscope/core/settings.h>
 
 namespace hesscope::detail {
 
-inline SettingKey real_key(const std::string& name, double fallback, const std::string& meaning) {
+inline SettingKey real_key(const std::string& name,
+                           double fallback,
+                           const std::string& meaning,
+                           const RealRange& range) {
   return {.name = name,
           .type = SettingKey::Type::kReal,
           .meaning = meaning,
+          .range = range,
           .fallback = SettingValue(fallback)};
+}
+
+/// In [0, 1): of averages, say.
+inline SettingKey decay_key(const std::string& name, double fallback, const std::string& meaning) {
+  return real_key(name, fallback, meaning, kBelowOne);
+}
+
+/// In [0, infinity).
+inline SettingKey weight_key(const std::string& name, double fallback, const std::string& meaning) {
+  return real_key(name, fallback, meaning, kNonNegative);
 }
 
 inline SettingKey flag_key(const std::string& name, bool fallback, const std::string& meaning) {
@@ -22,19 +35,6 @@ inline SettingKey flag_key(const std::string& name, bool fallback, const std::st
           .type = SettingKey::Type::kBoolean,
           .meaning = meaning,
           .fallback = SettingValue(fallback)};
-}
-
-/// A real setting in [lower, upper). @throws ConfigError naming key, range and value otherwise.
-double real_from(const Settings& settings, const std::string& key, double lower, double upper);
-
-/// In [0, 1): a decay of averages.
-inline double decay_from(const Settings& settings, const std::string& key) {
-  return real_from(settings, key, 0, 1);
-}
-
-/// In [0, infinity).
-inline double weight_from(const Settings& settings, const std::string& key) {
-  return real_from(settings, key, 0, kInfinity);
 }
 
 }  // namespace hesscope::detail

@@ -69,12 +69,8 @@ std::vector<ExperimentRun> runs_of(TomlTable table) {
   settings.erase("name");
   settings.erase("title");
   settings.erase("learning_rate");
-  const Settings of_rule = Settings::checked(settings, kind.keys, context);
-  try {
-    kind.create(of_rule, {});
-  } catch (const ConfigError& error) {
-    refuse(table.place(), fmt::format("{}: {}", context, error.what()));
-  }
+  const Settings of_rule = Settings::checked(settings, kind.keys, context, table.locations);
+  kind.create(of_rule, {});
   std::vector<ExperimentRun> runs;
   const bool is_family = table.locations.contains("learning_rates");
   const std::string title = all.has("title") ? all.text("title") : name;

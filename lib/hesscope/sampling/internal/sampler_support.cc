@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/sampling/internal/sampler_support.h>
 
@@ -22,19 +21,10 @@ void require_keys(const Settings& settings,
                   const std::string& because) {
   for (const char* key : keys) {
     if (settings.has(key) == are_wanted) continue;
-    throw ConfigError(
+    settings.refuse(
+        key,
         fmt::format("{} {} the key '{}'", because, are_wanted ? "needs" : "does not take", key));
   }
-}
-
-double positive_from(const Settings& settings, const std::string& key) {
-  const double value = settings.real(key);
-  if (value > 0 && value < kInfinity) return value;
-  throw ConfigError(fmt::format("'{}' must be positive and finite, got {}", key, value));
-}
-
-double non_negative_from(const Settings& settings, const std::string& key) {
-  return settings.real(key) == 0 ? 0 : positive_from(settings, key);
 }
 
 SettingKey seed_key(const std::string& name, const std::string& meaning) {

@@ -30,12 +30,6 @@ void require_keys(const Settings& settings,
                   bool are_wanted,
                   const std::string& because);
 
-/// A real setting. @throws ConfigError naming the key and the value unless positive and finite.
-double positive_from(const Settings& settings, const std::string& key);
-
-/// The same, but may be zero.
-double non_negative_from(const Settings& settings, const std::string& key);
-
 /// A seed, 0 unless given.
 SettingKey seed_key(const std::string& name, const std::string& meaning);
 
