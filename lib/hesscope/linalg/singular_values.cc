@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -9,16 +11,27 @@
 #include <hesscope/linalg/singular_values.h>
 
 namespace hesscope {
+namespace {
+
+void require_size(std::string_view function, const Eigen::Ref<const Eigen::MatrixXd>& a) {
+  if (a.size() > 0 && std::max(a.rows(), a.cols()) <= detail::max_lapack_dimension() &&
+      std::min(a.rows(), a.cols()) <= detail::max_svd_rank()) {
+    return;
+  }
+  throw PreconditionError(
+      fmt::format("{}: the matrix must have entries, at most {} rows and columns, and at most {} "
+                  "of either, got {} x {}",
+                  function,
+                  detail::max_lapack_dimension(),
+                  detail::max_svd_rank(),
+                  a.rows(),
+                  a.cols()));
+}
+
+}  // namespace
 
 SingularValues thin_svd(const Eigen::Ref<const Eigen::MatrixXd>& a) {
-  if (a.size() == 0 || std::max(a.rows(), a.cols()) > detail::max_lapack_dimension()) {
-    throw PreconditionError(
-        fmt::format("thin_svd: the matrix must have entries, and at most {} rows and columns, got "
-                    "{} x {}",
-                    detail::max_lapack_dimension(),
-                    a.rows(),
-                    a.cols()));
-  }
+  require_size("thin_svd", a);
   SingularValues result;
   if (!a.allFinite()) {
     result.status = Status::kNonFinite;
@@ -38,12 +51,15 @@ SingularValues thin_svd(const Eigen::Ref<const Eigen::MatrixXd>& a) {
 }
 
 SingularEnds singular_ends(const Eigen::Ref<const Eigen::MatrixXd>& a) {
-  const SingularValues svd = thin_svd(a);
-  if (svd.status != Status::kOk) return {.status = svd.status};
+  require_size("singular_ends", a);
+  if (!a.allFinite()) return {.status = Status::kNonFinite};
+  const detail::SingleThreadedBlas one_thread;
+  const std::optional<Eigen::VectorXd> values = detail::singular_values(a);
+  if (!values) return {.status = Status::kFailed};
   const bool is_tall = a.rows() > a.cols();
   return {.status = Status::kOk,
-          .smallest = is_tall ? 0 : svd.values[svd.values.size() - 1],
-          .largest = svd.values[0]};
+          .smallest = is_tall ? 0 : (*values)[values->size() - 1],
+          .largest = (*values)[0]};
 }
 
 }  // namespace hesscope

@@ -181,6 +181,23 @@ std::optional<Eigen::VectorXd> solve_positive_definite(Eigen::MatrixXd a, Eigen:
   return b;
 }
 
+Eigen::Index max_svd_rank() {
+  // 4 k^2 + 7 k = 4 (k + 7/8)^2 - 49/16
+  return static_cast<Eigen::Index>(
+             std::sqrt(static_cast<double>(std::numeric_limits<lapack_int>::max()) / 4)) -
+         1;
+}
+
+std::optional<Eigen::VectorXd> singular_values(Eigen::MatrixXd a) {
+  const lapack_int m = to_lapack(a.rows());
+  const lapack_int n = to_lapack(a.cols());
+  Eigen::VectorXd values(std::min(m, n));
+  const lapack_int info = LAPACKE_dgesdd(
+      LAPACK_COL_MAJOR, 'N', m, n, a.data(), m, values.data(), nullptr, 1, nullptr, 1);
+  if (!succeeded("dgesdd", info)) return std::nullopt;
+  return values;
+}
+
 std::optional<ThinSvd> thin_svd(Eigen::MatrixXd a) {
   const lapack_int m = to_lapack(a.rows());
   const lapack_int n = to_lapack(a.cols());

@@ -85,6 +85,13 @@ struct ThinSvd {
   Eigen::MatrixXd right_transposed;  // min(m, n) x n
 };
 
+/// The largest min(m, n) that dgesdd's workspace of 4 min(m, n)^2 + 7 min(m, n) numbers allows.
+Eigen::Index max_svd_rank();
+
+/// Of an m x n matrix without NaN or infinity, descending (dgesdd), or nothing if the iteration did
+/// not converge.
+std::optional<Eigen::VectorXd> singular_values(Eigen::MatrixXd a);
+
 /// A = U diag(values) V^T of an m x n matrix without NaN or infinity (dgesdd), or nothing if the
 /// iteration did not converge.
 std::optional<ThinSvd> thin_svd(Eigen::MatrixXd a);

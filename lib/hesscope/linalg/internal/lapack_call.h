@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -16,9 +17,13 @@ namespace hesscope::detail {
 
 inline lapack_int to_lapack(Eigen::Index n) { return static_cast<lapack_int>(n); }
 
-// A negative info is an argument LAPACK refuses, which only a mistake of its caller here can cause;
-// a positive one is the routine's own report of numerical failure.
+// A negative info is memory that LAPACKE did not get, or an argument LAPACK refuses, which only a
+// mistake of its caller here can cause; a positive one is the routine's own report of numerical
+// failure.
 inline bool succeeded(const char* routine, lapack_int info) {
+  if (info == LAPACK_WORK_MEMORY_ERROR || info == LAPACK_TRANSPOSE_MEMORY_ERROR) {
+    throw std::bad_alloc();
+  }
   if (info < 0) {
     throw std::logic_error(std::string("LAPACK ") + routine + " refuses its argument " +
                            std::to_string(-info));

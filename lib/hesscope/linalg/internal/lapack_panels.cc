@@ -127,7 +127,7 @@ Ldlt factor_ldlt(Eigen::MatrixXd a, const ProgressCallback& progress) {
   for (lapack_int first = 0, num_done = 0; first < n; first += num_done) {
     const lapack_int rows = n - first;
     lapack_int info = 0;
-    if (rows > kPanel && n > kPanel) {
+    if (rows > kPanel) {
       dlasyf_("L",
               &rows,
               &kPanel,
