@@ -47,7 +47,7 @@ class ShiftedFactorization {
   ShiftedFactorization(ShiftedFactorization&&) noexcept;
   ShiftedFactorization& operator=(ShiftedFactorization&&) noexcept;
 
-  /// kOk, or kNonFinite for a matrix with a NaN or an infinity.
+  /// kOk; kNonFinite for a matrix with a NaN or an infinity; kFailed if the factors have one.
   Status status() const { return status_; }
 
   const Inertia& inertia() const { return inertia_; }

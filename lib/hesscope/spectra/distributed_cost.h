@@ -10,7 +10,7 @@
 
 namespace hesscope {
 
-/// Of the largest square grid of so many ranks.
+/// That of the largest square grid of num_ranks ranks.
 int largest_grid(int num_ranks);
 
 /// The grid that is used: the one wanted, or, for 0, the largest.

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/core/internal/norms.h>
 #include <hesscope/core/internal/random_numbers.h>
 #include <hesscope/linalg/internal/lapack.h>
 #include <hesscope/spectra/counts.h>
@@ -16,6 +17,7 @@
 #include <hesscope/spectra/internal/counted_bound.h>
 #include <hesscope/spectra/internal/lanczos.h>
 #include <hesscope/spectra/internal/ritz_space.h>
+#include <hesscope/spectra/internal/scaled_eigensystem.h>
 #include <hesscope/spectra/internal/scaled_matrix.h>
 
 namespace hesscope {
@@ -80,37 +82,24 @@ void fail(EndOfSpectrum& end) {
 }
 
 Extremes dense_extremes(const Eigen::Ref<const MatrixXd>& hessian, const ExtremesOptions& options) {
+  constexpr int kOneThread = 1;  // a second would be for more rows than are expected here
+  detail::require_eigensystem_size("extreme_eigenpairs", hessian);
+  const detail::ScaledEigensystem all =
+      detail::scaled_eigensystem(hessian, detail::survey(hessian), kOneThread, {});
   Extremes result;
-  const detail::Survey found = detail::survey(hessian);
-  if (!found.is_finite) {
-    set_status(Status::kNonFinite, options, result);
-    return result;
-  }
-  const detail::SingleThreadedBlas one_thread;
-  const int exponent = found.exponent();
-  const MatrixXd scaled = detail::scaled_copy(hessian, exponent);
-  const std::optional<detail::Eigensystem> all = detail::eigensystem(scaled);
-  if (!all || !all->values.allFinite()) {
-    set_status(Status::kFailed, options, result);
-    return result;
-  }
-  const VectorXd values = detail::scaled_back(all->values, exponent);
-  if (!values.allFinite()) {
-    set_status(Status::kNonFinite, options, result);
-    return result;
-  }
-  set_status(Status::kOk, options, result);
-  const MatrixXd products = detail::symmetric_times(scaled, all->vectors);
+  set_status(all.status, options, result);
+  if (all.status != Status::kOk) return result;
+  const MatrixXd products =
+      detail::symmetric_times(detail::scaled_copy(hessian, all.exponent), all.scaled.vectors);
   assign_ends(
-      values,
-      detail::scaled_back(detail::residual_norms(all->vectors, products, all->values), exponent),
-      all->vectors,
+      all.eigenvalues,
+      detail::scaled_back(detail::residual_norms(all.scaled.vectors, products, all.scaled.values),
+                          all.exponent),
+      all.scaled.vectors,
       options,
       result);
-  const double norm = all->values.cwiseAbs().maxCoeff();
-  const double band = std::ldexp(detail::rounding_band(hessian.rows(), norm), exponent);
-  set_evidence(Proof::kDense, band, result.smallest);
-  set_evidence(Proof::kDense, band, result.largest);
+  set_evidence(Proof::kDense, all.rounding_band, result.smallest);
+  set_evidence(Proof::kDense, all.rounding_band, result.largest);
   return result;
 }
 
@@ -171,7 +160,7 @@ class Search {
     const MatrixXd g = detail::standard_normal(n_, 4, engine_);
     const MatrixXd hg = h_.apply(g);
     if (!hg.allFinite()) return Status::kNonFinite;
-    scale_ = hg.stableNorm() / g.norm();
+    scale_ = detail::norm(hg) / g.norm();
     mean_ = (g / g.squaredNorm()).cwiseProduct(hg).sum();
     return Status::kOk;
   }
@@ -267,7 +256,7 @@ class Search {
     // By the norm of the block residual as many eigenvalues lie next to the values (Kahan).
     const double rounding =
         detail::rounding_band(n_, 0.5 * shift_);  // shift / 2: ||H||_F, estimated
-    set_evidence(Proof::kConverged, end.residuals.stableNorm() + slack() + rounding, end);
+    set_evidence(Proof::kConverged, detail::norm(end.residuals) + slack() + rounding, end);
   }
 
   // Kuczynski and Wozniakowski: after m steps more than a fraction f is missed with a probability
@@ -321,7 +310,7 @@ double norm_bound(const Eigen::Ref<const MatrixXd>& hessian, const Extremes& fou
   }
   double norm = 0.0;
   for (Index j = 0; j < hessian.cols(); ++j) {
-    norm = std::hypot(norm, hessian.col(j).tail(hessian.rows() - j).stableNorm());
+    norm = std::hypot(norm, detail::norm(hessian.col(j).tail(hessian.rows() - j)));
   }
   return std::numbers::sqrt2 * norm;
 }
@@ -333,7 +322,7 @@ void prove(const Eigen::Ref<const MatrixXd>& hessian,
            const ProgressCallback& progress,
            EndOfSpectrum& end) {
   if (end.status != Status::kOk) return;
-  const double tight = end.residuals.stableNorm() + counting_band(hessian.rows(), norm);
+  const double tight = detail::norm(end.residuals) + counting_band(hessian.rows(), norm);
   // Eigenvalues that the search could not tell from the last one may lie a little beyond it.
   double begin = 0.0;
   for (const double d : {tight, tight + end.error_bound}) {

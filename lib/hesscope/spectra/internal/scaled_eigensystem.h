@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What dense_eigensystem and the dense way of extreme_eigenpairs share.
+#pragma once
+
+#include <string_view>
+
+#include <Eigen/Core>
+
+#include <hesscope/core/progress.h>
+#include <hesscope/core/status.h>
+#include <hesscope/linalg/internal/lapack.h>
+#include <hesscope/spectra/internal/scaled_matrix.h>
+
+namespace hesscope::detail {
+
+/// Of H, by way of 2^-exponent H, whose numbers are near 1.
+struct ScaledEigensystem {
+  Status status = Status::kNotComputed;
+  int exponent = 0;
+  Eigensystem scaled;           // of 2^-exponent H; empty without kOk
+  Eigen::VectorXd eigenvalues;  // of H, ascending; empty without kOk
+  double rounding_band = 0;     // (n + 10) eps ||H||_2
+};
+
+/// @throws PreconditionError naming the function if the matrix is not square or has more rows than
+///         max_eigensystem_dimension().
+void require_eigensystem_size(std::string_view function,
+                              const Eigen::Ref<const Eigen::MatrixXd>& hessian);
+
+/// All eigenvalues and eigenvectors of the matrix whose lower triangle is that of `hessian`, of
+/// which require_eigensystem_size() holds.
+/// @param survey  of `hessian`.
+/// @return status as of dense_eigensystem().
+ScaledEigensystem scaled_eigensystem(const Eigen::Ref<const Eigen::MatrixXd>& hessian,
+                                     const Survey& survey,
+                                     int num_threads,
+                                     const ProgressCallback& progress);
+
+}  // namespace hesscope::detail
