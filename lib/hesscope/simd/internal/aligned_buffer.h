@@ -3,11 +3,10 @@
 
 #include <cstddef>
 #include <memory>
-#include <mutex>
 #include <new>
-#include <vector>
 
 #include <hesscope/core/huge_pages.h>
+#include <hesscope/core/internal/pool.h>
 
 namespace hesscope::detail {
 
@@ -31,36 +30,19 @@ class AlignedBuffer {
   std::unique_ptr<double, Delete> data_;
 };
 
-/// Scratch of one size for tasks: as many buffers as are ever in use at once.
+/// Scratch of one size for tasks.
 class BufferPool {
  public:
-  explicit BufferPool(std::size_t size) : size_(size) {}
+  explicit BufferPool(std::size_t size) : pool_([size] { return AlignedBuffer(size); }) {}
 
   /// Calls use(double*) with a buffer that is its own until it returns.
   template <typename F>
   void with_buffer(F use) {
-    AlignedBuffer buffer = take();
-    use(buffer.data());
-    const std::lock_guard lock(mutex_);
-    idle_.push_back(std::move(buffer));
+    pool_.with([&](AlignedBuffer& buffer) { use(buffer.data()); });
   }
 
  private:
-  AlignedBuffer take() {
-    {
-      const std::lock_guard lock(mutex_);
-      if (!idle_.empty()) {
-        AlignedBuffer buffer = std::move(idle_.back());
-        idle_.pop_back();
-        return buffer;
-      }
-    }
-    return AlignedBuffer(size_);
-  }
-
-  std::size_t size_;
-  std::mutex mutex_;
-  std::vector<AlignedBuffer> idle_;
+  Pool<AlignedBuffer> pool_;
 };
 
 }  // namespace hesscope::detail
