@@ -317,6 +317,14 @@ TEST(Elementary, StepsToTheRightNumber) {
   }
 }
 
+TEST(Elementary, HasSlopesOfInverseHyperbolicFunctionsFarOut) {
+  for (const double x : {1e80, 1e99, 1e101, 1e160, 1e200, 1e300}) {
+    EXPECT_NEAR(evaluate(Elementary::kAsinh, x).df * x, 1, 4e-16);
+    EXPECT_NEAR(evaluate(Elementary::kAsinh, -x).df * x, 1, 4e-16);
+    EXPECT_NEAR(evaluate(Elementary::kAcosh, x).df * x, 1, 4e-16);
+  }
+}
+
 TEST(Elementary, ReportsTheInfiniteSlopeOfSqrtAtZero) {
   const Point at_zero = evaluate(Elementary::kSqrt, 0);
   EXPECT_EQ(at_zero.f, 0);

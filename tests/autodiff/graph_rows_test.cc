@@ -225,6 +225,13 @@ TEST(GraphRows, KeepsNaNsAndInfinitiesInMaxima) {
   const Derivatives of_nan =
       from_sweep(g, Eigen::VectorXd::Constant(1, kNaN), SampleTable::Zero(1, 1));
   EXPECT_TRUE(std::isnan(of_nan.value));
+
+  Graph of_three;
+  of_three.set_output(max_rows(of_three.parameter(0, 1, 3)));
+  const Derivatives of_nans =
+      from_sweep(of_three, Eigen::Vector3d(9, kNaN, kNaN), SampleTable::Zero(1, 1));
+  EXPECT_TRUE(std::isnan(of_nans.value));
+  EXPECT_EQ(of_nans.gradient, Eigen::Vector3d(0, 1, 0));  // the first of them
 }
 
 // (rows of a, cols of a, rows of b, cols of b): one of each pair is 1 or both are equal.

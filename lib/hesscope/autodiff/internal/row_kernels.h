@@ -16,9 +16,12 @@ namespace hesscope::detail {
 // xbar_ij += p_ij ((pbar_ij - c_i) - sum_k p_ik (pbar_ik - c_i)) for any c_i: that of the entry
 // with more than half of the sum 1, for the same reason.
 
+// Of entries that come one after the other: the first largest, or the first NaN.
 template <typename B>
 auto replaces(const B& candidate, const B& best) {
-  return select(candidate != candidate, B(1), select(candidate > best, B(1), B(0))) > B(0);
+  const B if_number = select(candidate > best, B(1), B(0));
+  const B is_first = select(best != best, B(0), B(1));
+  return select(candidate != candidate, is_first, if_number) > B(0);
 }
 
 template <typename T>

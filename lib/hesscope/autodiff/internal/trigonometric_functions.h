@@ -5,6 +5,8 @@
 
 #include <cmath>
 
+#include <hesscope/autodiff/internal/kinked_functions.h>
+
 namespace hesscope::detail {
 
 struct AsinFunction {
@@ -111,11 +113,11 @@ struct AcoshFunction : InverseHyperbolic<AcoshFunction> {
     return acosh(x);
   }
 
-  // 1 / sqrt(x^2 - 1)
+  // 1 / sqrt(x^2 - 1), whose square may overflow
   template <typename B>
   static B df(const B& x) {
     using std::sqrt;
-    return B(1) / sqrt((x - B(1)) * (x + B(1)));
+    return B(1) / (sqrt(x - B(1)) * sqrt(x + B(1)));
   }
 };
 
@@ -126,11 +128,13 @@ struct AsinhFunction : InverseHyperbolic<AsinhFunction> {
     return asinh(x);
   }
 
-  // 1 / sqrt(1 + x^2)
+  // 1 / sqrt(1 + x^2), whose square may overflow
   template <typename B>
   static B df(const B& x) {
     using std::sqrt;
-    return B(1) / sqrt(B(1) + x * x);
+    constexpr double kFar = 1e100;
+    const B near = B(1) / sqrt(B(1) + x * x);
+    return select(x > B(kFar), B(1) / x, select(x < B(-kFar), B(-1) / x, near));
   }
 };
 
