@@ -56,6 +56,7 @@ TEST(Printable, TellsUtf8FromOtherBytes) {
   EXPECT_FALSE(is_utf8("caf\xe9"));
   EXPECT_EQ(utf8_length("\xe2\x88\x9a."), 3);
   EXPECT_EQ(utf8_length("\xe2\x88"), 0);
+  EXPECT_EQ(utf8_length(""), 0);
 }
 
 }  // namespace

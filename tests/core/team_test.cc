@@ -94,31 +94,30 @@ TEST(Team, GivesAllRanksWhatEachHasMade) {
   for (const int size : {2, 3, 5}) {
     on_ranks(size, [&](const std::shared_ptr<Team>& team) {
       const Executor executor = Executor(2).with(team.get());
-      team->call(
-          [] {},
-          [&] {
-            Eigen::MatrixXd columns = Eigen::MatrixXd::Constant(4, 9, -1.0);
-            executor.share(
-                9,
-                [&](Index i) { columns.col(i).setConstant(static_cast<double>(i)); },
-                [&](Index begin, Index end) {
-                  return MatrixPart{columns.col(begin).data(), 4, end - begin, 4};
-                });
-            for (Index i = 0; i < 9; ++i) {
-              EXPECT_TRUE((columns.col(i).array() == static_cast<double>(i)).all());
-            }
+      team->call([] {},
+                 [&] {
+                   Eigen::MatrixXd columns = Eigen::MatrixXd::Constant(4, 9, -1.0);
+                   executor.share(
+                       9,
+                       [&](Index i) { columns.col(i).setConstant(static_cast<double>(i)); },
+                       [&](Index begin, Index end) {
+                         return MatrixPart{columns.col(begin).data(), 4, end - begin, 4};
+                       });
+                   for (Index i = 0; i < 9; ++i) {
+                     EXPECT_TRUE((columns.col(i).array() == static_cast<double>(i)).all());
+                   }
 
-            std::vector<int> owners;
-            Eigen::MatrixXd square = Eigen::MatrixXd::Zero(6, 6);
-            for (int c = 0; c < 6; ++c) {
-              owners.push_back(c % team->size());
-              if (owners.back() == team->rank()) square.col(c).setConstant(c + 1.0);
-            }
-            share_columns(*team, owners, square, true);
-            for (Index c = 0; c < 6; ++c) {
-              EXPECT_TRUE((square.col(c).tail(6 - c).array() == static_cast<double>(c + 1)).all());
-            }
-          });
+                   std::vector<int> owners;
+                   Eigen::MatrixXd square = Eigen::MatrixXd::Zero(6, 6);
+                   for (int c = 0; c < 6; ++c) {
+                     owners.push_back(c % team->size());
+                     if (owners.back() == team->rank()) square.col(c).setConstant(c + 1.0);
+                   }
+                   share_columns(*team, owners, square);
+                   for (Index c = 0; c < 6; ++c) {
+                     EXPECT_TRUE((square.col(c).array() == static_cast<double>(c + 1)).all());
+                   }
+                 });
     });
   }
 }

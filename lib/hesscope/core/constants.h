@@ -5,7 +5,7 @@
 
 namespace hesscope {
 
-/// What stands for a missing number; a Status (status.h) beside it says why.
+/// What stands for a missing number; the Status (status.h) with it says why.
 inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <memory>
 #include <new>
 
 #include <openssl/evp.h>
@@ -31,10 +32,12 @@ std::vector<std::byte> gzipped(std::span<const std::byte> bytes) {
   constexpr int kMemory = 8;
   constexpr std::size_t kPiece = std::size_t{1} << 30U;  // zlib counts with an unsigned
   z_stream stream{};
+  const auto end = [](z_stream* begun) { deflateEnd(begun); };
   if (deflateInit2(&stream, Z_BEST_COMPRESSION, Z_DEFLATED, kGzip, kMemory, Z_DEFAULT_STRATEGY) !=
       Z_OK) {
     throw std::bad_alloc();
   }
+  const std::unique_ptr<z_stream, decltype(end)> ended(&stream, end);
   std::vector<std::byte> packed;
   bool is_done = false;
   while (!is_done) {
@@ -53,7 +56,6 @@ std::vector<std::byte> gzipped(std::span<const std::byte> bytes) {
       packed.resize(begin + kStep - stream.avail_out);
     } while (stream.avail_out == 0);
   }
-  deflateEnd(&stream);
   return packed;
 }
 

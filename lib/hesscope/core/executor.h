@@ -52,18 +52,18 @@ class Executor {
   /// exception thrown by a body stops the rest and is rethrown here.
   void for_each(Eigen::Index count, const std::function<void(Eigen::Index)>& body) const;
 
-  /// Of [0, count) the neighbours that are this rank's share in share(): all without others.
-  /// @param work  of each, by which shares are made; empty = all the same.
+  /// The contiguous part of [0, count) that this rank computes in share(); all of it without a team.
+  /// @param work  of each item, by which shares are made; empty = all the same.
   BlockRange own(Eigen::Index count, const std::function<double(Eigen::Index)>& work = {}) const;
 
-  /// add() has each rank compute own(count, work), by calls of for_each(). part(begin, end) is what
-  /// comes of [begin, end); all ranks have all of it in the end.
+  /// Runs add(), which computes own(count, work), on every rank, and gives all ranks all of it:
+  /// part(begin, end) says which part of a matrix the items [begin, end) have written.
   void together(const std::function<void()>& add,
                 Eigen::Index count,
                 const std::function<MatrixPart(Eigen::Index begin, Eigen::Index end)>& part,
                 const std::function<double(Eigen::Index)>& work = {}) const;
 
-  /// The same of for_each().
+  /// together() with for_each(body) over own(count, work).
   void share(Eigen::Index count,
              const std::function<void(Eigen::Index)>& body,
              const std::function<MatrixPart(Eigen::Index begin, Eigen::Index end)>& part,

@@ -23,6 +23,43 @@ double address_space_limit_bytes() {
 
 namespace {
 
+// Of the control group, as a container sees its own.
+struct GroupMemory {
+  double limit = HUGE_VAL;  // bytes
+  double used = 0;          // page cache that could be dropped is not counted
+};
+
+GroupMemory group_memory() {
+  struct Files {
+    const char* limit;
+    const char* used;
+    const char* statistics;
+    const char* droppable;  // its line there
+  };
+
+  constexpr Files kVersions[] = {{"/sys/fs/cgroup/memory.max",
+                                  "/sys/fs/cgroup/memory.current",
+                                  "/sys/fs/cgroup/memory.stat",
+                                  "inactive_file"},
+                                 {"/sys/fs/cgroup/memory/memory.limit_in_bytes",
+                                  "/sys/fs/cgroup/memory/memory.usage_in_bytes",
+                                  "/sys/fs/cgroup/memory/memory.stat",
+                                  "total_inactive_file"}};
+  GroupMemory group;
+  for (const Files& files : kVersions) {
+    double limit = 0;  // "max" is no number
+    if (!(std::ifstream(files.limit) >> limit && limit > 0 && limit < group.limit)) continue;
+    group.limit = limit;
+    std::ifstream(files.used) >> group.used;
+    std::ifstream statistics(files.statistics);
+    std::string name;
+    for (double bytes = 0; statistics >> name >> bytes;) {
+      if (name == files.droppable) group.used = std::max(0.0, group.used - bytes);
+    }
+  }
+  return group;
+}
+
 // Of all processes together.
 double machine_memory_bytes() {
   struct sysinfo machine {};
@@ -32,13 +69,7 @@ double machine_memory_bytes() {
     limit = (static_cast<double>(machine.totalram) + static_cast<double>(machine.totalswap)) *
             static_cast<double>(machine.mem_unit);
   }
-  // Version 2 and 1 of control groups, as a container sees its own; "max" is no number.
-  for (const char* path :
-       {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
-    double bytes = 0;
-    if (std::ifstream(path) >> bytes && bytes > 0) limit = std::min(limit, bytes);
-  }
-  return limit;
+  return std::min(limit, group_memory().limit);
 }
 
 }  // namespace
@@ -53,7 +84,9 @@ double free_memory_bytes() {
   std::string name;
   std::string rest;
   for (double number = 0; file >> name >> number && std::getline(file, rest);) {
-    if (name == "MemAvailable:") return std::min(kUnit * number, machine_memory_bytes());
+    if (name != "MemAvailable:") continue;
+    const GroupMemory group = group_memory();
+    return std::min(kUnit * number, std::max(0.0, group.limit - group.used));
   }
   return machine_memory_bytes();
 }

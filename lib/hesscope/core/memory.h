@@ -11,7 +11,8 @@ namespace hesscope {
 double memory_limit_bytes();
 
 /// The memory that this process and others of the machine, or of the control group, can take
-/// together now without swapping (MemAvailable, or less by the group). Bytes.
+/// together now without swapping: MemAvailable, or what the group's limit leaves. Bytes. Where the
+/// system does not say, what they can have at most.
 double free_memory_bytes();
 
 /// To be called before memory is taken for a purpose whose size somebody asked for.

@@ -36,6 +36,7 @@ std::size_t xml_length(std::string_view text) {
 }  // namespace
 
 std::size_t utf8_length(std::string_view text) {
+  if (text.empty()) return 0;
   const auto byte = [&](std::size_t i) {
     return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
   };

@@ -10,7 +10,7 @@
 
 namespace hesscope {
 
-/// Bytes of the first character of UTF-8 text; 0 if there is none.
+/// Bytes of the first character of UTF-8 text; 0 if there is none, or the bytes are no UTF-8.
 std::size_t utf8_length(std::string_view text);
 
 /// Its characters; of what is no UTF-8, each byte.

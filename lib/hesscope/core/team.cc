@@ -136,7 +136,10 @@ void Team::call(const std::function<void()>& announce, const std::function<void(
   } catch (...) {
     error = std::current_exception();
   }
-  if (state_->has_settled_failure) std::rethrow_exception(error);
+  if (state_->has_settled_failure) {
+    if (!error) throw PreconditionError("Team::call: the body caught what an exchange threw");
+    std::rethrow_exception(error);
+  }
   settle(error);
 }
 
@@ -197,17 +200,13 @@ void share_part(Team& team, int owner, MatrixPart part) {
   exchange.flush();
 }
 
-void share_columns(Team& team,
-                   std::span<const int> owners,
-                   Eigen::Ref<Eigen::MatrixXd> matrix,
-                   bool from_diagonal) {
+void share_columns(Team& team, std::span<const int> owners, Eigen::Ref<Eigen::MatrixXd> matrix) {
   Exchange exchange(team, static_cast<std::size_t>(matrix.cols()));
   for (int owner = 0; owner < team.size(); ++owner) {
     exchange.begin(owner);
     for (Index c = 0; c < matrix.cols(); ++c) {
       if (owners[static_cast<std::size_t>(c)] != owner) continue;
-      const Index first = from_diagonal ? c : 0;
-      exchange.add(matrix.data() + first + c * matrix.outerStride(), matrix.rows() - first);
+      exchange.add(matrix.data() + c * matrix.outerStride(), matrix.rows());
     }
     exchange.flush();
   }

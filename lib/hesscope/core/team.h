@@ -66,8 +66,8 @@ class Team {
   void call(const std::function<void()>& announce, const std::function<void()>& body);
 
   /// Within a call: this rank's share of something. Where any rank throws, all do. What may fail on
-  /// one rank alone, such as taking memory, belongs in here, and exchanges do not: outside of it,
-  /// and beside an exchange that others have begun, nobody would hear of it.
+  /// one rank alone, such as taking memory, belongs in here, and exchanges do not: what is thrown
+  /// elsewhere, or while other ranks are in an exchange, they would not see.
   void together(const std::function<void()>& share);
 
  private:
@@ -94,10 +94,7 @@ struct MatrixPart {
 /// All ranks get what `owner` has.
 void share_part(Team& team, int owner, MatrixPart part);
 
-/// All ranks get column c as owners[c] has it: whole, or from the diagonal on.
-void share_columns(Team& team,
-                   std::span<const int> owners,
-                   Eigen::Ref<Eigen::MatrixXd> matrix,
-                   bool from_diagonal);
+/// All ranks get column c as owners[c] has it.
+void share_columns(Team& team, std::span<const int> owners, Eigen::Ref<Eigen::MatrixXd> matrix);
 
 }  // namespace hesscope

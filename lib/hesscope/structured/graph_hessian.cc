@@ -223,7 +223,7 @@ bool SiteHessian::mean(std::span<const double> theta,
     add_all();
   } else {
     team->together(add_all);
-    share_columns(*team, owners, h, false);
+    share_columns(*team, owners, h);
   }
   const bool is_point = std::ranges::all_of(theta, [](double x) { return std::isfinite(x); });
   if (!is_point || !std::isfinite(loss)) h.setConstant(kNaN);

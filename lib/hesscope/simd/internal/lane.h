@@ -270,9 +270,6 @@ template <int R>
     i += R;
   };
   while (i + kDotRows <= rows) band.template operator()<kDotRows>();
-  if constexpr (kDotRows > 3) {
-    if (i + 3 <= rows) band.template operator()<3>();
-  }
   if (i + 2 <= rows) band.template operator()<2>();
   if (i < rows) band.template operator()<1>();
 }

@@ -30,8 +30,9 @@ struct PackKernels {
       double* out, const double* w, const double* a, int rows, int inner, int cols);
 
   /// Panel of kPanelCols columns: column c = x[c], or x[c] y[c] elementwise unless y is null, over
-  /// rows of num_packs packs that are pack_stride doubles apart. There are kPanelCols rows; of
-  /// their columns the first num_cols are filled, others up to the next multiple of `lanes` may be.
+  /// num_packs packs that are pack_stride doubles apart. x and y have kPanelCols pointers: columns
+  /// [0, num_cols) are filled, those up to the next multiple of `lanes` may be, so all must be
+  /// readable.
   void (*fill_columns)(double* panel,
                        const double* const* x,
                        const double* const* y,

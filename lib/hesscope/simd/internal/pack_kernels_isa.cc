@@ -134,9 +134,10 @@ template <int C>
                    first == 0);
       }
     };
-    run.template operator()<kMostPanels<C>>();
-    if constexpr (kMostPanels < C >> 2) run.template operator()<2>();
-    if constexpr (kMostPanels < C >> 1) run.template operator()<1>();
+    constexpr int kMost = kMostPanels<C>;
+    run.template operator()<kMost>();
+    if constexpr (kMost > 2) run.template operator()<2>();
+    if constexpr (kMost > 1) run.template operator()<1>();
   }
 }
 
