@@ -90,9 +90,39 @@ TEST_P(FunctorObjectiveOfSize, MatchesClosedForms) {
   expect_close(objective.per_sample_gradients(theta, kRange), gradients, bound);
   expect_close(objective.gradient(theta, kRange), gradients.rowwise().mean(), bound);
   expect_close(objective.hessian(theta, kRange, {}), H, bound);
-  for (const int k : {1, 3, 6}) {
+  for (const int k : {1, 3, 6, 9, 16}) {
     const Eigen::MatrixXd V = wavy(n, k);
     expect_close(objective.hessian_times(theta, V, kRange), H * V, bound * static_cast<double>(n));
+  }
+}
+
+// The loss of a sample is called once, however many parameters there are, and for every eight
+// directions.
+TEST(FunctorObjective, CallsALossOnceForAProduct) {
+  std::atomic<int> calls = 0;
+  const auto chain = [&calls](const auto& x, Eigen::Index sample) {
+    using T = std::decay_t<decltype(x(0))>;
+    ++calls;
+    T sum(static_cast<double>(sample));
+    for (Eigen::Index i = 0; i + 1 < x.size(); ++i) sum += x(i) * x(i + 1);
+    return sum;
+  };
+  for (const Eigen::Index n : {9, 100, 1000}) {
+    const auto objective = make_objective(chain, n, 2);
+    const Eigen::VectorXd theta = wavy(n, 1);
+    for (const auto& [k, wanted] : {std::pair(1, 2), std::pair(8, 2), std::pair(9, 4)}) {
+      calls = 0;
+      const Eigen::MatrixXd V = wavy(n, k);
+      const Eigen::MatrixXd products = objective.hessian_times(theta, V);
+      EXPECT_EQ(calls, wanted);
+      Eigen::MatrixXd exact = Eigen::MatrixXd::Zero(n, k);
+      exact.topRows(n - 1) += V.bottomRows(n - 1);
+      exact.bottomRows(n - 1) += V.topRows(n - 1);
+      expect_close(products, exact, kEpsilon);
+    }
+    calls = 0;
+    objective.per_sample_gradients(theta, objective.all_samples());
+    EXPECT_EQ(calls, 2);
   }
 }
 

@@ -24,8 +24,8 @@
 // that records it, and the record is run through backwards (jet_tape.h). Where that is not enough,
 // f being longer than 2^20 operations or a derivative not finite, Jets do it in blocks of variables
 // (detail/jet_sweeps.h), and f is called again. Every scalar compiles f again: a vector of run-time
-// size costs 5 instantiations of f for hessian, 3 for gradient, 2 for hessian_times; one of fixed
-// size up to 8 costs 1 for hessian and 1 for gradient. What does not depend on f is compiled in the
+// size costs 5 instantiations of f for hessian, 3 for gradient, 3 for hessian_times; one of fixed
+// size up to 8 costs 1 for hessian, 1 for gradient and 2 for hessian_times. What does not depend on f is compiled in the
 // library.
 //
 // Non-finite results are returned as they are; jet.h lists the choices at kinks. The functions
@@ -63,6 +63,26 @@ bool differentiate_recorded(const F& f,
   return std::isfinite(value) &&
          tape.differentiate(
              y.step(), gradient.data(), hessian == nullptr ? nullptr : hessian->data());
+}
+
+// The same of products with directions, n x k.
+template <typename F>
+bool hessian_times_recorded(const F& f,
+                            const Eigen::VectorXd& point,
+                            const Eigen::MatrixXd& directions,
+                            Eigen::MatrixXd& products) {
+  JetTape tape(point.size());
+  const RecordedJet y = record(f, point, tape);
+  products.setZero();
+  bool is_valid = std::isfinite(y.value);
+  for (Eigen::Index first = 0; is_valid && first < directions.cols(); first += JetTape::kWidth) {
+    const Eigen::Index count = directions.cols() - first;
+    is_valid = tape.add_hessian_times(
+        y.step(),
+        directions.middleCols(first, count < JetTape::kWidth ? count : JetTape::kWidth),
+        products.col(first).data());
+  }
+  return is_valid;
 }
 
 }  // namespace detail
@@ -147,8 +167,9 @@ Eigen::MatrixXd hessian(const F& f, const Eigen::MatrixBase<Derived>& x) {
 /// @param  directions  V, n x k, any matrix expression of double.
 /// @return n x k; equal to hessian(f, x) * V to rounding.
 /// @throws PreconditionError if x is empty or V does not have n rows; whatever f throws.
-/// @cost   ceil(n / 16) calls of f with Jets of 35 doubles for k = 1 or, for every four
-///         directions, of 95. From k = n / 2 on, hessian(f, x) * V is cheaper.
+/// @cost   n <= 8: one call of f with a Jet of 35 doubles for k = 1 or, for every four directions,
+///         of 95. Beyond: one call that records f, and for every eight directions one run over the
+///         record with 8 numbers for each; 190 bytes of scratch for each operation of f.
 template <typename F, typename Derived, typename DerivedV>
 Eigen::MatrixXd hessian_times(const F& f,
                               const Eigen::MatrixBase<Derived>& x,
@@ -157,6 +178,12 @@ Eigen::MatrixXd hessian_times(const F& f,
   const Eigen::VectorXd point = detail::require_point("hessian_times", x);
   const Eigen::MatrixXd v = detail::require_directions("hessian_times", point.size(), directions);
   Eigen::MatrixXd result(v.rows(), v.cols());
+  if constexpr (detail::kMayBeRecorded<Derived::SizeAtCompileTime>) {
+    if (point.size() >= detail::kSmallestRecorded &&
+        detail::hessian_times_recorded(f, point, v, result)) {
+      return result;
+    }
+  }
   for (const detail::JetSweep& sweep : detail::direction_sweeps(v.rows(), v.cols())) {
     detail::with_direction_jet(sweep, [&]<AnyJet J>() {
       const J y = f(detail::seeded_along<J>(point, v, sweep));

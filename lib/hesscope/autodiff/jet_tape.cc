@@ -27,6 +27,8 @@ class FiniteCheck {
 // The numbers that belong to the steps up to and with the output, and the two passes over them.
 class JetTape::Replay {
  public:
+  using Block = Eigen::Array<double, kWidth, 1>;
+
   Replay(const JetTape& tape, Index output)
       : tape_(tape),
         num_variables_(static_cast<Index>(tape.num_variables_)),
@@ -56,20 +58,23 @@ class JetTape::Replay {
   // Forward and backward along the unit directions first .. first + kWidth - 1. Valid afterwards
   // for variables from `first` on.
   void along_block(Index first) {
-    dots_.resize(bars_.size());
-    dotted_bars_.resize(bars_.size());
-    for (Index i = 0; i < num_variables_; ++i) {
-      dot(i).setZero();
-      dotted_bar(i).setZero();
-      if (first <= i && i < first + kWidth) dot(i)(i - first) = 1.0;
-    }
-    for (Index i = num_variables_; i < size_; ++i) forward(i, first);
-    for (Index i = size_ - 1; i >= num_variables_; --i) {
-      if (tape_.at(i).end > first && state(i) != State::kUnused) backward(i, first);
-    }
+    moved_begin_ = first;
+    moved_end_ = first + kWidth;
+    along([&](Index i, Block& dot) {
+      dot.setZero();
+      if (first <= i && i < moved_end_) dot(i - first) = 1.0;
+    });
   }
 
-  using Block = Eigen::Array<double, kWidth, 1>;
+  // The same along up to kWidth directions, n x k. Valid afterwards for all variables.
+  void along_directions(const Eigen::Ref<const Eigen::MatrixXd>& directions) {
+    moved_begin_ = 0;
+    moved_end_ = num_variables_;
+    along([&](Index i, Block& dot) {
+      dot.setZero();
+      dot.head(directions.cols()) = directions.row(i).transpose();
+    });
+  }
 
   const Block& dotted_adjoint(Index variable) { return dotted_bar(variable); }
 
@@ -77,11 +82,26 @@ class JetTape::Replay {
   // kMoving: used, and its dotted bar has been added to in this block.
   enum class State : std::uint8_t { kUnused, kUsed, kMoving };
 
-  void forward(Index i, Index first) {
+  // Of the variables in [moved_begin_, moved_end_), whose dots seed(i, dot) writes.
+  template <typename Seed>
+  void along(const Seed& seed) {
+    dots_.resize(bars_.size());
+    dotted_bars_.resize(bars_.size());
+    for (Index i = 0; i < num_variables_; ++i) {
+      seed(i, dot(i));
+      dotted_bar(i).setZero();
+    }
+    for (Index i = num_variables_; i < size_; ++i) forward(i);
+    for (Index i = size_ - 1; i >= num_variables_; --i) {
+      if (tape_.at(i).end > moved_begin_ && state(i) != State::kUnused) backward(i);
+    }
+  }
+
+  void forward(Index i) {
     const Step& step = tape_.at(i);
     dotted_bar(i).setZero();
     if (state(i) == State::kMoving) state(i) = State::kUsed;
-    if (!depends_on_block(step, first)) {
+    if (!is_moved(step)) {
       dot(i).setZero();
     } else if (step.b == kNone) {
       dot(i) = step.f_a * dot(step.a);
@@ -90,10 +110,10 @@ class JetTape::Replay {
     }
   }
 
-  void backward(Index i, Index first) {
+  void backward(Index i) {
     const Step& step = tape_.at(i);
     const bool is_linear = step.f_aa == 0.0 && step.f_ab == 0.0 && step.f_bb == 0.0;
-    const bool is_curved = !is_linear && depends_on_block(step, first);
+    const bool is_curved = !is_linear && is_moved(step);
     if (!is_curved && state(i) != State::kMoving) return;
     const Block& outer = dotted_bar(i);
     const double w = bar(i);
@@ -118,8 +138,8 @@ class JetTape::Replay {
     }
   }
 
-  static bool depends_on_block(const Step& step, Index first) {
-    return step.begin < first + kWidth && step.end > first;
+  bool is_moved(const Step& step) const {
+    return step.begin < moved_end_ && step.end > moved_begin_;
   }
 
   double& bar(Index i) { return bars_[static_cast<std::size_t>(i)]; }
@@ -133,6 +153,8 @@ class JetTape::Replay {
   const JetTape& tape_;
   Index num_variables_;
   Index size_;
+  Index moved_begin_ = 0;
+  Index moved_end_ = 0;
   std::vector<double> bars_;
   std::vector<State> states_;
   std::vector<Block> dots_;
@@ -176,6 +198,27 @@ bool JetTape::add_hessian_columns(Index output, Index first, double* out) const 
     const Replay::Block& row = replay.dotted_adjoint(i);
     for (Index k = 0; k < std::min(kWidth, i + 1 - first); ++k) {
       out[(i - first) * kWidth + k] += row(k);
+      check.see(row(k));
+    }
+  }
+  return is_complete_ && check.all_finite();
+}
+
+bool JetTape::add_hessian_times(Index output,
+                                const Eigen::Ref<const Eigen::MatrixXd>& directions,
+                                double* out) const {
+  if (output == kNone) return is_complete_;
+  const auto n = static_cast<Index>(num_variables_);
+  Replay replay(*this, output);
+  replay.adjoints();
+  replay.along_directions(directions);
+  FiniteCheck check;
+  Eigen::Map<Eigen::MatrixXd> products(out, n, directions.cols());
+  for (Index i = 0; i < n; ++i) {
+    check.see(replay.adjoint(i));
+    const Replay::Block& row = replay.dotted_adjoint(i);
+    for (Eigen::Index k = 0; k < directions.cols(); ++k) {
+      products(i, k) += row(k);
       check.see(row(k));
     }
   }

@@ -12,11 +12,12 @@
 //                                    a-. += f_a w-. + w- (f_aa a. + f_ab b.)      likewise b
 //
 // after which the bars of the variables are the gradient, and their dotted bars the Hessian times
-// the direction: n unit directions, eight at a time, give its columns (forward over reverse).
+// the direction, for eight directions at a time: n unit directions give its columns (forward over
+// reverse).
 // A primitive of jet_functions.h only supplies partials, and so serves this Jet as any other.
 //
-// Steps of a block of directions whose terms are all zero are left out: those that depend on no
-// variable of the block and that nothing so far depends on, and those that depend on no variable
+// Steps of a block of unit directions whose terms are all zero are left out: those that depend on
+// no variable of the block and that nothing so far depends on, and those that depend on no variable
 // from the block on, as of H only the rows from the diagonal down are wanted.
 #pragma once
 
@@ -80,13 +81,19 @@ class JetTape {
   // such partials have not been applied.
   bool differentiate(Index output, double* gradient, double* hessian) const;
 
-  // Columns of the Hessian that come together.
+  // Directions that come together.
   static constexpr Index kWidth = 8;
 
   // Adds rows first <= i < n of columns [first, first + kWidth) of the Hessian of step `output`,
   // on and below the diagonal: H(i, first + k) goes to out[(i - first) * kWidth + k]. Returns as
   // differentiate.
   bool add_hessian_columns(Index output, Index first, double* out) const;
+
+  // Adds the Hessian of step `output` times up to kWidth directions, n x k, to `out`, n x k numbers
+  // column by column. Returns as differentiate.
+  bool add_hessian_times(Index output,
+                         const Eigen::Ref<const Eigen::MatrixXd>& directions,
+                         double* out) const;
 
  private:
   struct Step {

@@ -134,4 +134,52 @@ bool FunctorObjectiveBase::hessian_recorded(const Vector& theta,
   return is_valid;
 }
 
+bool FunctorObjectiveBase::hessian_times_recorded(const Vector& theta,
+                                                  const Matrix& directions,
+                                                  SampleRange range,
+                                                  const Recording& record_loss,
+                                                  Matrix& result) const {
+  constexpr Eigen::Index kWidth = JetTape::kWidth;
+  const Eigen::Index n = theta.size();
+  std::atomic<bool> is_valid = true;
+  for_each(static_cast<std::size_t>(ceil_div(directions.cols(), kWidth)), [&](std::size_t s) {
+    const Eigen::Index first = static_cast<Eigen::Index>(s) * kWidth;
+    const auto some = directions.middleCols(first, std::min(kWidth, directions.cols() - first));
+    std::vector<double> sums(static_cast<std::size_t>(some.size()));
+    sum_blocks(range, sums, [&](SampleRange samples, std::span<double> partial) {
+      JetTape tape(n);
+      for (Eigen::Index i = samples.begin; i < samples.end && is_valid; ++i) {
+        tape.clear();
+        const RecordedJet y = record_loss(theta, tape, i);
+        if (!std::isfinite(y.value) || !tape.add_hessian_times(y.step(), some, partial.data())) {
+          is_valid = false;
+        }
+      }
+    });
+    result.middleCols(first, some.cols()) =
+        Eigen::Map<const Matrix>(sums.data(), n, some.cols()) / static_cast<double>(range.size());
+  });
+  return is_valid;
+}
+
+bool FunctorObjectiveBase::per_sample_gradients_recorded(const Vector& theta,
+                                                         SampleRange range,
+                                                         const Recording& record_loss,
+                                                         Matrix& result) const {
+  std::atomic<bool> is_valid = true;
+  for_each(static_cast<std::size_t>(num_blocks(range)), [&](std::size_t b) {
+    const SampleRange samples = block(range, static_cast<Eigen::Index>(b));
+    JetTape tape(theta.size());
+    for (Eigen::Index i = samples.begin; i < samples.end && is_valid; ++i) {
+      tape.clear();
+      const RecordedJet y = record_loss(theta, tape, i);
+      double* const gradient = result.col(i - range.begin).data();
+      if (!std::isfinite(y.value) || !tape.differentiate(y.step(), gradient, nullptr)) {
+        is_valid = false;
+      }
+    }
+  });
+  return is_valid;
+}
+
 }  // namespace hesscope::detail

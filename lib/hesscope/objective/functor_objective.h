@@ -19,8 +19,8 @@
 // many threads at once on a const object, so it must not write to shared state.
 //
 // How. An operation is a set of sweeps (autodiff/detail/jet_sweeps.h), each one a sum of Jets over
-// samples; from nine parameters on gradients and blocks of Hessian columns come from records of the
-// single samples' losses instead (autodiff/jet_tape.h), unless one is not finite. Sweeps run
+// samples; from nine parameters on gradients, blocks of Hessian columns and products come from
+// records of the single samples' losses instead (autodiff/jet_tape.h), unless one is not finite. Sweeps run
 // concurrently, and so do blocks of samples within one; the latter are joined in the fixed tree of
 // Executor::sum. Nothing of the size of the result exists but the result.
 #pragma once
@@ -122,6 +122,15 @@ class FunctorObjectiveBase : public Objective {
                         const Recording& record_loss,
                         const ProgressCallback& progress,
                         Matrix& result) const;
+  bool hessian_times_recorded(const Vector& theta,
+                              const Matrix& directions,
+                              SampleRange range,
+                              const Recording& record_loss,
+                              Matrix& result) const;
+  bool per_sample_gradients_recorded(const Vector& theta,
+                                     SampleRange range,
+                                     const Recording& record_loss,
+                                     Matrix& result) const;
 
  private:
   Eigen::Index num_parameters_;
@@ -140,7 +149,7 @@ class FunctorObjectiveBase : public Objective {
 ///            Eigen::Index sample) const`.
 ///            An exception it throws arrives at the caller.
 /// @cost   per sample of the range that of hesscope::gradient, hessian (the loss being recorded
-///         n / 8 times) and hessian_times. Memory: the result and, per thread, n Jets of up to 261
+///         n / 8 times) and hessian_times (once for every eight directions). Memory: the result and, per thread, n Jets of up to 261
 ///         doubles or the record of one loss.
 template <typename F>
 class FunctorObjective final : public detail::FunctorObjectiveBase {
@@ -201,6 +210,10 @@ class FunctorObjective final : public detail::FunctorObjectiveBase {
     const Vector point = theta;
     const Matrix v = detail::require_directions("hessian_times", point.size(), directions);
     Matrix result(v.rows(), v.cols());
+    if (point.size() >= detail::kSmallestRecorded &&
+        hessian_times_recorded(point, v, range, recording(), result)) {
+      return result;
+    }
     const std::vector<detail::JetSweep> sweeps = detail::direction_sweeps(v.rows(), v.cols());
     for_each(sweeps.size(), [&](std::size_t s) {
       detail::with_direction_jet(sweeps[s], [&]<AnyJet J>() {
@@ -237,6 +250,10 @@ class FunctorObjective final : public detail::FunctorObjectiveBase {
     require_point(*this, "per_sample_gradients", theta, range);
     const Vector point = theta;
     Matrix result(point.size(), range.size());
+    if (point.size() >= detail::kSmallestRecorded &&
+        per_sample_gradients_recorded(point, range, recording(), result)) {
+      return result;
+    }
     detail::with_gradient_jet<Eigen::Dynamic>(point.size(), [&]<AnyJet J>() {
       const std::vector<detail::JetSweep> sweeps = detail::gradient_sweeps<J>(point.size());
       for_each(static_cast<std::size_t>(num_blocks(range)), [&](std::size_t b) {
