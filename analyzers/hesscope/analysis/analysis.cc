@@ -250,12 +250,7 @@ class Run {
     const Stopwatch watch(result_.timings.write_seconds);
     const std::vector<std::vector<Dimension>> dimensions = found_dimensions(run);
     detail::CheckpointResult file = open_file(configuration, dimensions);
-    std::vector<Group> roots;
-    for (std::size_t i = 0; i < inputs_.checkpoints.size(); ++i) {
-      roots.push_back(run.read(unit_name(i, kRoot)));
-    }
-    const detail::LossCheck check =
-        detail::check_losses(inputs_.expected_losses, inputs_.checkpoints, roots);
+    const auto [roots, check] = detail::kept_roots(run, inputs_);
     result_.warnings.insert(result_.warnings.end(), check.warnings.begin(), check.warnings.end());
     result_.is_conclusive = check.is_as_said;
     std::map<std::string, std::vector<Group>> records;  // of analyzers that are asked of the run

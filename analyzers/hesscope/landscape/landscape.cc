@@ -60,12 +60,7 @@ class LandscapeRun {
     result_.warnings = inputs_->files().warnings;
     std::optional<detail::TeamSession> session;
     if (!request_.share.merge_only) session.emplace(request_.team.get(), configuration);
-    const std::vector<Unit> all = units(kept_directions());
-    if (request_.share.merge_only) {
-      run_->require_dealt(all);
-    } else {
-      compute_missing(all);
-    }
+    result_.part = run_->complete(units(kept_directions()), progress_);
     session.reset();
     if (!request_.share.part) assemble(configuration);
     const std::vector<std::string>& remarks = run_->folder().remarks();
@@ -94,40 +89,39 @@ class LandscapeRun {
 
   const Grid& grid() const { return found_ ? found_->grid : request_.grid; }
 
-  // What parts are dealt.
-  struct Unit {
-    std::string name;
-    std::string what;       // for people
-    double num_points = 0;  // of the grid
-    std::function<Group(const std::function<void(double)>& advance)> make;
-  };
-
-  // All of them, once the directions are known: of checkpoints, of the centre, and of tiles. They
-  // are numbered in this order.
-  std::vector<Unit> units(const Group& directions) {
-    std::vector<Unit> all;
-    for (std::size_t i = 0; i < inputs_->files().checkpoints.size(); ++i) {
-      all.push_back(
-          {.name = detail::root_unit_name(i),
-           .what = inputs_->files().checkpoints[i].path.string(),
-           .make = [this, i](const auto&) { return detail::root_record(inputs_->files(), i); }});
-    }
+  // What parts are dealt, once the directions are known: what is of checkpoints, of the centre, and
+  // of tiles. They are numbered in this order.
+  std::vector<detail::DealtUnit> units(const Group& directions) {
+    std::vector<detail::DealtUnit> all = detail::root_units(inputs_->files());
     if (directions["direction_1"].status() != Status::kOk) return all;
     found_ = inputs_->view().find_plane(directions);
     if (!found_->left_out.empty()) result_.warnings.push_back(found_->left_out);
     all.push_back(
         {.name = kCentre, .what = "the curvature at the centre", .make = [this](const auto&) {
+           const Stopwatch watch(result_.timings.directions_seconds);
            return inputs_->view().measure_centre(found_->plane);
          }});
     surface_.emplace(inputs_->view().make_surface(*found_));
     for (Eigen::Index tile = 0; tile < surface_->num_tiles(); ++tile) {
-      all.push_back(
-          {.name = tile_name(tile),
-           .what = fmt::format("tile {} of {}", tile + 1, surface_->num_tiles()),
-           .num_points = static_cast<double>(surface_->size_of(tile)),
-           .make = [this, tile](const auto& advance) { return surface_->tile(tile, advance); }});
+      all.push_back({.name = tile_name(tile),
+                     .what = fmt::format("tile {} of {}", tile + 1, surface_->num_tiles()),
+                     .work = static_cast<double>(surface_->size_of(tile)),
+                     .make = [this, tile](const ProgressCallback& progress) {
+                       return make_tile(tile, progress);
+                     }});
     }
     return all;
+  }
+
+  Group make_tile(Eigen::Index tile, const ProgressCallback& progress) {
+    const Stopwatch watch(result_.timings.grid_seconds);
+    inputs_->view().centre().release();
+    const auto size = static_cast<double>(surface_->size_of(tile));
+    double done = 0;
+    return surface_->tile(tile, [&](double points) {
+      done += points;
+      detail::report(progress, std::min(done / size, 1.0));
+    });
   }
 
   // The directions of this plane, computed if they are not there yet: first, so that inputs that
@@ -142,53 +136,12 @@ class LandscapeRun {
     return record;
   }
 
-  // Computes the units, of a part its own, that are not there yet.
-  void compute_missing(const std::vector<Unit>& all) {
-    std::vector<const Unit*> own;
-    double total = 0;
-    for (std::size_t k = 0; k < all.size(); ++k) {
-      if (request_.share.part && !request_.share.part->is_dealt(k)) continue;
-      own.push_back(&all[k]);
-      total += all[k].num_points;
-    }
-    double done = 0;
-    const std::function<void(double)> advance = [&](double points) {
-      done += points;
-      detail::report(progress_, std::min(done / std::max(total, 1.0), 1.0));
-    };
-    std::size_t num_found = 0;
-    for (const Unit* unit : own) {
-      const bool is_tile = unit->num_points > 0;
-      const Stopwatch watch(is_tile ? result_.timings.grid_seconds
-                                    : result_.timings.directions_seconds);
-      if (is_tile) inputs_->view().centre().release();
-      if (run_->find(unit->name)) {
-        ++num_found;
-        advance(unit->num_points);
-      } else {
-        advance(0);
-        run_->keep(unit->name, unit->make(advance));
-      }
-    }
-    if (!request_.share.part) return;
-    run_->flush();
-    result_.part = {.part = *request_.share.part,
-                    .num_units = all.size(),
-                    .num_own = own.size(),
-                    .num_found = num_found};
-  }
-
   // Puts the units together, in the file and in the summary.
   void assemble(const io::RunConfiguration& configuration) {
     const Stopwatch watch(result_.timings.write_seconds);
     LandscapeFile file = open_file(configuration);
     const detail::CheckpointInputs& files = inputs_->files();
-    std::vector<Group> roots;
-    for (std::size_t i = 0; i < files.checkpoints.size(); ++i) {
-      roots.push_back(run_->read(detail::root_unit_name(i)));
-    }
-    const detail::LossCheck check =
-        detail::check_losses(files.expected_losses, files.checkpoints, roots);
+    const auto [roots, check] = detail::kept_roots(*run_, files);
     for (std::size_t i = 0; i < roots.size(); ++i) {
       file.write_root(i, roots[i]);
       file.write_root(i, check.records[i]);

@@ -62,11 +62,9 @@ class PathRun {
     if (!request_.share.merge_only) session.emplace(request_.team.get(), configuration);
     const Group alignment = kept_alignment();
     state_ = kept_band(VectorXd(detail::vector_in(alignment, "aligned_parameters")));
-    const std::vector<Unit> all = units(alignment);
-    if (request_.share.merge_only) {
-      run_->require_dealt(all);
-    } else {
-      compute_missing(all);
+    {
+      const Stopwatch watch(result_.timings.curvature_seconds);
+      result_.part = run_->complete(units(alignment), detail::part_of(progress_, kBandDone, 1));
     }
     session.reset();
     if (!request_.share.part) assemble(configuration, alignment);
@@ -77,37 +75,26 @@ class PathRun {
   }
 
  private:
-  // What parts are dealt.
-  struct Unit {
-    std::string name;
-    std::string what;  // for people
-    std::function<Group(const ProgressCallback& progress)> make;
-  };
-
   const Objective& objective() const { return inputs_->objective(); }
 
-  std::vector<Unit> units(const Group& alignment) {
-    std::vector<Unit> all;
-    for (std::size_t i = 0; i < inputs_->files().checkpoints.size(); ++i) {
-      all.push_back({detail::root_unit_name(i),
-                     inputs_->files().checkpoints[i].path.string(),
-                     [this, i](const auto&) { return detail::root_record(inputs_->files(), i); }});
-    }
-    all.push_back({"straight", "the straight path", [this, &alignment](const auto&) {
-                     return detail::straight_record(
-                         objective(),
-                         inputs_->first(),
-                         detail::vector_in(alignment, "aligned_parameters"),
-                         request_.aligns ? &inputs_->second() : nullptr,
-                         detail::num_places(request_));
-                   }});
-    all.push_back({"saddle", "the pass", [this](const ProgressCallback& progress) {
-                     return detail::saddle_record(objective(), state_, progress);
-                   }});
+  std::vector<detail::DealtUnit> units(const Group& alignment) {
+    std::vector<detail::DealtUnit> all = detail::root_units(inputs_->files());
+    all.push_back(
+        {.name = "straight", .what = "the straight path", .make = [this, &alignment](const auto&) {
+           return detail::straight_record(objective(),
+                                          inputs_->first(),
+                                          detail::vector_in(alignment, "aligned_parameters"),
+                                          request_.aligns ? &inputs_->second() : nullptr,
+                                          detail::num_places(request_));
+         }});
+    all.push_back(
+        {.name = "saddle", .what = "the pass", .make = [this](const ProgressCallback& progress) {
+           return detail::saddle_record(objective(), state_, progress);
+         }});
     for (Index i = 0; i < request_.num_images; ++i) {
-      all.push_back({image_name(i),
-                     fmt::format("image {} of {}", i + 1, request_.num_images),
-                     [this, i](const ProgressCallback& progress) {
+      all.push_back({.name = image_name(i),
+                     .what = fmt::format("image {} of {}", i + 1, request_.num_images),
+                     .make = [this, i](const ProgressCallback& progress) {
                        return detail::image_record(
                            objective(), state_, i, request_.has_spectrum, progress);
                      }});
@@ -171,46 +158,12 @@ class PathRun {
     return state;
   }
 
-  // Computes the units, of a part its own, that are not there yet.
-  void compute_missing(const std::vector<Unit>& all) {
-    const Stopwatch watch(result_.timings.curvature_seconds);
-    std::vector<const Unit*> own;
-    for (std::size_t k = 0; k < all.size(); ++k) {
-      if (!request_.share.part || request_.share.part->is_dealt(k)) own.push_back(&all[k]);
-    }
-    std::size_t num_found = 0;
-    for (std::size_t k = 0; k < own.size(); ++k) {
-      const auto share = [&](std::size_t units) {
-        const double done = static_cast<double>(units) / static_cast<double>(own.size());
-        return kBandDone + (1 - kBandDone) * done;
-      };
-      detail::report(progress_, share(k));
-      if (run_->find(own[k]->name)) {
-        ++num_found;
-      } else {
-        run_->keep(own[k]->name, own[k]->make(detail::part_of(progress_, share(k), share(k + 1))));
-      }
-    }
-    detail::report(progress_, 1);
-    if (!request_.share.part) return;
-    run_->flush();
-    result_.part = {.part = *request_.share.part,
-                    .num_units = all.size(),
-                    .num_own = own.size(),
-                    .num_found = num_found};
-  }
-
   // Puts the units together, in the file and in the summary.
   void assemble(const io::RunConfiguration& configuration, Group alignment) {
     const Stopwatch watch(result_.timings.write_seconds);
     PathFile file(request_, *inputs_, configuration);
     const detail::CheckpointInputs& files = inputs_->files();
-    std::vector<Group> roots;
-    for (std::size_t i = 0; i < files.checkpoints.size(); ++i) {
-      roots.push_back(run_->read(detail::root_unit_name(i)));
-    }
-    const detail::LossCheck check =
-        detail::check_losses(files.expected_losses, files.checkpoints, roots);
+    const auto [roots, check] = detail::kept_roots(*run_, files);
     for (std::size_t i = 0; i < roots.size(); ++i) {
       file.write_root(i, roots[i]);
       file.write_root(i, check.records[i]);

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <hesscope/analysis/internal/checkpoint_records.h>
-#include <hesscope/analysis/internal/loss_check.h>
 #include <hesscope/analyzers/point_analysis.h>
 
 namespace hesscope::detail {
@@ -29,10 +28,27 @@ void name_checkpoints(const CheckpointInputs& inputs, CheckpointResult& result) 
 
 std::string root_unit_name(std::size_t checkpoint) { return fmt::format("{:06}-root", checkpoint); }
 
-Group root_record(const CheckpointInputs& inputs, std::size_t checkpoint) {
-  const CheckpointObjective own = inputs.objective_at(checkpoint);
-  PointAnalysis point(*own.objective, inputs.points[checkpoint]);
-  return root_record(point);
+std::vector<DealtUnit> root_units(const CheckpointInputs& inputs) {
+  std::vector<DealtUnit> units;
+  for (std::size_t i = 0; i < inputs.checkpoints.size(); ++i) {
+    units.push_back({.name = root_unit_name(i),
+                     .what = inputs.checkpoints[i].path.string(),
+                     .make = [&inputs, i](const ProgressCallback& /*progress*/) {
+                       const CheckpointObjective own = inputs.objective_at(i);
+                       PointAnalysis point(*own.objective, inputs.points[i]);
+                       return root_record(point);
+                     }});
+  }
+  return units;
+}
+
+KeptRoots kept_roots(UnitRun& run, const CheckpointInputs& inputs) {
+  KeptRoots kept;
+  for (std::size_t i = 0; i < inputs.checkpoints.size(); ++i) {
+    kept.records.push_back(run.read(root_unit_name(i)));
+  }
+  kept.check = check_losses(inputs.expected_losses, inputs.checkpoints, kept.records);
+  return kept;
 }
 
 CheckpointSummary summary_of(const CheckpointFile& checkpoint,

@@ -13,6 +13,8 @@
 #include <hesscope/analysis/analysis.h>
 #include <hesscope/analysis/internal/checkpoint_inputs.h>
 #include <hesscope/analysis/internal/checkpoint_result.h>
+#include <hesscope/analysis/internal/loss_check.h>
+#include <hesscope/analysis/internal/unit_run.h>
 #include <hesscope/dataset/dataset.h>
 
 namespace hesscope::detail {
@@ -29,8 +31,16 @@ void name_checkpoints(const CheckpointInputs& inputs, CheckpointResult& result);
 /// The name of the unit that holds a checkpoint's root_record().
 std::string root_unit_name(std::size_t checkpoint);
 
-/// root_record() of one of the inputs' checkpoints. @cost a gradient.
-Group root_record(const CheckpointInputs& inputs, std::size_t checkpoint);
+/// Those units, of all of the inputs' checkpoints, which must outlive them. @cost a gradient each.
+std::vector<DealtUnit> root_units(const CheckpointInputs& inputs);
+
+struct KeptRoots {
+  std::vector<Group> records;  ///< one for each checkpoint
+  LossCheck check;             ///< of their losses, against those that were expected
+};
+
+/// Those units' records. @throws OutputError if one cannot be read back.
+KeptRoots kept_roots(UnitRun& run, const CheckpointInputs& inputs);
 
 /// What a root_record() says, without further numbers.
 CheckpointSummary summary_of(const CheckpointFile& checkpoint,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 #include <fmt/format.h>
@@ -39,6 +40,7 @@ UnitRun::UnitRun(const std::filesystem::path& output,
                  const io::RunConfiguration& configuration,
                  const std::function<void()>& probe)
     : output_(output),
+      share_(share),
       configuration_(configuration),
       lock_(share.part ? io::place_of(output, *share.part) : output),
       parts_(io::parts_at(output)) {
@@ -102,6 +104,54 @@ void UnitRun::refuse_merge(const std::vector<std::string>& missing,
   throw io::MissingPartsError(
       fmt::format("{}: no part has kept {}", output_.string(), first_names(missing, 1)),
       std::move(able));
+}
+
+void UnitRun::require_all(const std::vector<DealtUnit>& units) {
+  std::vector<std::size_t> missing;
+  std::vector<std::string> names;
+  for (std::size_t k = 0; k < units.size(); ++k) {
+    if (find(units[k].name)) continue;
+    missing.push_back(k);
+    names.push_back(units[k].what);
+  }
+  if (missing.empty()) return;
+  refuse_merge(names, [&](const io::Part& part) {
+    return std::ranges::any_of(missing, [&](std::size_t k) { return part.is_dealt(k); });
+  });
+}
+
+std::optional<io::PartOutcome> UnitRun::complete(const std::vector<DealtUnit>& units,
+                                                 const ProgressCallback& progress) {
+  if (share_.merge_only) {
+    require_all(units);
+    return std::nullopt;
+  }
+  std::vector<const DealtUnit*> own;
+  double total = 0;
+  for (std::size_t k = 0; k < units.size(); ++k) {
+    if (share_.part && !share_.part->is_dealt(k)) continue;
+    own.push_back(&units[k]);
+    total += units[k].work;
+  }
+  std::size_t num_found = 0;
+  double done = 0;
+  for (const DealtUnit* unit : own) {
+    const double begin = done / total;
+    done += unit->work;
+    report(progress, begin);
+    if (find(unit->name)) {
+      ++num_found;
+    } else {
+      keep(unit->name, unit->make(part_of(progress, begin, done / total)));
+    }
+  }
+  report(progress, 1);
+  if (!share_.part) return std::nullopt;
+  flush();
+  return io::PartOutcome{.part = *share_.part,
+                         .num_units = units.size(),
+                         .num_own = own.size(),
+                         .num_found = num_found};
 }
 
 void UnitRun::finish() {

@@ -3,8 +3,6 @@
 // What all resumable runs do with their output.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
 #include <deque>
 #include <filesystem>
 #include <functional>
@@ -12,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include <hesscope/core/progress.h>
 #include <hesscope/dataset/dataset.h>
 #include <hesscope/storage/file_lock.h>
 #include <hesscope/storage/overwrite.h>
@@ -32,6 +31,14 @@ OutputState output_state(const std::filesystem::path& output,
                          const std::string& subject,
                          io::Overwrite overwrite,
                          const io::RunConfiguration& configuration);
+
+/// What parts of a run are dealt, in a fixed order.
+struct DealtUnit {
+  std::string name;
+  std::string what;  ///< it is of, for people
+  double work = 1;   ///< by which progress is shared
+  std::function<Group(const ProgressCallback& progress)> make;
+};
 
 /// A run whose answers are Records, kept unit by unit until its output is in place; or a part of
 /// one, which keeps them beside those of the others.
@@ -83,23 +90,11 @@ class UnitRun {
   [[noreturn]] void refuse_merge(const std::vector<std::string>& missing,
                                  const std::function<bool(const io::Part&)>& is_in) const;
 
-  /// Of the whole run: refuse_merge() where one of these units, which parts are dealt in this
-  /// order, is not there.
-  /// @param units  have a `name`, and say in `what`, for people, what they are of.
-  template <typename Unit>
-  void require_dealt(const std::vector<Unit>& units) {
-    std::vector<std::size_t> missing;
-    std::vector<std::string> names;
-    for (std::size_t k = 0; k < units.size(); ++k) {
-      if (find(units[k].name)) continue;
-      missing.push_back(k);
-      names.push_back(units[k].what);
-    }
-    if (missing.empty()) return;
-    refuse_merge(names, [&](const io::Part& part) {
-      return std::ranges::any_of(missing, [&](std::size_t k) { return part.is_dealt(k); });
-    });
-  }
+  /// Computes the units that are not there yet, one after the other: all of them, or of a part its
+  /// own. Of a merge, refuse_merge() where one is missing.
+  /// @return  what a part has come to; nothing for the whole run.
+  std::optional<io::PartOutcome> complete(const std::vector<DealtUnit>& units,
+                                          const ProgressCallback& progress);
 
   /// The same where a unit is not there that every part makes for itself.
   [[noreturn]] void refuse_merge_without(const std::string& what) const {
@@ -110,7 +105,10 @@ class UnitRun {
   void take_parts();
   void remove_parts();
 
+  void require_all(const std::vector<DealtUnit>& units);
+
   std::filesystem::path output_;
+  io::Share share_;
   io::RunConfiguration configuration_;
   io::FileLock lock_;
   std::vector<io::Part> parts_;          // that left something, but for the own one
