@@ -25,8 +25,8 @@
 // f being longer than 2^20 operations or a derivative not finite, Jets do it in blocks of variables
 // (detail/jet_sweeps.h), and f is called again. Every scalar compiles f again: a vector of run-time
 // size costs 5 instantiations of f for hessian, 3 for gradient, 3 for hessian_times; one of fixed
-// size up to 8 costs 1 for hessian, 1 for gradient and 2 for hessian_times. What does not depend on f is compiled in the
-// library.
+// size up to 8 costs 1 for hessian, 1 for gradient and 2 for hessian_times. What does not depend on
+// f is compiled in the library.
 //
 // Non-finite results are returned as they are; jet.h lists the choices at kinks. The functions
 // below hold no state and may be called concurrently if f may.

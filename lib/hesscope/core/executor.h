@@ -52,7 +52,7 @@ class Executor {
   /// exception thrown by a body stops the rest and is rethrown here.
   void for_each(Eigen::Index count, const std::function<void(Eigen::Index)>& body) const;
 
-  /// The contiguous part of [0, count) that this rank computes in share(); all of it without a team.
+  /// The contiguous part of [0, count) that this rank computes in share(), all without a team.
   /// @param work  of each item, by which shares are made; empty = all the same.
   BlockRange own(Eigen::Index count, const std::function<double(Eigen::Index)>& work = {}) const;
 

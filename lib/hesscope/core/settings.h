@@ -106,8 +106,8 @@ class Settings {
   const std::vector<double>& reals(const std::string& key) const;
   const SettingTable& table(const std::string& key) const;
 
-  /// @throws ConfigError "PLACE: WHAT", always, with the place given to checked() for the key (or for
-  ///         the whole); without one, WHAT alone.
+  /// @throws ConfigError "PLACE: WHAT", always, with the place given to checked() for the key, or
+  ///         for the whole; without one, WHAT alone.
   [[noreturn]] void refuse(const std::string& key, const std::string& what) const;
 
   /// All values, fallbacks included, in the order of their names.

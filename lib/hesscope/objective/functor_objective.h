@@ -20,9 +20,9 @@
 //
 // How. An operation is a set of sweeps (autodiff/detail/jet_sweeps.h), each one a sum of Jets over
 // samples; from nine parameters on gradients, blocks of Hessian columns and products come from
-// records of the single samples' losses instead (autodiff/jet_tape.h), unless one is not finite. Sweeps run
-// concurrently, and so do blocks of samples within one; the latter are joined in the fixed tree of
-// Executor::sum. Nothing of the size of the result exists but the result.
+// records of the single samples' losses instead (autodiff/jet_tape.h), unless one is not finite.
+// Sweeps run concurrently, and so do blocks of samples within one; the latter are joined in the
+// fixed tree of Executor::sum. Nothing of the size of the result exists but the result.
 #pragma once
 
 #include <functional>
@@ -149,8 +149,8 @@ class FunctorObjectiveBase : public Objective {
 ///            Eigen::Index sample) const`.
 ///            An exception it throws arrives at the caller.
 /// @cost   per sample of the range that of hesscope::gradient, hessian (the loss being recorded
-///         n / 8 times) and hessian_times (once for every eight directions). Memory: the result and, per thread, n Jets of up to 261
-///         doubles or the record of one loss.
+///         n / 8 times) and hessian_times (once for every eight directions). Memory: the result
+///         and, per thread, n Jets of up to 261 doubles or the record of one loss.
 template <typename F>
 class FunctorObjective final : public detail::FunctorObjectiveBase {
   static_assert(

@@ -50,10 +50,10 @@ class Objective {
   virtual std::span<const ParameterBlock> parameter_blocks() const = 0;
 
   /// The total weight of the samples of a range, scaled such that all N samples weigh N: as many as
-  /// there are, unless the loss is a mean with weights w_i, of classes or of targets that are not ignored. Then loss_i has the factor N / sum
-  /// w, and sample i weighs N w_i / sum w. Of other samples that loss would be divided by what they
-  /// weigh: that of the samples of a range alone is |range| /
-  /// sample_weight(range) times f, but for weight decay.
+  /// there are, unless the loss is a mean with weights w_i, of classes or of targets that are not
+  /// ignored. Then loss_i has the factor N / sum w, and sample i weighs N w_i / sum w. Of other
+  /// samples that loss would be divided by what they weigh: that of the samples of a range alone is
+  /// |range| / sample_weight(range) times f, but for weight decay.
   /// @throws PreconditionError unless the range is a non-empty part of the samples.
   virtual double sample_weight(SampleRange range) const;
 
