@@ -33,8 +33,9 @@ install(FILES
 
 include(HesscopePkgConfig)
 
-install(FILES share/hesscope/hesscope.py share/hesscope/hesscope_torch.py
-  DESTINATION ${CMAKE_INSTALL_DATADIR}/hesscope)
+install(FILES share/hesscope/hesscope.py DESTINATION ${CMAKE_INSTALL_DATADIR}/hesscope)
+install(DIRECTORY share/hesscope/hesscope_torch DESTINATION ${CMAKE_INSTALL_DATADIR}/hesscope
+  FILES_MATCHING PATTERN "*.py")
 if(TARGET hesscope_cli)
   install(TARGETS hesscope_cli)
   if(TARGET hesscope_mpi_cli)

@@ -213,7 +213,7 @@ def analyze(checkpoints, problem, *options, output=None, program=None, use_xarra
     checkpoints  a path, or a list of them: files, or folders of them
     problem      path of the problem file
     options      of the command, as "--blocks", or "--only", "spectrum"; numbers and paths may stand among them
-    output       the result file, which must not exist; without it none is kept
+    output       the result file, which must not exist unless "--force" is among the options; without it none is kept
     program      path of hesscope; by default the one installed with this file, or else that on the PATH
 
     What the program warns of are warnings here. Raises Error where it refuses or fails, with its message.
@@ -221,13 +221,15 @@ def analyze(checkpoints, problem, *options, output=None, program=None, use_xarra
     if isinstance(checkpoints, (str, os.PathLike)):
         checkpoints = [checkpoints]
     with tempfile.TemporaryDirectory(prefix="hesscope-") as folder:
-        result = pathlib.Path(folder) / "result.h5" if output is None else pathlib.Path(output)
+        result = pathlib.Path(folder) / "result.h5" if output is None else pathlib.Path(output).expanduser()
         command = [_found(program), "analyze", *checkpoints, "--problem", problem, "-o", result, "--quiet", *options]
         done = subprocess.run([os.fspath(c) if isinstance(c, os.PathLike) else str(c) for c in command], text=True,
-                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         said = done.stderr.strip()
-        if done.returncode not in (DONE, INCONCLUSIVE) or not result.exists():
+        if done.returncode not in (DONE, INCONCLUSIVE):
             raise Error(said or f"hesscope ended with exit code {done.returncode}", done.returncode)
+        if not result.exists():
+            raise Error(f"no result is at {result}: these options ask for something else\n{done.stdout}", done.returncode)
         if said:
             warnings.warn(said, stacklevel=2)
         return open(result, use_xarray=use_xarray)

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""share/hesscope/hesscope_torch.py: Hessians of PyTorch modules by one call, beside PyTorch's own.
+"""share/hesscope/hesscope_torch: Hessians of PyTorch modules by one call, beside PyTorch's own.
 
 Where PyTorch is not installed, all tests are skipped.
 """
+import concurrent.futures
+import copy
 import sys
 import unittest
 import warnings
@@ -258,6 +260,153 @@ class TorchModule(program.Case):
         each, _ = self.hessian(module, x, target, lambda output, target: ((output - target).abs() ** 3).sum(1))
         mean, _ = self.hessian(module, x, target, lambda output, target: 3 * ((output - target).abs() ** 3).mean())
         np.testing.assert_allclose(each, mean, rtol=0, atol=1e-13)
+
+    def truth(self, function, module):
+        """H of function(module) by PyTorch, module a copy in 64 bits whose parameters are those of the original."""
+        module = copy.deepcopy(module).double().eval()
+        parameters = list(module.parameters())
+        gradient = torch.cat([g.flatten() for g in torch.autograd.grad(function(module), parameters, create_graph=True)])
+        rows = [torch.autograd.grad(entry, parameters, retain_graph=True, allow_unused=True) for entry in gradient]
+        return np.array([np.concatenate([np.zeros(p.numel()) if r is None else r.detach().numpy().ravel()
+                                         for r, p in zip(row, parameters)]) for row in rows])
+
+    def assert_same(self, found, wanted):
+        self.assertLess(np.linalg.norm(found - wanted), 1e-13 * np.linalg.norm(wanted))
+
+    def test_numbers_that_python_computes_of_the_batch(self):
+        x, target = torch.randn(12, 4), torch.randn(12, 3)
+        module = Net(lambda net, x: net.layers(x if x[:, 0].mean() > 1 else -x) * len(x) / 10, layers=perceptron())
+        for loss in (lambda o, t: ((o - t) ** 2).mean() / t.max().item(), F.mse_loss,
+                     lambda o, t: F.mse_loss(o, t) + 0.01 * o.square().mean()):
+            found, _ = self.hessian(module, x, target, loss)
+            self.assert_same(found, self.truth(lambda m: loss(m(x.double()), target.double()), module))
+
+    def test_what_the_loss_reads_off_the_model(self):
+        class Auxiliary(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.a, self.b = nn.Linear(4, 5), nn.Linear(5, 3)
+
+            def forward(self, x):
+                h = torch.tanh(self.a(x))
+                self.extra = h.square().mean()
+                return self.b(h)
+        module, x, y = Auxiliary(), torch.randn(12, 4), torch.arange(12) % 3
+        module(x)
+        kept = module.extra
+
+        def loss_of(module):
+            return lambda o, t: F.cross_entropy(o, t) + 0.5 * module.extra + 0.1 * sum(
+                p.square().sum() for p in module.parameters())
+        found, _ = self.hessian(module, x, y, loss_of(module))
+        self.assertIs(module.extra, kept)
+        del module.extra  # which has a history, and cannot be copied
+        self.assert_same(found, self.truth(lambda m: loss_of(m)(m(x.double()), y), module))
+
+    def test_hooks_belong_to_the_model(self):
+        x, y = torch.randn(12, 4), torch.arange(12) % 3
+        for register in (lambda m: m.register_forward_hook(lambda module, inputs, output: 2 * output),
+                         lambda m: m.register_forward_pre_hook(lambda module, inputs: (3 * inputs[0],))):
+            module = perceptron()
+            register(module)
+            found, _ = self.hessian(module, x, y, lambda o, t: F.cross_entropy(o, t))
+            self.assert_same(found, self.truth(lambda m: F.cross_entropy(m(x.double()), y), module))
+
+    def test_all_outputs_for_a_function_of_the_users(self):
+        module = Net(lambda net, x: (net.a(x), net.b(x).tanh()), a=nn.Linear(4, 3), b=nn.Linear(4, 2))
+        x, y = torch.randn(12, 4), torch.arange(12) % 3
+
+        def loss(outputs, target):
+            logits, code = outputs
+            return F.cross_entropy(logits, target) + code.square().mean()
+        found, _ = self.hessian(module, x, y, loss)
+        self.assert_same(found, self.truth(lambda m: loss(m(x.double()), y), module))
+
+    def test_the_row_of_padding_has_no_derivatives(self):
+        module = Net(lambda net, x: net.head(net.table(x).tanh().mean(1)), table=nn.Embedding(5, 3, padding_idx=2),
+                     head=nn.Linear(3, 2))
+        nn.init.normal_(module.table.weight)
+        x, y = torch.randint(5, (9, 4)), torch.arange(9) % 2
+        x[:, 0] = 2
+        found, _ = self.hessian(module, x, y, F.cross_entropy)
+        self.assert_same(found, self.truth(lambda m: F.cross_entropy(m(x), y), module))
+        self.assertEqual(np.count_nonzero(found[6:9]), 0)
+
+    def test_samples_that_interact_on_purpose(self):
+        module, a, b = nn.Linear(4, 3), torch.randn(6, 4), torch.randn(6, 4)
+
+        def contrastive(outputs, others):
+            z = F.normalize(outputs, dim=1)
+            return F.cross_entropy(z @ z.t(), (torch.arange(len(outputs)) + 3) % 6) + (outputs * others[:, :3]).mean()
+        found, _ = self.hessian(module, a, b, contrastive, whole_batch=True)
+        self.assert_same(found, self.truth(lambda m: contrastive(m(a.double()), b.double()), module))
+
+    def test_leaves_everything_as_it_was(self):
+        class Merging(nn.Linear):  # as low-rank adapters do in evaluation mode
+            def train(self, mode=True):
+                super().train(mode)
+                with torch.no_grad():
+                    self.weight += 1
+                return self
+        module = nn.Sequential(Merging(4, 5), nn.Dropout(0.5), nn.Linear(5, 3))
+        module[2].eval()
+        weight, loss = module[0].weight.clone(), module(torch.randn(3, 4)).sum()
+        states = torch.get_rng_state(), np.random.get_state()[1].copy()
+        with torch.no_grad():
+            self.hessian(module, torch.randn(6, 4, generator=torch.Generator().manual_seed(1)), torch.arange(6) % 3,
+                         F.cross_entropy)
+        self.assertTrue(torch.equal(module[0].weight, weight))
+        self.assertEqual([part.training for part in module.modules()], [True, True, True, False])
+        self.assertTrue(torch.equal(torch.get_rng_state(), states[0]))
+        np.testing.assert_array_equal(np.random.get_state()[1], states[1])
+        self.assertEqual(torch.get_default_dtype(), torch.float32)
+        loss.backward()  # what was under way goes on
+        self.assertEqual(module[0].weight.grad.dtype, torch.float32)
+
+    def test_warns_where_pytorch_cuts_gradients(self):
+        module = Net(lambda net, x: net.b(net.a(x).tanh() + net.a(x).detach()), a=nn.Linear(4, 5), b=nn.Linear(5, 3))
+        with self.assertWarnsRegex(UserWarning, "PyTorch's gradient is another one.*detach"):
+            hesscope_torch.hessian(module, torch.randn(7, 4), torch.arange(7) % 3, F.cross_entropy, program=PROGRAM)
+
+    def test_refuses_an_export_that_is_another_model(self):
+        generator = np.random.default_rng(1)
+        module = Net(lambda net, x: net.head(x * float(generator.random())), head=nn.Linear(4, 3))
+        with self.assertRaisesRegex(hesscope.Error, "another model"):
+            self.hessian(module, torch.randn(7, 4), torch.arange(7) % 3, lambda o, t: F.cross_entropy(o, t))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            problem = hesscope_torch.save_problem(self.folder / "p", module, torch.randn(7, 4), torch.arange(7) % 3,
+                                                  lambda o, t: F.cross_entropy(o, t))
+        torch.save(module.state_dict(), self.folder / "model.pt")
+        with self.assertRaisesRegex(hesscope.Error, "array 'predictions' says that the mean loss is"):
+            hesscope.analyze(self.folder / "model.pt", problem, program=PROGRAM)
+
+    def test_says_what_is_wrong_with_arguments(self):
+        x, y, loss = torch.randn(7, 4), torch.arange(7) % 3, nn.CrossEntropyLoss()
+        for error, words, arguments, options in (
+                (TypeError, "model must be", (x, perceptron(), y, loss), {}),
+                (TypeError, "nn.CrossEntropyLoss()", (perceptron(), x, y, nn.CrossEntropyLoss), {}),
+                (TypeError, "DataLoader", (perceptron(), torch.utils.data.TensorDataset(x, y), y, loss), {}),
+                (TypeError, "torch.jit", (torch.jit.script(perceptron()), x, y, loss), {}),
+                (ValueError, "needs targets", (perceptron(), x, None, loss), {}),
+                (ValueError, "targets without a loss", (perceptron(), x, y), {}),
+                (ValueError, "no samples", (perceptron(), x[:0], y[:0], loss), {}),
+                (ValueError, "sample_axis is -1", (perceptron(), x, y, loss), {"sample_axis": -1}),
+                (ValueError, "`result`", (perceptron(), x, y, loss), {"output": "run.h5"}),
+                (ValueError, "each with each", (perceptron(nn.Linear(3, 1)), x, torch.randn(7), nn.MSELoss()), {}),
+                (ValueError, "no tensor that requires a gradient", (perceptron().requires_grad_(False), x, y, loss), {}),
+                (ValueError, "all names begin", (Net(lambda net, x: net.module(x), module=perceptron()), x, y, loss), {}),
+                (hesscope.Error, "one module that gives the loss",
+                 (perceptron(), x, y, lambda o, t, w=weight(3): (o * w).mean()), {})):
+            with self.subTest(words), self.assertRaisesRegex(error, words):
+                self.hessian(*arguments, **options)
+
+    def test_several_at_once(self):
+        def one(seed):
+            torch.manual_seed(seed)
+            return self.hessian(perceptron(), torch.randn(7, 4), torch.arange(7) % 3, F.cross_entropy)[0].shape
+        with concurrent.futures.ThreadPoolExecutor(3) as pool:
+            self.assertEqual(list(pool.map(one, range(3))), [(43, 43)] * 3)
 
     def test_weights_that_a_hook_computes(self):
         module = nn.Sequential(nn.utils.weight_norm(nn.Linear(4, 3)), nn.Tanh(), nn.Linear(3, 2))

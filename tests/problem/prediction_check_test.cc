@@ -132,6 +132,34 @@ TEST(PredictionCheck, TakesTheNearerOfTheCheckpointAndTheFilesOwn) {
   EXPECT_NE(check(1 + 2e-5, io::ElementType::kFloat64).find("2.0e-05"), std::string::npos);
 }
 
+// Losses w x of x = 1 and 3, and a weight decay that is no part of what is compared.
+TEST(MeanLossCheck, TakesTheMeanOrEachSamplesLoss) {
+  ModelBuilder b("own loss");
+  const Var z = hadamard(b.parameter("w", {1}), b.array("inputs", {1}));
+  Model model = b.finish(sum(z));
+  model.weight_decay = 0.5;
+  const GraphObjective objective(std::move(model), (SampleTable(2, 1) << 1, 3).finished());
+  const auto check = [&](const std::vector<double>& stored, double own) {
+    TensorShapes data;
+    data.source = "data.npz";
+    data.shapes["predictions"] = {static_cast<std::int64_t>(stored.size())};
+    data.read = [&](const std::string& /*name*/) { return stored; };
+    return detail::check_mean_loss(
+        objective, Eigen::VectorXd::Constant(1, 2), data, "a.h5", [&] { return own; });
+  };
+  EXPECT_EQ(check({4}, kNaN), "");
+  EXPECT_EQ(check({2, 6}, kNaN), "");
+  EXPECT_EQ(check({5}, 5), "");
+  EXPECT_EQ(check({4 * (1 + 5e-5)}, kNaN), "");
+  EXPECT_THAT(check({1, 2, 3}, kNaN),
+              testing::HasSubstr("was not compared with the model's losses"));
+  test::expect_refusal<InputError>([&] { check({4.1}, kNaN); },
+                                   "data.npz: array 'predictions' says that the mean loss is 4.1, "
+                                   "but the model has 4 at a.h5. ");
+  test::expect_refusal<InputError>([&] { check({kNaN}, 5); },
+                                   "and 5 at the parameters in its own file");
+}
+
 TEST_F(PredictionCheckTest, SaysWhatItDidNotCompare) {
   EXPECT_THAT(load("checked", {3}, {1, 6, 0}).remarks(),
               testing::ElementsAre(testing::HasSubstr(

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/executor.h>
 #include <hesscope/core/stop_request.h>
@@ -186,10 +187,20 @@ Problem::Problem(ProblemFile file,
   };
   const GraphObjective& objective = *at_first_.objective;
   if (kind->checks_predictions) {
-    remark(detail::check_predictions(
-        objective, parameters_of(model_, checkpoint), data, sized_by_, [this] {
-          return own_predictions();
-        }));
+    const Eigen::VectorXd theta = parameters_of(model_, checkpoint);
+    const auto at_own = [this](const auto& ask, auto none) {
+      const CheckpointObjective own = own_objective();
+      return own.objective ? ask(*own.objective, model_.own_parameters) : none;
+    };
+    remark(detail::check_predictions(objective, theta, data, sized_by_, [&] {
+      return at_own(
+          [](const GraphObjective& own, const Eigen::VectorXd& at) {
+            return own.predictions(at, own.all_samples());
+          },
+          Eigen::MatrixXd());
+    }));
+    remark(detail::check_mean_loss(
+        objective, theta, data, sized_by_, [&] { return at_own(detail::mean_loss, kNaN); }));
   }
   if (model_.predicts_log_probabilities) {
     remark(
@@ -244,12 +255,10 @@ std::shared_ptr<const CheckpointBuffers> Problem::read_buffers(
   return buffers_of(model_, io::unwrapped(wrapped));
 }
 
-Eigen::MatrixXd Problem::own_predictions() const {
-  const Eigen::VectorXd& theta = model_.own_parameters;
-  if (theta.size() == 0) return {};
+CheckpointObjective Problem::own_objective() const {
+  if (model_.own_parameters.size() == 0) return {};
   const CheckpointBuffers own{.source = model_.files.front().path, .format = {}, .values = {}};
-  const CheckpointObjective at_own = objective_at(theta, model_.buffers.empty() ? nullptr : &own);
-  return at_own.objective->predictions(theta, at_own.objective->all_samples());
+  return objective_at(model_.own_parameters, model_.buffers.empty() ? nullptr : &own);
 }
 
 SampleTable Problem::load_data(const ModelKind& kind,

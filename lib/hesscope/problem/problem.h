@@ -171,7 +171,8 @@ class Problem {
   // Whether tensors that are none may be among the parameters: the kind takes for one whatever the
   // model computes with, and the problem does not say which are.
   bool may_have_more_parameters() const;
-  Eigen::MatrixXd own_predictions() const;
+  // At the parameters of the model's own file; without an objective if it has none.
+  CheckpointObjective own_objective() const;
   SampleTable load_data(const ModelKind& kind,
                         const io::TensorFile& checkpoint,
                         const std::stop_token& stop);

@@ -122,6 +122,50 @@ std::string check_predictions(const GraphObjective& objective,
                         : ""));
 }
 
+double mean_loss(const GraphObjective& objective, const Eigen::VectorXd& theta) {
+  return objective.value(theta) - objective.weight_decay() / 2 * theta.squaredNorm();
+}
+
+std::string check_mean_loss(const GraphObjective& objective,
+                            const Eigen::VectorXd& theta,
+                            const TensorShapes& data,
+                            const std::string& checkpoint,
+                            const std::function<double()>& own) {
+  const auto found = data.shapes.find(kArray);
+  if (found == data.shapes.end() || !data.read || objective.has_gauss_newton()) return {};
+  const std::vector<double> values = data.read(kArray);
+  const auto size = static_cast<Eigen::Index>(values.size());
+  if (size != 1 && size != objective.num_samples()) {
+    return fmt::format(
+        "{}: array '{}' of shape ({}) was not compared with the model's losses, one for each of {} "
+        "samples, or their mean",
+        data.source,
+        kArray,
+        fmt::join(found->second, ", "),
+        objective.num_samples());
+  }
+  const double theirs = Eigen::Map<const Eigen::VectorXd>(values.data(), size).mean();
+  const auto is_near = [&](double ours) {
+    return distance(ours, theirs, std::max(std::abs(ours), std::abs(theirs))) <= kTolerance;
+  };
+  const double ours = mean_loss(objective, theta);
+  if (is_near(ours)) return {};
+  const double at_own = own();
+  if (is_near(at_own)) return {};
+  throw InputError(fmt::format(
+      "{}: array '{}' says that the mean loss is {}, but the model has {} at {}{}. Either that is "
+      "of "
+      "another checkpoint or of other samples, or the file of the model says another one than it "
+      "was written from: compare both in the program that wrote it, and leave the array out to go "
+      "on without this check",
+      data.source,
+      kArray,
+      theirs,
+      ours,
+      checkpoint,
+      std::isnan(at_own) ? "" : fmt::format(", and {} at the parameters in its own file", at_own)));
+}
+
 std::string check_log_probabilities(const GraphObjective& objective,
                                     const Eigen::VectorXd& theta,
                                     const std::string& checkpoint) {

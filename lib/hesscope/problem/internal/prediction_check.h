@@ -30,6 +30,19 @@ std::string check_predictions(const GraphObjective& objective,
                               const std::string& checkpoint,
                               const std::function<Eigen::MatrixXd()>& own);
 
+/// The same for a model that computes its loss itself, of which `predictions` is the mean over all
+/// samples, without weight decay: one number, or one for each sample.
+/// @param own  the mean loss at the file's own parameters; NaN if it has none.
+/// @cost  the loss of all samples, once or twice.
+std::string check_mean_loss(const GraphObjective& objective,
+                            const Eigen::VectorXd& theta,
+                            const TensorShapes& data,
+                            const std::string& checkpoint,
+                            const std::function<double()>& own);
+
+/// The mean loss without weight decay.
+double mean_loss(const GraphObjective& objective, const Eigen::VectorXd& theta);
+
 /// For a model whose loss takes predictions for logarithms of probabilities: what to know where one
 /// of them is above 0 by more than rounding, and so is none; else empty.
 /// @param theta, checkpoint  a point, and what messages call it.

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""PyTorch models in hesscope: from a module to the exact Hessian of its loss, with no export by hand.
+
+    import hesscope_torch        # sys.path.append("PREFIX/share/hesscope"), or copy this folder and hesscope.py
+
+    run = hesscope_torch.analyze(model, images, labels, nn.CrossEntropyLoss())
+    run["spectrum/lambda_max"].item()
+
+    H, names = hesscope_torch.hessian(model, images, labels, nn.CrossEntropyLoss())
+
+For the checkpoints of a training, once
+
+    hesscope_torch.save_problem("digits", model, images, labels, nn.CrossEntropyLoss())
+
+and then `hesscope analyze runs --problem digits/problem.toml -o run.h5`, or any other command that takes a problem.
+
+Arguments of all three:
+
+model         an nn.Module; it is taken in evaluation mode, and left as it was. What requires a gradient is a parameter; all
+              else, as buffers and frozen layers, is constant. Parameters have the names of the state_dict, and its order.
+inputs        a tensor or an array, a list of them, or a dictionary by the names of forward()'s arguments. The first axis is
+              of samples, which must not interact: hesscope proves that they do not, or refuses the model.
+targets       a tensor or an array with a row for each sample; None where the model gives its loss itself.
+loss          a loss of torch.nn or torch.nn.functional; or a function of (what the model gives, targets) that gives the mean
+              over the batch, or a number for each sample. Of CrossEntropyLoss, NLLLoss, MSELoss, HuberLoss, SmoothL1Loss(beta=1)
+              and BCEWithLogitsLoss there are Gauss-Newton matrices; any other becomes a part of the graph. None where the
+              model gives its loss itself.
+output        of a model that gives several tensors, the index or the name of the one that counts. Without it these six
+              losses take the first tensor, and any other loss all that the model gives.
+sample_axis   1 where time comes first, as in recurrent layers without batch_first; of tensors that have N entries there.
+weight_decay  w adds w/2 times the sum of all squared parameters to the loss.
+whole_batch   True where samples interact on purpose, as in contrastive losses and graphs: the batch is then one sample.
+
+All is computed in 64 bits, constants too. A model that insists on 32 (`x.float()`) is exported as it is, and a warning says
+so. The loss and its gradient are compared with PyTorch's own: another loss is an error, another gradient a warning, as
+PyTorch's leaves out what detach(), no_grad() and custom backward functions cut.
+"""
+
+import pathlib
+import tempfile
+
+import numpy as np
+import torch
+
+import hesscope
+
+from ._problem import Problem
+
+__all__ = ["analyze", "hessian", "save_problem"]
+
+
+def analyze(model, inputs, targets=None, loss=None, *options, output=None, sample_axis=0, weight_decay=0.0,
+            whole_batch=False, result=None, program=None):
+    """What `hesscope analyze` finds at the model's parameters as they are, as one tree (see hesscope.open).
+
+    options  those of the command, as "--blocks", or "--only", "spectrum"; `hesscope analyze --help` lists them.
+    result   the file to keep it in, which must not exist unless "--force" is among the options; without it none is kept.
+    program  the hesscope to run; see hesscope.analyze.
+
+    Raises hesscope.Error where PyTorch cannot export the model, with what the program says, as where samples interact, and
+    where PyTorch has another loss; ValueError and TypeError for arguments that cannot be.
+    """
+    problem = Problem(model, inputs, targets, loss, output, sample_axis, weight_decay, whole_batch)
+    with tempfile.TemporaryDirectory(prefix="hesscope-") as folder:
+        path = problem.save(pathlib.Path(folder), is_compared=True)
+        checkpoint = pathlib.Path(folder) / "model.pt"
+        torch.save(problem.state, checkpoint)
+        run = hesscope.analyze(checkpoint, path, *options, output=result, program=program)
+    problem.compare(run["loss"].values[0], run["gradient_norm"].values[0])
+    return run
+
+
+def hessian(model, inputs, targets=None, loss=None, *, output=None, sample_axis=0, weight_decay=0.0, whole_batch=False,
+            program=None):
+    """(H, names): the Hessian of the mean loss, (n, n) in float64, and for each of its n rows the name of the tensor that
+    the row is of. Tensors come in the order of named_parameters(), entries as in tensor.flatten()."""
+    run = analyze(model, inputs, targets, loss, "--only", "hessian", "--save-hessian", output=output,
+                  sample_axis=sample_axis, weight_decay=weight_decay, whole_batch=whole_batch, program=program)
+    matrix = np.asarray(run["hessian/matrix"].values)[0]
+    sizes = np.diff([*np.asarray(run["parameter_offset"].values), len(matrix)])
+    return matrix, np.repeat(np.asarray(run["parameter_name"].values, object), sizes)
+
+
+def save_problem(folder, model, inputs, targets=None, loss=None, *, output=None, sample_axis=0, weight_decay=0.0,
+                 whole_batch=False):
+    """Writes model.onnx, data.npz and problem.toml into the folder, which is made where it is missing, over what is there
+    by these names; and map.toml, to be given as --map, where the model has tensors without a part in its output. Returns
+    the path of problem.toml."""
+    folder = pathlib.Path(folder).expanduser()
+    folder.mkdir(parents=True, exist_ok=True)
+    return Problem(model, inputs, targets, loss, output, sample_axis, weight_decay, whole_batch).save(folder)
