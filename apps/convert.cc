@@ -25,9 +25,10 @@ namespace hesscope::cli {
 namespace {
 
 bool is_tensor_file(const std::string& path) {
+  if (io::is_result_file(path)) return false;
   try {
     io::open_tensor_file(path);
-    return !io::is_result_file(path);
+    return true;
   } catch (const InputError&) {
     return false;
   }

@@ -84,6 +84,19 @@ class BadOutputs(Refusals):
         self.analyze(checkpoint(0))
         self.assertEqual(self.files(), {"out.h5"})
 
+    def test_an_output_that_another_program_has_open(self):
+        self.analyze(checkpoint(0), "--only", "hessian")
+        self.run_program("convert", checkpoint(0), "weights.h5")
+        said = "another program has it open for writing; close it there"
+        with open(self.folder / "out.h5", "r+b") as result, open(self.folder / "weights.h5", "r+b") as weights_file:
+            fcntl.flock(result, fcntl.LOCK_EX)
+            fcntl.flock(weights_file, fcntl.LOCK_EX)
+            self.refuses_analysis(BAD_INPUT, [checkpoint(0)], said, options=["--only", "hessian"])
+            self.refuses_analysis(BAD_INPUT, [checkpoint(500)], said, options=["--force"])
+            self.refuses(BAD_INPUT, ["convert", checkpoint(0), "weights.h5"], said)
+        done = self.analyze(checkpoint(0), "--only", "hessian")
+        self.assertNotIn("--force", done.stdout + done.stderr)
+
     def test_an_output_that_is_an_input(self):
         self.write_checkpoint("step-000500.npz", weights())
         before = (self.folder / "step-000500.npz").read_bytes()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """hesscope train: where it starts, the files that it leaves, and refusals."""
+import fcntl
 import hashlib
 import json
 import os
@@ -131,6 +132,16 @@ class Files(Trained):
         expected = self.contents()
         self.train("out", "--force")
         self.assertEqual(self.contents(), expected)
+
+    def test_a_finished_training_that_another_program_has_open(self):
+        self.train("out", "--run", "adam", "--seed", 3)
+        before = self.contents()
+        with open(self.folder / "out/history.h5", "r+b") as held:
+            fcntl.flock(held, fcntl.LOCK_EX)
+            done = self.train("out", "--run", "adam", "--seed", 3, expect=BAD_INPUT)
+        self.assertIn("history.h5: another program has it open for writing; close it there", done.stderr)
+        self.assertNotIn("--force", done.stderr)
+        self.assertEqual(self.contents(), before)
 
     def test_fixed_data_sets(self):
         fixed = EXPERIMENT.replace("context = 5", "context = 5\nsamples = 40\nseed = 99").replace("batch = 70\n", "")

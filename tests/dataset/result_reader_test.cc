@@ -5,6 +5,10 @@
 #include <utility>
 #include <vector>
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -108,6 +112,36 @@ TEST(ResultReader, TellsResultsFromOtherFiles) {
               AllOf(HasSubstr("text"), HasSubstr("not an HDF5 file")));
   EXPECT_THAT(message_of<InputError>([&] { ResultReader reader(folder / "nosuch"); }),
               HasSubstr("no such file"));
+}
+
+/// Open in another program that writes, as HDF5 locks it.
+class WriterOf {
+ public:
+  explicit WriterOf(const std::filesystem::path& path)
+      : descriptor_(::open(path.c_str(), O_RDWR | O_CLOEXEC)) {
+    EXPECT_EQ(::flock(descriptor_, LOCK_EX | LOCK_NB), 0);
+  }
+
+  ~WriterOf() { ::close(descriptor_); }
+
+  WriterOf(const WriterOf&) = delete;
+  WriterOf& operator=(const WriterOf&) = delete;
+
+ private:
+  int descriptor_;
+};
+
+TEST(ResultReader, DoesNotTellWhetherWhatIsBeingWrittenIsAResult) {
+  const ScratchFolder folder;
+  write_sample(folder / "sample.h5");
+  std::filesystem::copy(test::fixtures() / "signal-noise" / "step-000000.h5", folder / "other.h5");
+  for (const char* name : {"sample.h5", "other.h5"}) {
+    const WriterOf writer(folder / name);
+    EXPECT_THAT(message_of<InputError>([&] { is_result_file(folder / name); }),
+                AllOf(HasSubstr(name), HasSubstr("another program has it open for writing")));
+  }
+  EXPECT_TRUE(is_result_file(folder / "sample.h5"));
+  EXPECT_FALSE(is_result_file(folder / "other.h5"));
 }
 
 /// 20 MiB of zeros, as the statuses of a good result are, beside so many numbers that do not

@@ -147,8 +147,20 @@ TEST_F(IsolatedReader, TurnsACrashWhileListingIntoAnError) {
   } catch (const InputError& error) {
     EXPECT_THAT(error.what(), HasSubstr("crashed with signal 6 while listing its tensors"));
   }
-  EXPECT_FALSE(hesscope::io::ask_isolated(*file(), {}, []() -> bool { std::abort(); }));
-  EXPECT_TRUE(hesscope::io::ask_isolated(*file(), {}, [] { return true; }));
+}
+
+TEST_F(IsolatedReader, TellsNoAnswerFromANo) {
+  using hesscope::io::Answer;
+  using hesscope::io::ask_isolated;
+  EXPECT_EQ(ask_isolated(*file(), {}, [] { return true; }), Answer::kYes);
+  EXPECT_EQ(ask_isolated(*file(), {}, [] { return false; }), Answer::kNo);
+  EXPECT_EQ(ask_isolated(*file(), {}, []() -> bool { std::abort(); }), Answer::kNone);
+  EXPECT_EQ(ask_isolated(*file(), {}, []() -> bool { throw InputError("odd"); }), Answer::kNone);
+  const auto sleep = [] {
+    std::this_thread::sleep_for(std::chrono::hours(1));
+    return true;
+  };
+  EXPECT_EQ(ask_isolated(*file(), {.max_seconds = 0.2}, sleep), Answer::kNone);
 }
 
 TEST_F(IsolatedReader, StopsAChildThatTakesTooLong) {

@@ -17,6 +17,7 @@
 #include <hesscope/dataset/internal/result_listing.h>
 #include <hesscope/dataset/internal/result_server.h>
 #include <hesscope/dataset/result_reader.h>
+#include <hesscope/hdf5/internal/descriptor_driver.h>
 #include <hesscope/hdf5/internal/hdf5_handle.h>
 #include <hesscope/hdf5/internal/hdf5_superblock.h>
 #include <hesscope/isolation/internal/isolated_file.h>
@@ -208,32 +209,33 @@ std::vector<double> ResultReader::Impl::read(const Place& place,
 }
 
 bool is_result_file(const std::filesystem::path& path) {
-  std::optional<InputFile> file;
-  try {
-    file.emplace(path);
-  } catch (const InputError&) {
-    return false;
-  }
-  return is_result_file(*file);
+  std::error_code none;
+  return std::filesystem::is_regular_file(path, none) && is_result_file(InputFile(path));
 }
 
 bool is_result_file(const InputFile& file) {
-  try {
-    if (!find_superblock(file).has_value()) return false;
-    constexpr std::size_t kMaxSearched = 4 << 20;
-    const bool is_small = file.size() <= kMaxSearched;  // then this is faster than a process
-    if (is_small && file.text_at(0, kMaxSearched).find(kSchemaAttribute) == std::string::npos) {
-      return false;
-    }
-  } catch (const InputError&) {
-    return false;  // not even its bytes can be read
+  if (!find_superblock(file).has_value()) return false;
+  require_no_writer(file);  // what it holds may not be in it yet
+  constexpr std::size_t kMaxSearched = 4 << 20;
+  const bool is_small = file.size() <= kMaxSearched;  // then this is faster than a process
+  if (is_small && file.text_at(0, kMaxSearched).find(kSchemaAttribute) == std::string::npos) {
+    return false;
   }
   // It may be anything, a hostile checkpoint among them.
-  return ask_isolated(file, {.max_seconds = 5}, [&] {
+  constexpr double kMaxSeconds = 5;
+  const Answer answer = ask_isolated(file, {.max_seconds = kMaxSeconds}, [&] {
     const QuietHdf5 quiet;
     const Hid opened = open_result_file(file);
+    if (!opened) require_no_writer(file);  // by now
     return opened && H5Aexists(opened.get(), kSchemaAttribute.data()) > 0;
   });
+  if (answer != Answer::kNone) return answer == Answer::kYes;
+  throw InputError(
+      fmt::format("{}: cannot be told to be a hesscope result or not: the process "
+                  "that reads it crashed, or gave no answer in {} s; try again, or "
+                  "remove the file",
+                  file.path().string(),
+                  kMaxSeconds));
 }
 
 ResultReader::ResultReader(std::filesystem::path path)

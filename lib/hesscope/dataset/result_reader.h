@@ -27,7 +27,9 @@ class InputFile;
 
 /// True for a file that says to be a result: HDF5 with the root attribute hesscope_schema_version.
 /// False for anything else, a missing file included. Asks in a separate process, since the file
-/// may be anything. @throws OutputError when the system allows no further process.
+/// may be anything. @throws InputError where it cannot be told: the file cannot be read, another
+/// program is writing to it, or the process gives no answer. OutputError when the system allows no
+/// further process.
 bool is_result_file(const std::filesystem::path& path);
 
 /// The same of a file that is open already.

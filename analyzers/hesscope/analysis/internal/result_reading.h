@@ -35,6 +35,9 @@ inline constexpr char kAllCheckpoints[] = "all checkpoints together";
 /// digests.
 io::RunConfiguration stated(const io::RunConfiguration& configuration);
 
+// Of the next three, each throws InputError where io::is_result_file() does: of a file of which
+// nothing is known nobody is to be told to replace it.
+
 /// Whether `path` is a result of exactly this configuration.
 bool is_result_of(const std::filesystem::path& path, const io::RunConfiguration& configuration);
 

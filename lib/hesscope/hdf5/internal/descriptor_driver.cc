@@ -2,14 +2,19 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <new>
 #include <span>
+#include <string_view>
 
 #include <sys/file.h>
 #include <sys/types.h>
 
+#include <fmt/format.h>
+
+#include <hesscope/core/error.h>
 #include <hesscope/hdf5/internal/descriptor_driver.h>
 #include <hesscope/hdf5/internal/hdf5_driver.h>
 
@@ -88,6 +93,13 @@ herr_t unlock(H5FD_t* base) {
   return ::flock(self(base).file->descriptor(), LOCK_UN) == 0 || errno == ENOSYS ? 0 : -1;
 }
 
+// What HDF5 reads in the same way.
+bool is_locking_switched_off() {
+  const char* const setting = std::getenv("HDF5_USE_FILE_LOCKING");
+  return setting != nullptr &&
+         (std::string_view(setting) == "FALSE" || std::string_view(setting) == "0");
+}
+
 H5FD_class_t driver_class() {
   H5FD_class_t driver = driver_class_of("hesscope_descriptor", 510, sizeof(DriverInfo));
   driver.open = open_file;
@@ -108,6 +120,16 @@ bool use_descriptor_driver(hid_t access, const InputFile& file) {
   const descriptor::DriverInfo info{&file};
   static RegisteredDriver driver(descriptor::driver_class());
   return driver.use(access, &info);
+}
+
+void require_no_writer(const InputFile& file) {
+  if (descriptor::is_locking_switched_off()) return;
+  if (::flock(file.descriptor(), LOCK_SH | LOCK_NB) == 0) {
+    ::flock(file.descriptor(), LOCK_UN);
+  } else if (errno == EWOULDBLOCK) {
+    throw InputError(fmt::format("{}: another program has it open for writing; close it there",
+                                 file.path().string()));
+  }
 }
 
 }  // namespace hesscope::io

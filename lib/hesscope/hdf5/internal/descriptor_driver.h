@@ -15,4 +15,8 @@ namespace hesscope::io {
 /// @returns false if HDF5 refuses the driver.
 bool use_descriptor_driver(hid_t access, const InputFile& file);
 
+/// What H5Fopen() refuses without saying so to people. Asks for no lock where the environment
+/// forbids HDF5 to do so. @throws InputError if another program has the file open for writing.
+void require_no_writer(const InputFile& file);
+
 }  // namespace hesscope::io

@@ -298,9 +298,9 @@ std::vector<double> IsolatedFile::read(const ArrayRequest& request, const std::s
   return impl_->read(request, name);
 }
 
-bool ask_isolated(const InputFile& file,
-                  const ReadLimits& limits,
-                  const std::function<bool()>& question) {
+Answer ask_isolated(const InputFile& file,
+                    const ReadLimits& limits,
+                    const std::function<bool()>& question) {
   const std::string path = file.path().string();
   const auto asked = started(path, [&] {
     return std::make_unique<ChildProcess>(
@@ -308,7 +308,9 @@ bool ask_isolated(const InputFile& file,
   });
   Message reply;
   double seconds = limits.max_seconds;
-  return asked->socket().receive(reply, 0, seconds) == Outcome::kReceived && reply.kind == kYes;
+  if (asked->socket().receive(reply, 0, seconds) != Outcome::kReceived) return Answer::kNone;
+  if (reply.kind == kYes) return Answer::kYes;
+  return reply.kind == kNo ? Answer::kNo : Answer::kNone;
 }
 
 }  // namespace hesscope::io

@@ -107,10 +107,16 @@ class IsolatedFile {
   std::unique_ptr<Impl> impl_;
 };
 
-/// The answer of a child, in which `file` is open; false where it crashes, or does not answer in
-/// time. @throws OutputError as IsolatedFile.
-bool ask_isolated(const InputFile& file,
-                  const ReadLimits& limits,
-                  const std::function<bool()>& question);
+/// What a child says to a question.
+enum class Answer {
+  kNo,
+  kYes,
+  kNone,  ///< it crashed, or did not answer in time
+};
+
+/// The answer of a child, in which `file` is open. @throws OutputError as IsolatedFile.
+Answer ask_isolated(const InputFile& file,
+                    const ReadLimits& limits,
+                    const std::function<bool()>& question);
 
 }  // namespace hesscope::io
