@@ -24,7 +24,10 @@ class ResultServer final : public FileServer {
   ResultServer(std::shared_ptr<const InputFile> file, const ReadLimits& limits)
       : input_(std::move(file)), path_(input_->path().string()), limits_(limits) {
     file_ = open_result_file(*input_);
-    if (!file_) fail("file", "not an HDF5 file, or damaged");
+    if (!file_) {
+      require_no_writer(*input_);
+      fail("file", "not an HDF5 file, or damaged");
+    }
     const Hid root(H5Gopen2(file_.get(), "/", H5P_DEFAULT), H5Gclose);
     if (!root) fail("group '/'", "cannot be opened");
     read_group("", root.get());

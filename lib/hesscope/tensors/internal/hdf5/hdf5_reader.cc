@@ -70,10 +70,9 @@ class Hdf5Source final : public BlockSource {
     const Hid access = checked(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, path_, "preparing to open it");
     H5Pset_file_locking(access.get(), true, true);  // but read where the file system has no locks
     if (!use_descriptor_driver(access.get(), file)) refuse_call(path_, "preparing to open it");
-    file_ = checked(H5Fopen(path_.c_str(), H5F_ACC_RDONLY, access.get()),
-                    H5Fclose,
-                    where_superblock(),
-                    "opening it as HDF5");
+    const hid_t opened = H5Fopen(path_.c_str(), H5F_ACC_RDONLY, access.get());
+    if (opened < 0) require_no_writer(file);
+    file_ = checked(opened, H5Fclose, where_superblock(), "opening it as HDF5");
     list_root();
   }
 
