@@ -125,19 +125,19 @@ class DeflateStream final : public EntryStream {
     state_.next_out = reinterpret_cast<Bytef*>(out.data());
     state_.avail_out = static_cast<uInt>(room);
     while (!has_ended_ && state_.avail_out == room) {
-      if (state_.avail_in == 0) {
-        if (stored_left() == 0) refuse("is damaged: its compressed data is cut short");
+      if (state_.avail_in == 0 && stored_left() != 0) {
         const std::span<std::byte> input =
             std::span(input_).first(std::min<std::uint64_t>(input_.size(), stored_left()));
         take_stored(input);
         state_.next_in = reinterpret_cast<Bytef*>(input.data());
         state_.avail_in = static_cast<uInt>(input.size());
       }
+      // Also where no input is left: zlib may hold what it had no room for.
       const int code = inflate(&state_, Z_NO_FLUSH);
       if (code == Z_STREAM_END) {
         has_ended_ = true;
       } else if (code == Z_BUF_ERROR && state_.avail_in == 0) {
-        continue;  // wants more input
+        if (stored_left() == 0) refuse("is damaged: its compressed data is cut short");
       } else if (code != Z_OK) {
         refuse("is damaged: {}", state_.msg != nullptr ? state_.msg : zError(code));
       }
