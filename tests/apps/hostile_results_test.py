@@ -168,6 +168,16 @@ class HostileResults(program.Case):
             self.assertIn(b"variable 'spectrum/eigenvalues': its extent along dimension 'rank' is 400000000, but that "
                           b"dimension has 150 entries", done.stderr)
 
+    def test_a_dimension_of_a_group_counts_before_that_of_the_whole(self):
+        shutil.copy(self.good, self.folder / "a.h5")
+        with h5py.File(self.folder / "a.h5", "a") as file:
+            own = file["spectrum"].create_dataset("checkpoint", data=np.arange(99.0))
+            own.make_scale("checkpoint")
+        done = self.measure("export", "a.h5", "--format", "csv", "-o", "a.csv")
+        self.check(done, {BAD_INPUT})
+        self.assertIn(b"along dimension 'checkpoint' is ", done.stderr)
+        self.assertIn(b"but that dimension has 99 entries", done.stderr)
+
     def test_a_variable_that_lies_in_another_file(self):
         shutil.copy(self.good, self.folder / "a.h5")
         with h5py.File(self.folder / "a.h5", "a") as file:

@@ -283,6 +283,56 @@ TEST_F(Export, AnAnalysisAsCsvHasOneLineACheckpoint) {
   }
 }
 
+TEST_F(Export, RefusesColumnsThatAreNotEquallyLong) {
+  for (const std::size_t size : {1, 9}) {  // of what the group calls a checkpoint
+    const fs::path path = folder_ / "analysis.h5";
+    ResultFile file(path, {.overwrite = true});
+    file.set_attribute("", {"hesscope_schema_version", std::string("2.0.0")});
+    const auto add = [&file](const std::string& group, std::size_t count) {
+      file.define_dimension(group, "checkpoint", count);
+      file.define_variable(group,
+                           {.name = "number",
+                            .dimensions = {"checkpoint"},
+                            .long_name = "number",
+                            .definition = "number"});
+      file.write(group, "number", std::vector<double>(count, 1.5));
+    };
+    add("", 3);
+    add("other", size);
+    file.commit();
+    EXPECT_THAT([&] { exported(path, "csv"); },
+                ThrowsMessage<InputError>(AllOf(StartsWith(path.string()),
+                                                HasSubstr("variable 'other/number': "),
+                                                HasSubstr("others of a checkpoint have 3"))));
+  }
+}
+
+TEST_F(Export, RefusesAGridThatIsNotOfItsAxes) {
+  const fs::path path = folder_ / "landscape.h5";
+  ResultFile file(path);
+  file.set_attribute("", {"hesscope_schema_version", std::string("2.0.0")});
+  file.define_dimension("", "alpha", 3);
+  file.define_dimension("", "beta", 2);
+  file.define_dimension("landscape", "longer", 70'000);
+  const auto add = [&file](const std::string& name,
+                           const std::vector<std::string>& dimensions,
+                           std::size_t count) {
+    file.define_variable(
+        "landscape",
+        {.name = name, .dimensions = dimensions, .long_name = name, .definition = name});
+    file.write("landscape", name, std::vector<double>(count, 1.5));
+  };
+  add("alpha", {"longer"}, 70'000);
+  add("beta", {"beta"}, 2);
+  add("loss", {"beta", "alpha"}, 6);
+  file.commit();
+  for (const char* format : {"csv", "vtk", "losslandscape"}) {
+    EXPECT_THAT([&] { exported(path, format); },
+                ThrowsMessage<InputError>(HasSubstr(
+                    "variable 'landscape/loss': 6 values where alpha and beta have 70000 and 2")));
+  }
+}
+
 TEST_F(Export, LeavesAnExistingFileUnlessAsked) {
   const ResultReader result(landscape());
   test::write_bytes(folder_ / "out", "precious");

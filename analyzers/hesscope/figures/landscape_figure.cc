@@ -10,6 +10,7 @@
 
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
+#include <hesscope/dataset/internal/landscape_grid.h>
 #include <hesscope/dataset/result_reader.h>
 #include <hesscope/figures/internal/figure_data.h>
 #include <hesscope/figures/internal/figures.h>
@@ -51,11 +52,7 @@ plot::Grid read_grid(const Source& source, const Shown& quantity) {
   grid.x = read_numbers(result, io::kLandscapeGroup, "alpha", 1).reals();
   grid.y = read_numbers(result, io::kLandscapeGroup, "beta", 1).reals();
   grid.values = read_numbers(result, io::kLandscapeGroup, quantity.name, 2).reals();
-  if (grid.values.size() != grid.x.size() * grid.y.size()) {
-    throw InputError(fmt::format("{}: /landscape/{} does not lie over (beta, alpha)",
-                                 result.path().string(),
-                                 quantity.name));
-  }
+  io::require_on_grid(result, quantity.name, grid.values.size(), grid.x.size(), grid.y.size());
   return grid;
 }
 

@@ -38,6 +38,7 @@ std::string cell(std::int64_t value) {
 
 std::string cell(std::int8_t flag) { return cell(std::int64_t{flag}); }
 
+/// Columns are equally long.
 struct Table {
   std::vector<std::string> names;
   std::vector<std::vector<std::string>> columns;
@@ -121,6 +122,17 @@ Table table_of_lines(const ResultReader& result) {
           group.name.empty() ? variable.name : fmt::format("{}/{}", group.name, variable.name);
       std::visit([&](const auto& values) { table.add(name, values); },
                  result.read(group.name, variable.name).values);
+      const std::size_t expected = table.columns.front().size();
+      if (table.columns.back().size() == expected) continue;
+      throw InputError(
+          fmt::format("{}: variable '{}/{}': {} values where others of a {} have {}; compute the "
+                      "result again",
+                      result.path().string(),
+                      group.name,
+                      variable.name,
+                      table.columns.back().size(),
+                      dimension,
+                      expected));
     }
   }
   if (table.columns.empty()) {

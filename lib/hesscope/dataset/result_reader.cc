@@ -85,20 +85,19 @@ const Dimension* find_dimension(const Group& group, const std::string& name) {
   return found == group.dimensions.end() ? nullptr : &*found;
 }
 
-// Whoever reads two variables along one dimension may rely on them being equally long.
+// Whoever reads two variables of a group along one dimension may rely on them being equally long.
 void check_dimensions(const std::string& path, const std::vector<Group>& groups) {
   for (const Group& group : groups) {
     for (const Variable& variable : group.variables) {
       for (std::size_t axis = 0; axis < variable.dimensions.size(); ++axis) {
         const std::string& name = variable.dimensions[axis];
         const Dimension* const own = find_dimension(group, name);
-        const Dimension* const common = find_dimension(groups.front(), name);
-        const Dimension* const dimension = own != nullptr ? own : common;
-        const auto fits = [&](const Dimension* other) {
-          return other != nullptr &&
-                 static_cast<std::uint64_t>(other->size) == variable.shape[axis];
-        };
-        if (dimension == nullptr || fits(own) || fits(common)) continue;
+        const Dimension* const dimension =
+            own != nullptr ? own : find_dimension(groups.front(), name);
+        if (dimension == nullptr ||
+            static_cast<std::uint64_t>(dimension->size) == variable.shape[axis]) {
+          continue;
+        }
         throw InputError(
             fmt::format("{}: variable '{}/{}': its extent along dimension '{}' is {}, but that "
                         "dimension has {} entries; compute the result again",

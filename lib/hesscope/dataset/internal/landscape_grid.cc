@@ -44,7 +44,27 @@ LandscapeGrid read_landscape(const ResultReader& result) {
     if (!is_field(variable) || variable.name == kLoss) continue;
     grid.fields.emplace_back(variable.name, result.read(kLandscapeGroup, variable.name).numbers());
   }
+  for (const auto& [name, values] : grid.fields) {
+    require_on_grid(result, name, values.size(), grid.alpha.size(), grid.beta.size());
+  }
   return grid;
+}
+
+void require_on_grid(const ResultReader& result,
+                     const std::string& name,
+                     std::size_t num_values,
+                     std::size_t num_alpha,
+                     std::size_t num_beta) {
+  if (num_values == num_alpha * num_beta) return;
+  throw InputError(fmt::format(
+      "{}: variable '{}/{}': {} values where alpha and beta have {} and {}; compute the "
+      "result again",
+      result.path().string(),
+      kLandscapeGroup,
+      name,
+      num_values,
+      num_alpha,
+      num_beta));
 }
 
 bool LandscapeTrajectory::has_place(std::size_t i) const {

@@ -27,8 +27,16 @@ struct LandscapeGrid {
 /// Whether there is one.
 bool has_landscape(const ResultReader& result);
 
-/// @throws InputError naming the file if there is none.
+/// @throws InputError naming the file if there is none, or a variable that is not of its points.
 LandscapeGrid read_landscape(const ResultReader& result);
+
+/// @param num_values  of the variable `name` of /landscape.
+/// @throws InputError naming it where these are not as many as the grid's points.
+void require_on_grid(const ResultReader& result,
+                     const std::string& name,
+                     std::size_t num_values,
+                     std::size_t num_alpha,
+                     std::size_t num_beta);
 
 /// Checkpoints on the plane, in their order; NaN where a number is missing.
 struct LandscapeTrajectory {
