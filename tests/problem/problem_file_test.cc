@@ -85,6 +85,9 @@ TEST_F(ProblemFileTest, ReadsTheLossThatIsExpected) {
   expect_error(
       start + "losses = 1\n", 6, "unknown key 'losses' in [check]", "did you mean 'loss'?");
   expect_error(start + "loss = { last = 1 }\n", 6, "'last'", "must be a step");
+  expect_error(start + "loss = {}\n", 6, "'loss' in [check] names no step");
+  expect_error(start + "loss = { 0 = 5, 00 = 0.5 }\n", 6, "has step 0 twice");
+  expect_error(start + "loss = { 0 = {} }\n", 6, "'0' in 'loss' of [check] must be a single value");
   expect_error(start + "loss = [1, 2]\n", 6, "takes 'loss', a number");
   expect_error(start, 5, "takes 'loss', a number");
 }

@@ -110,6 +110,10 @@ void read_check(const TomlTable& root, ProblemFile& problem) {
                    "[check] takes 'loss', a number, or { STEP = NUMBER, ... } by the steps of "
                    "checkpoints");
   }
+  detail::require_single_values(by_step->second, "'loss' of [check]");
+  if (by_step->second.values.empty()) {
+    detail::refuse(check.place("loss"), "'loss' in [check] names no step");
+  }
   for (const auto& [key, value] : by_step->second.values) {
     const std::string& place = by_step->second.place(key);
     std::int64_t step = 0;
@@ -117,9 +121,11 @@ void read_check(const TomlTable& root, ProblemFile& problem) {
     if (error != std::errc() || end != key.data() + key.size()) {
       detail::refuse(place, fmt::format("'{}' in 'loss' of [check] must be a step", key));
     }
-    problem.expected_losses[step] = checked_loss(value, place);
+    const double loss = checked_loss(value, place);
+    if (!problem.expected_losses.emplace(step, loss).second) {
+      detail::refuse(place, fmt::format("'loss' of [check] has step {} twice", step));
+    }
   }
-  detail::require_single_values(by_step->second, "'loss' of [check]");
 }
 
 void read_data(TomlTable data, ProblemFile& problem) {
