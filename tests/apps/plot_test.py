@@ -436,6 +436,15 @@ class Plot(program.Case):
         flat = self.write_history("flat.h5", step=[0, 1], loss=[[1.0, 2.0]], gradient_norm=[1.0, 2.0])
         self.refused(BAD_INPUT, flat, "--figure", "history", words=["'/loss'", "1 dimensions, has 2"])
 
+    def test_refuses_a_landscape_whose_axes_do_not_ascend(self):
+        for value, said in ((-0.5, "-0.5"), (math.nan, "nan")):
+            plane = shutil.copy(self.path("plane"), self.folder / "plane.h5")
+            with h5py.File(plane, "r+") as file:
+                file["landscape/alpha"][1] = value
+            self.refused(BAD_INPUT, plane, "--figure", "landscape",
+                         words=["plane.h5: variable 'landscape/alpha': its points must be finite and ascend, but "
+                                f"point 1 is {said}"])
+
     def test_never_replaces_a_file_unasked(self):
         (self.folder / "out.svg").write_text("mine")
         self.plot(self.path("adam"), "--figure", "condition", expect=FAILED)

@@ -117,6 +117,9 @@ TEST(Grid, RefusesWhatIsNoGrid) {
   expect_refusal<ConfigError>([] { parse_grid("5x5", "1:1"); }, "ascends");
   expect_refusal<ConfigError>([] { parse_grid("5x5", "1:0"); }, "ascends");
   expect_refusal<ConfigError>([] { parse_grid("5x5", "0:1,2:1"); }, "beta");
+  expect_refusal<ConfigError>(
+      [] { parse_grid("5x5", "1:1.0000000000000002"); },
+      "`span`: 5 points of alpha from 1 to 1.0000000000000002 do not differ in double precision");
   expect_refusal<ConfigError>([] { parse_grid("5x1", "0:1,0:1"); }, "one point of beta");
   expect_refusal<ConfigError>([] { parse_grid("1x5", "0:1,0:1"); }, "one point of alpha");
 }
@@ -126,7 +129,7 @@ TEST(Grid, WithoutPointsIsNoPlane) {
   expect_refusal([] { require_grid("f", Grid()); }, "f: an empty grid: alpha has no point");
 }
 
-TEST(Grid, HasFinitePointsThatDoNotDescend) {
+TEST(Grid, HasFinitePointsThatAscend) {
   const Eigen::VectorXd fine = Eigen::Vector3d(-1, 0, 2);
   EXPECT_NO_THROW(require_grid("f", {fine, fine}));
   Eigen::VectorXd bad = fine;
@@ -135,13 +138,15 @@ TEST(Grid, HasFinitePointsThatDoNotDescend) {
       [&] {
         require_grid("f", {bad, fine});
       },
-      "f: the points of alpha must be finite and not descend, but point 1 is nan");
+      "f: the points of alpha must be finite and ascend, but point 1 is nan");
   bad[1] = 3;
   expect_refusal(
       [&] {
         require_grid("f", {fine, bad});
       },
-      "beta must be finite and not descend, but point 2 is 2, after 3");
+      "beta must be finite and ascend, but point 2 is 2, after 3");
+  bad[1] = fine[0];
+  expect_refusal([&] { require_grid("f", {bad, fine}); }, "point 1 is -1, after -1");
   bad = Eigen::VectorXd::Constant(1, std::numeric_limits<double>::infinity());
   expect_refusal([&] { require_grid("f", {bad, fine}); }, "point 0 is inf");
 }

@@ -291,7 +291,7 @@ TEST_F(Landscape, RefusesGridsAndPartsThatCannotBe) {
   request = request_;
   request.grid.beta[1] = kNaN;
   expect_refusal([&] { run_landscape(request); },
-                 "run_landscape: the points of beta must be finite and not descend");
+                 "run_landscape: the points of beta must be finite and ascend");
   expect_refusal([&] { plan_landscape(request); }, "the points of beta");
   request.grid = Grid();
   expect_refusal([&] { run_landscape(request); }, "run_landscape: an empty grid");

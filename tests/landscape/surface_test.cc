@@ -185,7 +185,7 @@ TEST_F(SurfaceOfAQuadratic, RefusesAGridThatDescends) {
   std::swap(grid.alpha[1], grid.alpha[2]);
   expect_refusal(
       [&] { Surface(objective, plane, grid, {}); },
-      "Surface: the points of alpha must be finite and not descend, but point 2 is 0, after 1");
+      "Surface: the points of alpha must be finite and ascend, but point 2 is 0, after 1");
 }
 
 }  // namespace

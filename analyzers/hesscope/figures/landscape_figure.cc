@@ -5,15 +5,18 @@
 #include <string_view>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include <hesscope/core/constants.h>
+#include <hesscope/core/eigen.h>
 #include <hesscope/core/error.h>
 #include <hesscope/dataset/internal/landscape_grid.h>
 #include <hesscope/dataset/result_reader.h>
 #include <hesscope/figures/internal/figure_data.h>
 #include <hesscope/figures/internal/figures.h>
+#include <hesscope/landscape/grid.h>
 #include <hesscope/landscape/internal/direction_tools.h>
 
 namespace hesscope::figures {
@@ -41,6 +44,21 @@ const Shown& shown(const std::string& quantity) {
   return kShown[0];
 }
 
+std::vector<double> read_axis(const io::ResultReader& result, const char* name) {
+  std::vector<double> points = read_numbers(result, io::kLandscapeGroup, name, 1).reals();
+  const auto bad = first_out_of_order(
+      Eigen::Map<const Eigen::VectorXd>(points.data(), static_cast<Eigen::Index>(points.size())));
+  if (!bad) return points;
+  throw InputError(
+      fmt::format("{}: variable '{}/{}': its points must be finite and ascend, but point {} is {}; "
+                  "compute the result again",
+                  result.path().string(),
+                  io::kLandscapeGroup,
+                  name,
+                  *bad,
+                  points[static_cast<std::size_t>(*bad)]));
+}
+
 plot::Grid read_grid(const Source& source, const Shown& quantity) {
   const io::ResultReader& result = *source.result;
   if (result.find(io::kLandscapeGroup, quantity.name) == nullptr) {
@@ -49,8 +67,8 @@ plot::Grid read_grid(const Source& source, const Shown& quantity) {
                                  quantity.name));
   }
   plot::Grid grid;
-  grid.x = read_numbers(result, io::kLandscapeGroup, "alpha", 1).reals();
-  grid.y = read_numbers(result, io::kLandscapeGroup, "beta", 1).reals();
+  grid.x = read_axis(result, "alpha");
+  grid.y = read_axis(result, "beta");
   grid.values = read_numbers(result, io::kLandscapeGroup, quantity.name, 2).reals();
   io::require_on_grid(result, quantity.name, grid.values.size(), grid.x.size(), grid.y.size());
   return grid;

@@ -57,26 +57,42 @@ Eigen::VectorXd axis_of(const char* name, Eigen::Index count, Span span, bool is
     }
     span.first = 0;
   }
-  return make_axis(count, span);
+  Eigen::VectorXd axis = make_axis(count, span);
+  if (first_out_of_order(axis)) {
+    throw ConfigError(fmt::format(
+        "`span`: {} points of {} from {} to {} do not differ in double precision; take fewer, or a "
+        "wider span",
+        count,
+        name,
+        span.first,
+        span.last));
+  }
+  return axis;
 }
 
 void require_axis(std::string_view function, const char* name, const Eigen::VectorXd& axis) {
   if (axis.size() < 1) {
     throw PreconditionError(fmt::format("{}: an empty grid: {} has no point", function, name));
   }
-  for (Eigen::Index i = 0; i < axis.size(); ++i) {
-    if (std::isfinite(axis[i]) && (i == 0 || axis[i] >= axis[i - 1])) continue;
+  if (const auto bad = first_out_of_order(axis)) {
     throw PreconditionError(
-        fmt::format("{}: the points of {} must be finite and not descend, but point {} is {}{}",
+        fmt::format("{}: the points of {} must be finite and ascend, but point {} is {}{}",
                     function,
                     name,
-                    i,
-                    axis[i],
-                    i == 0 ? "" : fmt::format(", after {}", axis[i - 1])));
+                    *bad,
+                    axis[*bad],
+                    *bad == 0 ? "" : fmt::format(", after {}", axis[*bad - 1])));
   }
 }
 
 }  // namespace
+
+std::optional<Eigen::Index> first_out_of_order(const Eigen::Ref<const Eigen::VectorXd>& axis) {
+  for (Eigen::Index i = 0; i < axis.size(); ++i) {
+    if (!std::isfinite(axis[i]) || (i > 0 && !(axis[i - 1] < axis[i]))) return i;
+  }
+  return std::nullopt;
+}
 
 void require_grid(std::string_view function, const Grid& grid) {
   require_axis(function, "alpha", grid.alpha);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -29,8 +30,12 @@ struct Grid {
   bool is_plane() const { return beta.size() > 1 || (beta.size() == 1 && beta[0] != 0); }
 };
 
+/// The first point of an axis that is not finite, or not above the one before: where no figure can
+/// be drawn. Nothing for an axis in order.
+std::optional<Eigen::Index> first_out_of_order(const Eigen::Ref<const Eigen::VectorXd>& axis);
+
 /// @param function  that was given the grid, for the message.
-/// @throws PreconditionError unless each axis has a point, all are finite, and none descends.
+/// @throws PreconditionError unless each axis has a point, all are finite, and they ascend.
 void require_grid(std::string_view function, const Grid& grid);
 
 /// An axis of `count` equidistant points: its ends are those of the span to the last bit, and over
