@@ -202,6 +202,34 @@ TEST(TorchReader, TellsTensorsThatAreOne) {
   EXPECT_EQ(tie("some.integers"), std::nullopt);
 }
 
+TEST(TorchReader, TellsViewsThatDifferApart) {
+  const ScratchFolder folder;
+  const auto view = [](const std::vector<std::int64_t>& shape,
+                       const std::vector<std::int64_t>& strides,
+                       std::int64_t offset = 0) {
+    return tensor(storage("0", 12), shape, strides, offset);
+  };
+  write_torch(folder / "views.pt",
+              pickle(dict({{"first", view({6}, {1})},
+                           {"every.second", view({6}, {2})},
+                           {"later", view({6}, {1}, 1)},
+                           {"matrix", view({3, 2}, {2, 1})},
+                           {"transposed", view({2, 1, 3}, {1, 7, 2})},
+                           {"columns", view({3, 2}, {4, 1})},
+                           {"columns.transposed", view({2, 3}, {1, 4})}})),
+              hesscope::test::bytes_of(std::vector<double>(12, 0.5)));
+  const TensorFile file = open_tensor_file(folder / "views.pt");
+  const auto tie = [&](const char* name) { return file.find(name)->tie; };
+  EXPECT_NE(tie("first"), std::nullopt);
+  EXPECT_EQ(tie("matrix"), tie("first"));
+  EXPECT_EQ(tie("transposed"), tie("first"));
+  EXPECT_NE(tie("columns"), std::nullopt);
+  EXPECT_NE(tie("columns"), tie("first"));
+  EXPECT_EQ(tie("columns.transposed"), tie("columns"));
+  EXPECT_EQ(tie("every.second"), std::nullopt);
+  EXPECT_EQ(tie("later"), std::nullopt);
+}
+
 TEST(TorchReader, TakesAPartByItsKey) {
   const TensorFile file = open_tensor_file(kFolder / "parallel.pt");
   const TensorFile part = file.part("state_dict").part("module");

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -80,6 +81,28 @@ bool is_pickle(const InputFile& file) {
                   "torch.save from Python, or its arrays "
                   "with numpy.savez",
                   path));
+}
+
+/// Strides and extents, from the smallest stride on.
+using ViewAxes = std::vector<std::pair<std::int64_t, std::int64_t>>;
+
+/// Which elements a view has from its offset on, whatever the order of its axes: those of more than
+/// one entry, merged where they lie in a row without a gap.
+ViewAxes elements_of(const StridedLayout& layout) {
+  ViewAxes axes;
+  for (std::size_t axis = 0; axis < layout.shape.size(); ++axis) {
+    if (layout.shape[axis] > 1) axes.emplace_back(layout.strides[axis], layout.shape[axis]);
+  }
+  std::sort(axes.begin(), axes.end());
+  ViewAxes merged;
+  for (const auto& [stride, extent] : axes) {
+    if (!merged.empty() && stride == merged.back().first * merged.back().second) {
+      merged.back().second *= extent;
+    } else {
+      merged.emplace_back(stride, extent);
+    }
+  }
+  return merged;
 }
 
 class TorchSource final : public TensorSource {
@@ -245,12 +268,15 @@ class TorchSource final : public TensorSource {
     places_.push_back({*member, std::move(tensor.layout)});
   }
 
-  /// Tensors of one storage that begin at the same element and have as many: equal or transposed.
+  /// Tensors of the same elements of one storage: equal, transposed or reshaped.
   void find_ties() {
-    std::map<std::tuple<std::size_t, std::uint64_t, std::int64_t>, std::vector<std::size_t>> views;
+    std::map<std::tuple<std::size_t, ElementType, std::uint64_t, ViewAxes>,
+             std::vector<std::size_t>>
+        views;
     for (std::size_t i = 0; i < tensors_.size(); ++i) {
-      const std::int64_t size = tensors_[i].num_elements();
-      if (size > 0) views[{places_[i].member, places_[i].layout.offset, size}].push_back(i);
+      if (tensors_[i].num_elements() == 0) continue;
+      const StridedLayout& layout = places_[i].layout;
+      views[{places_[i].member, tensors_[i].type, layout.offset, elements_of(layout)}].push_back(i);
     }
     for (const auto& [view, tensors] : views) {
       if (tensors.size() < 2) continue;
