@@ -28,14 +28,14 @@ std::filesystem::path folder_of(const std::filesystem::path& path) {
 }
 
 /// Some file systems have no notion of syncing a folder and say EINVAL; their files are as safe as
-/// they get.
-void sync(const std::filesystem::path& path, int flags, bool invalid_is_fine) {
+/// they get. @returns 0 or errno.
+int sync(const std::filesystem::path& path, int flags, bool invalid_is_fine) {
   const int descriptor = ::open(path.c_str(), flags | O_CLOEXEC);
-  if (descriptor < 0) fail(fmt::format("{}: cannot open to sync", path.string()), errno);
+  if (descriptor < 0) return errno;
   int error = ::fsync(descriptor) == 0 ? 0 : errno;
   if (invalid_is_fine && error == EINVAL) error = 0;
   if (::close(descriptor) != 0 && error == 0) error = errno;
-  if (error != 0) fail(fmt::format("{}: cannot sync to disk", path.string()), error);
+  return error;
 }
 
 /// Atomically refuses an existing `to` where the system can. @returns 0 or errno.
@@ -132,13 +132,21 @@ void AtomicFile::rename_into_place() {
 
 void AtomicFile::publish() {
   try {
-    sync(temporary_, O_RDONLY, false);
+    if (const int error = sync(temporary_, O_RDONLY, false); error != 0) {
+      fail(fmt::format("{}: cannot be synced to disk; nothing was written", destination_.string()),
+           error);
+    }
     rename_into_place();
   } catch (...) {
     discard();
     throw;
   }
-  sync(folder_of(destination_), O_RDONLY | O_DIRECTORY, true);
+  const int error = sync(folder_of(destination_), O_RDONLY | O_DIRECTORY, true);
+  if (error == 0) return;
+  fail(fmt::format("{}: is written, but its folder cannot be synced to disk, so that a power "
+                   "failure may lose it",
+                   destination_.string()),
+       error);
 }
 
 void require_folder_of(const std::filesystem::path& output) {
