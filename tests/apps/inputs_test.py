@@ -165,6 +165,16 @@ class Inputs(program.Case):
         with self.analyzed(*files, "--order", "given", "--only", "hessian") as file:
             np.testing.assert_array_equal(file["step"][:], [10, 5, 5])
 
+    def test_a_file_that_is_given_twice_is_told_as_such(self):
+        self.copies({5: "epoch_5.pt", 10: "epoch_10.pt"})
+        (self.folder / "ck/best.pt").symlink_to("epoch_5.pt")
+        for again in ("ck/epoch_5.pt", "ck/../ck/epoch_5.pt", "ck/best.pt"):
+            done = self.run_program("analyze", "ck/epoch_5.pt", "ck/epoch_10.pt", again, "--key", "model", "-p",
+                                    "problem.toml", "-o", "out.h5")
+            self.assertEqual(done.returncode, BAD_INPUT, done.stderr)
+            self.assertIn("is given twice", done.stderr)
+            self.assertNotIn("--step-key", done.stderr)
+
     def test_the_step_key(self):
         with self.analyzed(*self.shell_order(), "--step-key", "epoch", "--only", "hessian") as file:
             np.testing.assert_array_equal(file["step"][:], EPOCHS)

@@ -4,6 +4,7 @@
 #include <map>
 #include <numeric>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -89,6 +90,10 @@ class Candidates {
     const std::vector<std::size_t> order = sorted_by(candidate.steps);
     std::size_t k = 1;
     while (candidate.steps[order[k]] != candidate.steps[order[k - 1]]) ++k;
+    std::error_code none;
+    if (std::filesystem::equivalent(run_.name(order[k - 1]), run_.name(order[k]), none)) {
+      throw InputError(fmt::format("{}: is given twice", run_.name(order[k])));
+    }
     throw InputError(fmt::format(
         "{} and {}: both are of step {} ({}); leave one out, name the number in the files that "
         "tells them apart (`step_key`), or take them as given (`order` given)",
