@@ -33,6 +33,8 @@ using hesscope::test::expect_unreadable;
 using hesscope::test::grid;
 using hesscope::test::PythonFiles;
 using hesscope::test::read_bytes;
+using hesscope::test::ScratchFolder;
+using hesscope::test::write_bytes;
 using ::testing::ElementsAre;
 using ::testing::ElementsAreArray;
 using ::testing::HasSubstr;
@@ -94,6 +96,21 @@ TEST(NpzReader, ReadsEveryTypeOrderAndShapeThatNumpyWrites) {
     const std::vector<double> wide = file.read("fortran.wide");  // longer than one block
     ASSERT_EQ(wide.size(), 3U * 7001U);
     for (std::size_t i = 0; i < wide.size(); ++i) ASSERT_EQ(wide[i], static_cast<double>(i));
+  }
+}
+
+TEST(NpzReader, ReadsExtentsThatAreLongsOfPython2) {
+  const PythonFiles files("npz");
+  const std::string bytes = read_bytes(files / "single.npy");
+  const ScratchFolder folder;
+  for (const std::string shape : {"(2L, 3L)", "(2L, 3)", "(6L,)"}) {
+    std::string header = "{'descr': '<f8', 'fortran_order': False, 'shape': " + shape + ", }";
+    header.resize(117, ' ');
+    std::string old = bytes;
+    old.replace(10, 118, header + "\n");
+    write_bytes(folder / "old.npy", old);
+    EXPECT_THAT(open_tensor_file(folder / "old.npy").read("old"), ElementsAreArray(grid({2, 3})))
+        << shape;
   }
 }
 
@@ -315,6 +332,7 @@ TEST_F(DamagedNpz, IsRefusedForHeadersThatNumpyWouldNotWrite) {
   refused_header("{'descr': '<f8', 'fortran_order': False, 'shape': (2, -3)}",
                  "non-negative extent");
   refused_header("{'descr': '<f8', 'fortran_order': False, 'shape': (6)}", "(n,) expected");
+  refused_header("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3LL)}", "')' expected");
   refused_header("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), 'x': 1}",
                  "unknown key 'x'");
   refused_header("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3)} + {}", "text follows");

@@ -139,6 +139,7 @@ class HeaderParser {
       const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), extent);
       if (error != std::errc() || extent < 0) refuse("a non-negative extent expected");
       position_ += static_cast<std::size_t>(end - begin);
+      if (text_.substr(position_).starts_with('L')) ++position_;  // a long of Python 2
       extents.push_back(extent);
       if (accept(',')) continue;
       if (extents.size() == 1) refuse("(n) is no tuple, (n,) expected");
