@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -19,32 +18,6 @@
 
 namespace hesscope::io {
 namespace {
-
-// Each converts to the stored type; what is not held exactly shows when it is converted back.
-
-/// IEEE 754 binary16 where that holds the value.
-std::uint16_t half_bits(double value) {
-  const auto sign = static_cast<std::uint16_t>(std::signbit(value) ? 0x8000U : 0U);
-  if (std::isnan(value)) return static_cast<std::uint16_t>(sign | 0x7E00U);
-  const double magnitude = std::abs(value);
-  if (magnitude >= 0x1p16) return static_cast<std::uint16_t>(sign | 0x7C00U);
-  if (magnitude < 0x1p-14) {  // subnormal: multiples of 2^-24
-    return static_cast<std::uint16_t>(sign | static_cast<unsigned>(magnitude * 0x1p24));
-  }
-  const int exponent = std::ilogb(magnitude);
-  const auto mantissa = static_cast<unsigned>(std::ldexp(magnitude, 10 - exponent)) - 0x400U;
-  return static_cast<std::uint16_t>(sign | static_cast<unsigned>(exponent + 15) << 10 | mantissa);
-}
-
-std::uint16_t bfloat_bits(double value) {
-  const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(value));
-  // A NaN whose mantissa were all in the lower half would become infinite.
-  return static_cast<std::uint16_t>(std::isnan(value) ? bits >> 16 | 0x40U : bits >> 16);
-}
-
-double bfloat_to_double(std::uint16_t bits) {
-  return static_cast<double>(std::bit_cast<float>(std::uint32_t{bits} << 16));
-}
 
 [[noreturn]] void refuse_value(const std::string& where,
                                ElementType type,
@@ -126,8 +99,8 @@ void encode_elements(const std::string& where,
     case ElementType::kFloat16:
       return store(half_bits, [&](double v) { return same(half_to_double(half_bits(v)), v); });
     case ElementType::kBFloat16:
-      return store(bfloat_bits,
-                   [&](double v) { return same(bfloat_to_double(bfloat_bits(v)), v); });
+      return store(bfloat16_bits,
+                   [&](double v) { return same(bfloat16_to_double(bfloat16_bits(v)), v); });
     case ElementType::kFloat32:
       return store(
           [](double v) { return static_cast<float>(v); },
