@@ -2,36 +2,15 @@
 #include "checkpoint_options.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <filesystem>
 #include <system_error>
 
-#include <fmt/format.h>
-
-#include <hesscope/core/error.h>
 #include <hesscope/core/suggest.h>
 #include <hesscope/tensors/format_registry.h>
 
 #include "run_options.h"
 
 namespace hesscope::cli {
-namespace {
-
-std::vector<double> numbers(const std::string& option, const std::vector<std::string>& texts) {
-  std::vector<double> values;
-  for (const std::string& text : texts) {
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) {
-      throw UsageError(fmt::format("{}: '{}' is no finite number", option, text));
-    }
-    values.push_back(value);
-  }
-  return values;
-}
-
-}  // namespace
 
 void CheckpointOptions::declare_files(OptionTable& options, const std::string& on_checkpoints) {
   options.group("Input");
@@ -77,11 +56,11 @@ void CheckpointOptions::declare_reading(OptionTable& options) {
                 "HEX",
                 "Refuse a checkpoint whose SHA-256 is another; once for each, in the order given")
       .unrecorded();
-  options.repeated("--expect-loss",
-                   expected_losses_,
-                   "NUMBER",
-                   "Mean loss that the checkpoint should have: a difference beyond 1e-4 of it is a "
-                   "warning and exit code 5; once for each, in the order given");
+  options.reals("--expect-loss",
+                expected_losses_,
+                "NUMBER",
+                "Mean loss that the checkpoint should have: a difference beyond 1e-4 of it is a "
+                "warning and exit code 5; once for each, in the order given");
 }
 
 void CheckpointOptions::declare_seed(OptionTable& options) {
@@ -95,7 +74,7 @@ CheckpointReading CheckpointOptions::reading() const {
           .expected_sha256 = expected_sha256_,
           .order = order_ == "given" ? CheckpointOrder::kGiven : CheckpointOrder::kByStep,
           .step_key = step_key_,
-          .expected_losses = numbers("--expect-loss", expected_losses_)};
+          .expected_losses = expected_losses_};
 }
 
 }  // namespace hesscope::cli

@@ -44,7 +44,7 @@ class CheckpointOptions {
   std::string order_ = "step";
   std::string step_key_;
   std::vector<std::string> expected_sha256_;
-  std::vector<std::string> expected_losses_;
+  std::vector<double> expected_losses_;
   PluginOption plugins_;
   std::uint64_t seed_ = 0;
 };

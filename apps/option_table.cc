@@ -236,6 +236,26 @@ Option& OptionTable::repeated(const std::string& names,
   return option;
 }
 
+Option& OptionTable::reals(const std::string& names,
+                           std::vector<double>& target,
+                           const std::string& value_name,
+                           const std::string& help) {
+  Option& option = add(names, value_name, help, Option::Kind::kRepeated);
+  option.take = [&target](const std::string& given) {
+    const SettingKey key = {.name = {}, .type = SettingKey::Type::kReal, .meaning = {}};
+    SettingValue value;
+    std::string problem = parse_setting(key, given, value);
+    if (problem.empty()) target.push_back(std::get<double>(value));
+    return problem;
+  };
+  option.written = [&target, name = option.long_name()] {
+    std::string all;
+    for (const double each : target) all += fmt::format(" {} {}", name, each);
+    return all;
+  };
+  return option;
+}
+
 Option& OptionTable::integer(
     const std::string& names, int& target, int minimum, int maximum, const std::string& help) {
   return value(names,

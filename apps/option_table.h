@@ -120,6 +120,12 @@ class OptionTable {
                    const std::string& value_name,
                    const std::string& help);
 
+  /// Given once for each number, which is finite.
+  Option& reals(const std::string& names,
+                std::vector<double>& target,
+                const std::string& value_name,
+                const std::string& help);
+
   Option& integer(
       const std::string& names, int& target, int minimum, int maximum, const std::string& help);
 

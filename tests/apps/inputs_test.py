@@ -275,7 +275,7 @@ class Inputs(program.Case):
         self.refuses(USAGE, ["analyze", TORCH / "run", "--key", "model", "-p", "problem.toml", "-o", "x.h5",
                              "--expect-loss", "0.5"], "--expect-loss: 1 losses for 6 checkpoints")
         self.refuses(USAGE, ["analyze", TORCH / "run", "--key", "model", "-p", "problem.toml", "-o", "x.h5",
-                             "--expect-loss", "much"], "--expect-loss: 'much' is no finite number")
+                             "--expect-loss", "much"], "--expect-loss: must be a number, got 'much'")
 
     def test_a_landscape_compares_losses_too(self):
         done = self.run_program("landscape", TORCH / "run/epoch_50.pt", "--key", "model", "-p", "problem.toml", "-o", "l.h5",

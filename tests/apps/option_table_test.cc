@@ -27,6 +27,7 @@ class OptionTableTest : public testing::Test {
     table_.choice("--method", method_, {"auto", "dense"}, "How");
     table_.list("--only", only_, "NAMES", "These");
     table_.repeated("--set", sets_, "KEY=VALUE", "Change a key");
+    table_.reals("--loss", losses_, "NUMBER", "These, too");
     table_.flag("--curvature", curvature_, "Also this");
     table_.setting({.name = "noise-ladder", .meaning = "sizes", .is_optional = true}, settings_);
     table_.setting({.name = "batch-size", .type = SettingKey::Type::kInteger, .meaning = "samples"},
@@ -49,6 +50,7 @@ class OptionTableTest : public testing::Test {
   std::string method_ = "auto";
   std::vector<std::string> only_;
   std::vector<std::string> sets_;
+  std::vector<double> losses_;
   bool curvature_ = false;
   std::map<std::string, SettingValue> settings_;
   std::uint64_t seed_ = 0;
@@ -67,6 +69,16 @@ TEST_F(OptionTableTest, RecordsWhatWasGivenInTheOrderOfTheDeclarations) {
   EXPECT_EQ(table_.recorded(),
             " 'my file.npz' b.npz --method dense --only blocks,ggn --set 'a=b c' --set d=1 "
             "--curvature --seed 3");
+}
+
+TEST_F(OptionTableTest, TakesANumberEachTime) {
+  EXPECT_EQ(give("--loss", "0.5"), "");
+  EXPECT_EQ(give("--loss", "1e-30"), "");
+  for (const char* wrong : {"much", "", "0.5x", "nan", "inf"}) {
+    EXPECT_THAT(give("--loss", wrong), HasSubstr("must be a number, got '"));
+  }
+  EXPECT_THAT(losses_, ElementsAre(0.5, 1e-30));
+  EXPECT_EQ(table_.recorded(), " --loss 0.5 --loss 1e-30");
 }
 
 TEST_F(OptionTableTest, RecordsNeitherWhatIsAsItWasNorWhatChangesNoResult) {
