@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <span>
 #include <stdexcept>
 #include <string>
-#include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
@@ -32,21 +29,6 @@ namespace hesscope::cli {
 namespace {
 
 constexpr const char* kOfRanks = "--method distributed";
-
-// An option of an analyzer that has an effect only where another one has one of these values.
-struct Dependence {
-  std::string_view option;
-  std::string_view other;
-  std::vector<std::string_view> values;
-};
-
-const std::vector<Dependence>& dependences() {
-  static const std::vector<Dependence> all = {
-      {"second-moments", "preconditioner", {"adam", "stored"}},
-      {"batch-size", "second-moments", {"recomputed"}},
-      {"noise-reference", "noise-sampling", {"fresh"}}};
-  return all;
-}
 
 class AnalyzeCommand final : public RunCommand {
  public:
@@ -173,23 +155,8 @@ class AnalyzeCommand final : public RunCommand {
     }
     for (const AnalyzerKind& kind : analyzer_kinds()) {
       group(kind);
-      for (const SettingKey& key : kind.options) {
-        Option& option = options.setting(key, settings_);
-        for (const Dependence& each : dependences()) {
-          if (each.option != key.name) continue;
-          option.only_with(fmt::format("--{} {}", each.other, fmt::join(each.values, " or ")),
-                           [this, &each] { return is_given(each); });
-        }
-      }
+      for (const SettingKey& key : kind.options) options.setting(key, settings_);
     }
-  }
-
-  bool is_given(const Dependence& dependence) const {
-    const auto other = settings_.find(std::string(dependence.other));
-    const std::string* const text =
-        other == settings_.end() ? nullptr : std::get_if<std::string>(&other->second);
-    return text != nullptr &&
-           std::ranges::find(dependence.values, *text) != dependence.values.end();
   }
 
   AnalysisRequest make_request() const {

@@ -318,6 +318,11 @@ Option& OptionTable::setting(const SettingKey& key, std::map<std::string, Settin
   } else {
     option.unrecorded();
   }
+  if (key.only_with) {
+    option.only_with(
+        fmt::format("--{} {}", key.only_with->key, fmt::join(key.only_with->values, " or ")),
+        [&values, company = *key.only_with] { return company.is_in(values); });
+  }
   return option;
 }
 

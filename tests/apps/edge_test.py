@@ -191,6 +191,9 @@ class Edge(program.Case):
         done = self.train(text.replace("1,5", "1,6"), expect=USAGE)
         self.assertIn("monitors.batch-sharpness", done.stderr)
         for wrong, named in (("hvp = 1", "unknown key 'hvp' in [monitors]; it takes preconditioner, "),
+                             ("second-moments = 'recomputed'",
+                              "'second-moments' in [monitors] goes with 'preconditioner' adam or stored alone"),
+                             ("batch-size = 7", "'batch-size' in [monitors] goes with 'second-moments' recomputed alone"),
                              ("beta1 = 2", "'beta1' must be from 0 to "),
                              ("batch-sharpness = [1]", "'batch-sharpness' in [monitors]")):
             done = self.train(text.replace('batch-sharpness = "1,5"', wrong), output="other", expect=USAGE)

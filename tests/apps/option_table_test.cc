@@ -96,6 +96,21 @@ TEST_F(OptionTableTest, RecordsSettingsByTheirNames) {
   EXPECT_EQ(table_.recorded(), " --batch-size 4 --noise-ladder 1,2");
 }
 
+TEST_F(OptionTableTest, RefusesASettingThatHasNoEffect) {
+  table_.setting({.name = "draws", .meaning = "how", .choices = {"fresh", "old"}}, settings_);
+  table_.setting({.name = "reference",
+                  .type = SettingKey::Type::kInteger,
+                  .meaning = "how many",
+                  .only_with = SettingKey::Company{"draws", {"fresh"}}},
+                 settings_);
+  EXPECT_EQ(give("--reference", "4"), "");
+  EXPECT_EQ(table_.misfit(), "--reference goes with --draws fresh alone");
+  EXPECT_EQ(give("--draws", "old"), "");
+  EXPECT_EQ(table_.misfit(), "--reference goes with --draws fresh alone");
+  EXPECT_EQ(give("--draws", "fresh"), "");
+  EXPECT_EQ(table_.misfit(), "");
+}
+
 TEST_F(OptionTableTest, SaysWhatIsWrongWithAValue) {
   EXPECT_THAT(give("--method", "desne"), HasSubstr("must be one of auto, dense, got 'desne' (did"));
   EXPECT_THAT(give("--batch-size", "many"), HasSubstr("must be an integer"));

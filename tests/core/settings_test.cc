@@ -158,6 +158,33 @@ TEST(Settings, PutsTheLocationBeforeEveryMessage) {
   EXPECT_EQ(place({{"layers", integer(1)}, {"kernel", std::string("cosine")}}), "problem.toml:4");
 }
 
+TEST(Settings, RefusesWhatHasNoEffectWithoutAnother) {
+  const std::vector<SettingKey> keys = {
+      {.name = "draws",
+       .meaning = "how",
+       .choices = {"fresh", "new", "old"},
+       .fallback = SettingValue(std::string("old"))},
+      {.name = "reference",
+       .type = SettingKey::Type::kInteger,
+       .meaning = "how many",
+       .fallback = SettingValue(std::int64_t{3}),
+       .only_with = SettingKey::Company{"draws", {"fresh", "new"}}}};
+  const SettingValue three(std::int64_t{3});
+  EXPECT_EQ(Settings::checked({}, keys, "[x]").integer("reference"), 3);
+  EXPECT_EQ(Settings::checked({{"draws", std::string("new")}, {"reference", three}}, keys, "[x]")
+                .integer("reference"),
+            3);
+  for (const auto& draws : {std::map<std::string, SettingValue>(),
+                            std::map<std::string, SettingValue>{{"draws", std::string("old")}}}) {
+    auto values = draws;
+    values["reference"] = three;
+    EXPECT_EQ(refusal([&] {
+                Settings::checked(values, keys, "[x]", {{"reference", "a.toml:3"}});
+              }),
+              "a.toml:3: 'reference' in [x] goes with 'draws' fresh or new alone");
+  }
+}
+
 TEST(Settings, ReadingAnotherKeyOrTypeIsAProgrammingError) {
   const Settings settings = checked({{"layers", integer(3)}});
   EXPECT_THROW(settings.integer("widths"), PreconditionError);

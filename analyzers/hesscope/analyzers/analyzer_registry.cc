@@ -126,14 +126,18 @@ void require_words(const AnalyzerKind& kind, const Variable& variable) {
 // All settings under which an analyzer may declare other variables than under the first.
 std::vector<std::map<std::string, SettingValue>> variants_of(const AnalyzerKind& kind) {
   std::vector<std::map<std::string, SettingValue>> variants = {kind.declaring_all};
-  const auto add = [&](const std::string& key, const SettingValue& value) {
-    variants.push_back(kind.declaring_all);
-    variants.back()[key] = value;
+  const auto add = [&](const SettingKey& key, const SettingValue& value) {
+    std::map<std::string, SettingValue>& variant = variants.emplace_back(kind.declaring_all);
+    variant[key.name] = value;
+    for (const SettingKey* each = &key; each != nullptr && each->only_with;
+         each = find_or_null(kind.options, each->only_with->key)) {
+      variant[each->only_with->key] = each->only_with->values.front();
+    }
   };
   for (const SettingKey& key : kind.options) {
-    if (key.type == SettingKey::Type::kBoolean) add(key.name, true);
+    if (key.type == SettingKey::Type::kBoolean) add(key, true);
     if (key.type != SettingKey::Type::kText) continue;
-    for (const std::string& choice : key.choices) add(key.name, choice);
+    for (const std::string& choice : key.choices) add(key, choice);
   }
   return variants;
 }

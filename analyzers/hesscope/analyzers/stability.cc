@@ -330,7 +330,8 @@ AnalyzerKind stability_analyzer() {
                        "stored: the checkpoint's alone\n"
                        "recomputed: where it has none, what Adam's would settle at there",
             .choices = {"stored", "recomputed"},
-            .fallback = SettingValue(std::string("stored"))},
+            .fallback = SettingValue(std::string("stored")),
+            .only_with = SettingKey::Company{"preconditioner", {"adam", "stored"}}},
            real_key("learning-rate",
                     "learning rate, instead of the checkpoint's; 0 = the checkpoint's"),
            real_key("beta1",
@@ -347,7 +348,8 @@ AnalyzerKind stability_analyzer() {
                 "from all; 0 = all at every step",
             .minimum = 0,
             .maximum = detail::kMaxBatchSize,
-            .fallback = SettingValue(std::int64_t{0})},
+            .fallback = SettingValue(std::int64_t{0}),
+            .only_with = SettingKey::Company{"second-moments", {"recomputed"}}},
            {.name = "batch-sharpness",
             .meaning = "also compute the curvature that gradients of minibatches of these "
                        "sizes see, as in 1,8,64",

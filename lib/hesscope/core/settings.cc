@@ -162,6 +162,13 @@ SettingValue converted(const SettingKey& key, SettingValue value, const std::str
 
 }  // namespace
 
+bool SettingKey::Company::is_in(const std::map<std::string, SettingValue>& settings) const {
+  const auto found = settings.find(key);
+  const std::string* const text =
+      found == settings.end() ? nullptr : std::get_if<std::string>(&found->second);
+  return text != nullptr && std::ranges::find(values, *text) != values.end();
+}
+
 SettingKey size_key(std::string name, std::string meaning, std::int64_t maximum) {
   return {.name = std::move(name),
           .type = SettingKey::Type::kInteger,
@@ -201,6 +208,16 @@ Settings Settings::checked(const std::map<std::string, SettingValue>& values,
       throw ConfigError(
           fmt::format("{}{} needs the key '{}' ({})", where(""), context, key.name, key.meaning));
     }
+  }
+  for (const SettingKey& key : keys) {
+    if (!key.only_with || !values.contains(key.name)) continue;
+    if (key.only_with->is_in(settings.values_)) continue;
+    throw ConfigError(fmt::format("{}'{}' in {} goes with '{}' {} alone",
+                                  where(key.name),
+                                  key.name,
+                                  context,
+                                  key.only_with->key,
+                                  fmt::join(key.only_with->values, " or ")));
   }
   return settings;
 }

@@ -70,6 +70,17 @@ struct SettingKey {
   /// For a list of numbers: one alone is taken for a list of it.
   bool takes_one = false;
   std::string choices_note = {};  ///< what else to say to whoever gives none of the choices
+
+  /// Another key, of text, and those of its values with which a key has an effect.
+  struct Company {
+    std::string key;
+    std::vector<std::string> values;
+
+    bool is_in(const std::map<std::string, SettingValue>& settings) const;
+  };
+
+  /// Given without it, the key is refused: it would have no effect.
+  std::optional<Company> only_with = {};
 };
 
 /// "a list of strings": what a value of this type is called in messages.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <string>
+#include <utility>
 
 #include <hesscope/analyzers/internal/batch_sizes.h>
 #include <hesscope/analyzers/internal/noise_options.h>
@@ -23,32 +24,34 @@ SettingKey count_key(const std::string& name,
 }  // namespace
 
 std::vector<SettingKey> noise_option_keys() {
-  return {
-      count_key("noise-batch-size",
-                0,
-                kMaxBatchSize,
-                0,
-                "samples in a minibatch; 0 = 64, or all if there are fewer"),
-      count_key("noise-draws",
-                1,
-                100'000'000,
-                1000,
-                "how many minibatches to draw; disjoint ones at most as many as there are"),
-      {.name = "noise-sampling",
-       .meaning = "how to draw them\nresampled: from all samples, with replacement\n"
-                  "disjoint: consecutive ranges of the data\n"
-                  "fresh: new samples, of data that are drawn from a distribution",
-       .choices = {"resampled", "disjoint", "fresh"},
-       .fallback = SettingValue(std::string("resampled"))},
+  SettingKey reference =
       count_key("noise-reference",
                 1,
                 1'000'000,
                 100,
-                "how many further minibatches make the gradient that fresh ones are compared with"),
-      count_key("noise-bins", 1, 1'000'000, 100, "bins of the histogram"),
-      {.name = "noise-ladder",
-       .meaning = "further batch sizes at which to describe the noise, as in 1,8,64",
-       .is_optional = true}};
+                "how many further minibatches make the gradient that fresh ones are compared with");
+  reference.only_with = {.key = "noise-sampling", .values = {"fresh"}};
+  return {count_key("noise-batch-size",
+                    0,
+                    kMaxBatchSize,
+                    0,
+                    "samples in a minibatch; 0 = 64, or all if there are fewer"),
+          count_key("noise-draws",
+                    1,
+                    100'000'000,
+                    1000,
+                    "how many minibatches to draw; disjoint ones at most as many as there are"),
+          {.name = "noise-sampling",
+           .meaning = "how to draw them\nresampled: from all samples, with replacement\n"
+                      "disjoint: consecutive ranges of the data\n"
+                      "fresh: new samples, of data that are drawn from a distribution",
+           .choices = {"resampled", "disjoint", "fresh"},
+           .fallback = SettingValue(std::string("resampled"))},
+          std::move(reference),
+          count_key("noise-bins", 1, 1'000'000, 100, "bins of the histogram"),
+          {.name = "noise-ladder",
+           .meaning = "further batch sizes at which to describe the noise, as in 1,8,64",
+           .is_optional = true}};
 }
 
 NoiseOptions noise_options_from(const Settings& settings) {
