@@ -10,7 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <hesscope/storage/state_journal.h>
+#include <hesscope/storage/internal/state_journal.h>
 #include <hesscope/tensors/checkpoint_file.h>
 #include <hesscope/tensors/tensor_file.h>
 

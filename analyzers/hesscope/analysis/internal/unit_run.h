@@ -12,7 +12,7 @@
 
 #include <hesscope/core/progress.h>
 #include <hesscope/dataset/dataset.h>
-#include <hesscope/storage/file_lock.h>
+#include <hesscope/storage/internal/file_lock.h>
 #include <hesscope/storage/overwrite.h>
 #include <hesscope/storage/part.h>
 #include <hesscope/storage/run_configuration.h>

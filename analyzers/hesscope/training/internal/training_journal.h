@@ -10,7 +10,7 @@
 #include <vector>
 
 #include <hesscope/optim/training_run.h>
-#include <hesscope/storage/state_journal.h>
+#include <hesscope/storage/internal/state_journal.h>
 #include <hesscope/storage/unit_folder.h>
 #include <hesscope/training/internal/history_file.h>
 

@@ -11,7 +11,7 @@
 
 #include <hesscope/core/error.h>
 #include <hesscope/storage/atomic_file.h>
-#include <hesscope/storage/file_lock.h>
+#include <hesscope/storage/internal/file_lock.h>
 
 namespace hesscope::io {
 namespace {

@@ -17,7 +17,7 @@
 #include <zlib.h>
 
 #include <hesscope/core/error.h>
-#include <hesscope/storage/state_journal.h>
+#include <hesscope/storage/internal/state_journal.h>
 
 namespace hesscope::io {
 namespace {
