@@ -11,6 +11,7 @@
 #include <hesscope/dataset/result_reader.h>
 #include <hesscope/problem/tensor_map_file.h>
 #include <hesscope/storage/input_file.h>
+#include <hesscope/storage/overwrite.h>
 #include <hesscope/storage/sha256.h>
 #include <hesscope/tensors/tensor_conversion.h>
 #include <hesscope/tensors/tensor_file.h>
@@ -90,7 +91,7 @@ class ConvertCommand final : public Command {
       return is_tensor_file(output_);
     });
     const io::Conversion conversion =
-        io::convert_tensors(input, output_, type, force_.overwrite() != io::Overwrite::kNothing);
+        io::convert_tensors(input, output_, type, io::existing_of(force_.overwrite()));
     if (json_) {
       print_json(document_of(input, conversion));
     } else if (!quiet_) {

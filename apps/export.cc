@@ -74,7 +74,7 @@ class ExportCommand final : public Command {
           [&] { return io::begins_with(file, format.beginnings) && !io::is_result_file(file); });
     }
     const std::vector<std::filesystem::path> files =
-        format.write(result, output_, force_.overwrite() != io::Overwrite::kNothing);
+        format.write(result, output_, io::existing_of(force_.overwrite()));
     if (json_) {
       Json document;
       document["command"] = "export";

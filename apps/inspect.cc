@@ -249,7 +249,7 @@ class InspectCommand final : public Command {
   }
 
   void write_whole_map(const io::TensorMap& map) const {
-    io::write_whole(write_map_, resolved_toml(map), force_.overwrite() != io::Overwrite::kNothing);
+    io::write_whole(write_map_, resolved_toml(map), io::existing_of(force_.overwrite()));
   }
 
   // Whether the checkpoint fits by the names that were written.

@@ -17,7 +17,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kOtherNam
     {"leaves_out_vectors", "--leave-out-vectors"},
     {"num_images", "--images"},
     {"overrides", "--set"},
-    {"overwrite", "--force"},
+    {"Existing::kReplace", "--force"},
     {"Overwrite::kOwnKind", "--force"},
     {"Overwrite::kAnything", "--force --force"},
 }};

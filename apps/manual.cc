@@ -8,6 +8,7 @@
 
 #include <hesscope/core/error.h>
 #include <hesscope/storage/atomic_file.h>
+#include <hesscope/storage/overwrite.h>
 
 #include "completion.h"
 #include "man_page.h"
@@ -39,7 +40,7 @@ std::vector<std::filesystem::path> write_manual(
     }
     paths.push_back(file.destination);
   }
-  io::write_whole(files, true);
+  io::write_whole(files, io::Existing::kReplace);
   return paths;
 }
 

@@ -214,7 +214,7 @@ class PlotCommand final : public Command {
     io::require_replaceable(output_, force_.overwrite(), format.kind, [&] {
       return io::begins_with(output_, format.beginnings);
     });
-    io::write_whole(output_, bytes_of(figure), force_.overwrite() != io::Overwrite::kNothing);
+    io::write_whole(output_, bytes_of(figure), io::existing_of(force_.overwrite()));
     if (json_) {
       Json document;
       document["command"] = "plot";

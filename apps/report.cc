@@ -70,7 +70,7 @@ class ReportCommand final : public Command {
     });
     const report::Page page = report::result_page(results.sources, title_of(results.sources));
     const std::string html = report::to_html(page);
-    io::write_whole(output_, html, force_.overwrite() != io::Overwrite::kNothing);
+    io::write_whole(output_, html, io::existing_of(force_.overwrite()));
     std::size_t num_figures = 0;
     for (const report::Section& section : page.sections) num_figures += section.pictures.size();
     if (json_) {

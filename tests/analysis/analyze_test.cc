@@ -141,7 +141,7 @@ TEST_F(AnalyzeQuartic, ItsResultIsPlottedAndExported) {
       EXPECT_THAT(plot::to_svg(figure), HasSubstr("</svg>")) << name;
     }
     const fs::path csv = folder_ / "c.csv";
-    io::find_export_kind("csv").write(result, csv, true);
+    io::find_export_kind("csv").write(result, csv, io::Existing::kReplace);
     EXPECT_THAT(test::read_bytes(csv),
                 AllOf(HasSubstr("spectrum/lambda_max"), HasSubstr("start"), HasSubstr("end")));
   }

@@ -57,9 +57,11 @@ class OwnModel : public ::testing::Test {
  protected:
   // One checkpoint, and four samples, of a model with three parameters.
   void write_files(const std::string& kind) {
-    io::write_checkpoint(folder_ / "checkpoint.h5", {{{"weight", {3}, weight_}}}, true);
     io::write_checkpoint(
-        folder_ / "data.h5", {{{"inputs", {4, 3}, inputs_}, {"target", {4}, target_}}}, true);
+        folder_ / "checkpoint.h5", {{{"weight", {3}, weight_}}}, io::Existing::kReplace);
+    io::write_checkpoint(folder_ / "data.h5",
+                         {{{"inputs", {4, 3}, inputs_}, {"target", {4}, target_}}},
+                         io::Existing::kReplace);
     std::ofstream(folder_ / "problem.toml")
         << "[model]\nkind = \"" << kind << "\"\npenalty = 0.5\n[data]\nfile = \"data.h5\"\n";
   }
@@ -183,7 +185,7 @@ TEST_F(OwnModel, IsToldWhatTheFilesHold) {
                        {{{"inputs", {4, 3}, inputs_},
                          {"target", {4}, target_},
                          {"labels", {4}, labels, io::ElementType::kInt32}}},
-                       true);
+                       io::Existing::kReplace);
   const Problem problem(read_problem_file(folder_ / "problem.toml"),
                         io::open_tensor_file(folder_ / "checkpoint.h5"));
   EXPECT_EQ(of_checkpoint.format, "hdf5");

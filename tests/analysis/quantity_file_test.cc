@@ -37,7 +37,7 @@ class QuantityFileTest : public ::testing::Test {
   }
 
   test::ScratchFolder folder_;
-  QuantityFile file_{folder_.path() / "a.h5", false};
+  QuantityFile file_{folder_.path() / "a.h5", io::Existing::kRefuse};
 };
 
 TEST_F(QuantityFileTest, RefusesStatusesThatAreNotOneForEach) {
@@ -103,7 +103,7 @@ TEST(ReadRecords, TakesTheFirstOfEachRow) {
   counts.type = VariableType::kInt64;
   counts.set_numbers({1, 2, 3, 4, 5, 6}, {Status::kOk, Status::kFailed});
   {
-    QuantityFile file(path, false);
+    QuantityFile file(path, io::Existing::kRefuse);
     file.define_dimensions("", {{.name = "row", .size = 2}, {.name = "column", .size = 3}});
     file.define("", counts, counts.dimensions, 1);
     file.write("", counts);

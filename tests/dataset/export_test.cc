@@ -35,7 +35,7 @@ class Export : public testing::Test {
   // loss.
   fs::path landscape(std::size_t num_beta = 2, bool has_trajectory = false) const {
     const fs::path path = folder_ / "landscape.h5";
-    ResultFile file(path, {.overwrite = true});
+    ResultFile file(path, {.existing = Existing::kReplace});
     file.set_attribute("", {"hesscope_schema_version", std::string("1.0.0")});
     file.define_dimension("landscape", "alpha", 3);
     file.define_dimension("landscape", "beta", num_beta);
@@ -102,7 +102,8 @@ class Export : public testing::Test {
   }
 
   std::string exported(const fs::path& result, const std::string& format) const {
-    files_ = find_export_kind(format).write(ResultReader(result), folder_ / "out", true);
+    files_ =
+        find_export_kind(format).write(ResultReader(result), folder_ / "out", Existing::kReplace);
     EXPECT_EQ(files_.front(), folder_ / "out");
     return test::read_bytes(folder_ / "out");
   }
@@ -139,8 +140,8 @@ TEST_F(Export, ATrajectoryAsVtkIsAPolylineThroughThePlacesThereAre) {
 
 TEST_F(Export, ATrajectoryAsLosslandscapeIsAProjectionFile) {
   const fs::path result = landscape(2, true);
-  const auto files =
-      find_export_kind("losslandscape").write(ResultReader(result), folder_ / "s.h5", false);
+  const auto files = find_export_kind("losslandscape")
+                         .write(ResultReader(result), folder_ / "s.h5", Existing::kRefuse);
   ASSERT_THAT(files, ElementsAre(folder_ / "s.h5", folder_ / "s_proj_lstsq.h5"));
   const ResultReader out(files[1]);
   const std::vector<double> x = out.read_doubles("", "proj_xcoord");
@@ -161,7 +162,7 @@ TEST_F(Export, LeavesBothFilesAsTheyAreWhereOneIsInTheWay) {
                                        {"losslandscape", "grid_proj_lstsq.h5"}}) {
     test::write_bytes(folder_ / second, "in the way");
     const ExportKind& chosen = find_export_kind(format);
-    EXPECT_THAT([&] { chosen.write(result, folder_ / "grid.h5", false); },
+    EXPECT_THAT([&] { chosen.write(result, folder_ / "grid.h5", Existing::kRefuse); },
                 ThrowsMessage<OutputError>(HasSubstr(second)));
     EXPECT_EQ(test::read_bytes(folder_ / second), "in the way");
     EXPECT_FALSE(fs::exists(folder_ / "grid.h5"));
@@ -174,7 +175,10 @@ TEST_F(Export, DoesNotReplaceTheResultByItsTrajectory) {
   fs::rename(landscape(2, true), result);
   const std::string before = test::read_bytes(result);
   EXPECT_THAT(
-      [&] { find_export_kind("csv").write(ResultReader(result), folder_ / "plane.h5", true); },
+      [&] {
+        find_export_kind("csv").write(
+            ResultReader(result), folder_ / "plane.h5", Existing::kReplace);
+      },
       ThrowsMessage<ConfigError>(HasSubstr("plane-trajectory.h5")));
   EXPECT_EQ(test::read_bytes(result), before);
   EXPECT_FALSE(fs::exists(folder_ / "plane.h5"));
@@ -286,7 +290,7 @@ TEST_F(Export, AnAnalysisAsCsvHasOneLineACheckpoint) {
 TEST_F(Export, RefusesColumnsThatAreNotEquallyLong) {
   for (const std::size_t size : {1, 9}) {  // of what the group calls a checkpoint
     const fs::path path = folder_ / "analysis.h5";
-    ResultFile file(path, {.overwrite = true});
+    ResultFile file(path, {.existing = Existing::kReplace});
     file.set_attribute("", {"hesscope_schema_version", std::string("2.0.0")});
     const auto add = [&file](const std::string& group, std::size_t count) {
       file.define_dimension(group, "checkpoint", count);
@@ -337,7 +341,8 @@ TEST_F(Export, LeavesAnExistingFileUnlessAsked) {
   const ResultReader result(landscape());
   test::write_bytes(folder_ / "out", "precious");
   for (const ExportKind& format : export_kinds()) {
-    EXPECT_THROW(format.write(result, folder_ / "out", false), OutputError) << format.name;
+    EXPECT_THROW(format.write(result, folder_ / "out", Existing::kRefuse), OutputError)
+        << format.name;
     EXPECT_EQ(test::read_bytes(folder_ / "out"), "precious");
   }
 }

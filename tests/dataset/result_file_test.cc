@@ -163,10 +163,10 @@ TEST(ResultFile, RefusesToReplaceUnlessAskedTo) {
   EXPECT_THAT(message_of<OutputError>([&] { ResultFile file(folder / "out.h5"); }),
               AllOf(HasSubstr("out.h5"),
                     HasSubstr("exists already"),
-                    HasSubstr("replace it by `overwrite`")));
+                    HasSubstr("replace it by `Existing::kReplace`")));
   EXPECT_EQ(test::read_bytes(folder / "out.h5"), "precious");
 
-  ResultFile file(folder / "out.h5", {.overwrite = true});
+  ResultFile file(folder / "out.h5", {.existing = Existing::kReplace});
   fill_sample(file);
   EXPECT_EQ(test::read_bytes(folder / "out.h5"), "precious");
   file.commit();
@@ -186,8 +186,8 @@ TEST(ResultFile, DoesNotReplaceAFileThatAppearedMeanwhile) {
 
 TEST(ResultFile, TwoWritersOfOneProcessDoNotMeet) {
   const ScratchFolder folder;
-  ResultFile first(folder / "out.h5", {.overwrite = true});
-  ResultFile second(folder / "out.h5", {.overwrite = true});
+  ResultFile first(folder / "out.h5", {.existing = Existing::kReplace});
+  ResultFile second(folder / "out.h5", {.existing = Existing::kReplace});
   second.set_attribute("", {"title", "second"});
   first.set_attribute("", {"title", "first"});
   first.commit();
@@ -202,7 +202,8 @@ TEST(ResultFile, RefusesAMissingFolderAndAFolderAsDestination) {
   const ScratchFolder folder;
   EXPECT_THAT(message_of<OutputError>([&] { ResultFile file(folder / "no/out.h5"); }),
               AllOf(HasSubstr("no/out.h5"), HasSubstr("does not exist")));
-  EXPECT_THAT(message_of<OutputError>([&] { ResultFile file(folder.path(), {.overwrite = true}); }),
+  EXPECT_THAT(message_of<OutputError>(
+                  [&] { ResultFile file(folder.path(), {.existing = Existing::kReplace}); }),
               HasSubstr("not a regular file"));
 }
 

@@ -48,8 +48,9 @@ class CentredFiles {
     register_centred_kind();
     const std::vector<double> inputs = {1, 0, 0, 3};
     const std::vector<double> target = {0, 1};
-    io::write_checkpoint(
-        folder_ / "data.h5", {{{"inputs", {2, 2}, inputs}, {"target", {2}, target}}}, true);
+    io::write_checkpoint(folder_ / "data.h5",
+                         {{{"inputs", {2, 2}, inputs}, {"target", {2}, target}}},
+                         io::Existing::kReplace);
     std::ofstream(problem()) << "[model]\nkind = \"centred\"\n[data]\nfile = \"data.h5\"\n";
   }
 
@@ -65,7 +66,7 @@ class CentredFiles {
     std::vector<io::CheckpointTensor> tensors = {
         {"weight", {2}, weight}, {"norm.num_batches_tracked", {}, count, io::ElementType::kInt64}};
     if (!mean.empty()) tensors.push_back({"norm.running_mean", {2}, mean});
-    io::write_checkpoint(folder_ / name, tensors, true);
+    io::write_checkpoint(folder_ / name, tensors, io::Existing::kReplace);
     return folder_ / name;
   }
 

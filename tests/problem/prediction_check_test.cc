@@ -41,7 +41,7 @@ class PredictionCheckTest : public testing::Test {
                          {{{"inputs", {2, 2}, inputs},
                            {"target", {2}, target},
                            {"predictions", shape, predictions}}},
-                         true);
+                         io::Existing::kReplace);
     std::ofstream(files_.problem())
         << "[model]\nkind = \"" << kind << "\"\n[data]\nfile = \"data.h5\"\n";
     return {read_problem_file(files_.problem()),

@@ -11,6 +11,7 @@
 
 #include <hesscope/core/error.h>
 #include <hesscope/storage/atomic_file.h>
+#include <hesscope/storage/overwrite.h>
 
 #include "support/files.h"
 #include "support/refusal.h"
@@ -49,7 +50,7 @@ class Synced : public testing::Test {
 TEST_F(Synced, AFileThatCannotBeIsNotThere) {
   error_of_files = EIO;
   test::expect_refusal<OutputError>(
-      [&] { write_whole(folder_ / "out", "bytes", false); },
+      [&] { write_whole(folder_ / "out", "bytes", Existing::kRefuse); },
       (folder_ / "out").string() + ": cannot be synced to disk; nothing was written: Input/output");
   EXPECT_TRUE(is_empty());
 }
@@ -57,14 +58,28 @@ TEST_F(Synced, AFileThatCannotBeIsNotThere) {
 TEST_F(Synced, AFileWhoseFolderCannotBeIsThere) {
   error_of_folders = EIO;
   test::expect_refusal<OutputError>(
-      [&] { write_whole(folder_ / "out", "bytes", false); },
+      [&] { write_whole(folder_ / "out", "bytes", Existing::kRefuse); },
       (folder_ / "out").string() + ": is written, but its folder cannot be synced to disk");
   EXPECT_EQ(test::read_bytes(folder_ / "out"), "bytes");
 }
 
+TEST(Existing, IsReplacedWhereAnythingMayBe) {
+  EXPECT_EQ(existing_of(Overwrite::kNothing), Existing::kRefuse);
+  EXPECT_EQ(existing_of(Overwrite::kOwnKind), Existing::kReplace);
+  EXPECT_EQ(existing_of(Overwrite::kAnything), Existing::kReplace);
+  const test::ScratchFolder folder;
+  write_whole(folder / "out", "first", Existing::kRefuse);
+  test::expect_refusal<OutputError>(
+      [&] { write_whole(folder / "out", "second", Existing::kRefuse); },
+      "exists already; choose another output, or replace it by `Existing::kReplace`");
+  EXPECT_EQ(test::read_bytes(folder / "out"), "first");
+  write_whole(folder / "out", "second", Existing::kReplace);
+  EXPECT_EQ(test::read_bytes(folder / "out"), "second");
+}
+
 TEST_F(Synced, AFolderThatKnowsNoSyncIsFine) {
   error_of_folders = EINVAL;
-  write_whole(folder_ / "out", "bytes", false);
+  write_whole(folder_ / "out", "bytes", Existing::kRefuse);
   EXPECT_EQ(test::read_bytes(folder_ / "out"), "bytes");
 }
 

@@ -96,7 +96,7 @@ class ChangedFile : public ::testing::Test {
                  const std::vector<double>& values) const {
     const fs::path path = scratch_ / (name + std::string(format.extension));
     const std::vector<hesscope::io::CheckpointTensor> tensors = {{"w", {3}, values}};
-    format.write(path, tensors, true);
+    format.write(path, tensors, hesscope::io::Existing::kReplace);
     return path;
   }
 
@@ -148,7 +148,7 @@ TEST(InputFile, IsNotReadOnceStopIsRequested) {
     if (format.write == nullptr) continue;
     SCOPED_TRACE(format.name);
     const fs::path path = scratch / ("w" + std::string(format.extension));
-    format.write(path, tensors, true);
+    format.write(path, tensors, hesscope::io::Existing::kReplace);
     std::stop_source stop;
     const TensorFile file = open_tensor_file(
         std::make_shared<InputFile>(path, InputFile::kCheckpoint, stop.get_token()));
@@ -163,7 +163,7 @@ TEST(InputFile, IsReadThoughItHasLostItsStandardStreams) {
   const ScratchFolder scratch;
   const std::vector<double> values = {1, 2, 3};
   const std::vector<hesscope::io::CheckpointTensor> tensors = {{"w", {3}, values}};
-  hesscope::io::write_checkpoint(scratch / "w.h5", tensors, false);
+  hesscope::io::write_checkpoint(scratch / "w.h5", tensors, hesscope::io::Existing::kRefuse);
   const int kept = ::dup(STDIN_FILENO);
   ::close(STDIN_FILENO);
   const InputFile file(scratch / "w.h5");

@@ -140,8 +140,8 @@ TEST(CheckpointFile, IsReadBackByTheCheckpointReaders) {
   const std::vector<CheckpointTensor> tensors = {{"layers.0.P", {2, 3}, values},
                                                  {"b", {1}, std::span(values).first(1)},
                                                  {"optimizer.step", {}, std::span(values).last(1)}};
-  write_checkpoint(folder / "a.h5", tensors, false);
-  write_checkpoint(folder / "b.h5", tensors, false);
+  write_checkpoint(folder / "a.h5", tensors, Existing::kRefuse);
+  write_checkpoint(folder / "b.h5", tensors, Existing::kRefuse);
   EXPECT_EQ(test::read_bytes(folder / "a.h5"), test::read_bytes(folder / "b.h5"));
   const TensorFile file = open_tensor_file(folder / "a.h5");
   EXPECT_EQ(file.tensors().size(), 3U);
@@ -149,10 +149,10 @@ TEST(CheckpointFile, IsReadBackByTheCheckpointReaders) {
   EXPECT_EQ(file.read("layers.0.P"), values);
   EXPECT_TRUE(file.find("optimizer.step")->shape.empty());
   EXPECT_THAT(file.read("optimizer.step"), ElementsAre(6));
-  test::expect_refusal<OutputError>([&] { write_checkpoint(folder / "a.h5", tensors, false); },
-                                    "exists already");
+  test::expect_refusal<OutputError>(
+      [&] { write_checkpoint(folder / "a.h5", tensors, Existing::kRefuse); }, "exists already");
   const std::vector<CheckpointTensor> wrong = {{"x", {2}, values}};
-  test::expect_refusal([&] { write_checkpoint(folder / "c.h5", wrong, true); },
+  test::expect_refusal([&] { write_checkpoint(folder / "c.h5", wrong, Existing::kReplace); },
                        "'x' of shape (2,)");
   EXPECT_FALSE(std::filesystem::exists(folder / "c.h5"));
 }

@@ -311,7 +311,9 @@ TEST_F(IsolatedReader, MayBeStartedWhileOtherThreadsUseHdf5) {
       const std::filesystem::path path =
           scratch_ / (std::to_string(thread) + "-" + std::to_string(i) + ".h5");
       hesscope::io::write_checkpoint(
-          path, std::vector<hesscope::io::CheckpointTensor>{{"w", {3}, values}}, false);
+          path,
+          std::vector<hesscope::io::CheckpointTensor>{{"w", {3}, values}},
+          hesscope::io::Existing::kRefuse);
       EXPECT_EQ(hesscope::io::open_tensor_file(path).read("w"), values);
     }
   };

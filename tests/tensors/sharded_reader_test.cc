@@ -40,7 +40,7 @@ class ShardIndex : public ::testing::Test {
       if (scratch_.path() / name != (scratch_.path() / name).replace_extension(format.extension)) {
         continue;
       }
-      format.write(scratch_ / name, all, true);
+      format.write(scratch_ / name, all, Existing::kReplace);
     }
   }
 

@@ -105,7 +105,7 @@ TEST(Conversion, KeepsEveryBitTypeAndNameThroughAllFormats) {
   const ScratchFolder scratch;
   const Everything everything;
   const auto tensors = everything.tensors(false);
-  format(".npz").write(scratch / "a.npz", tensors, false);
+  format(".npz").write(scratch / "a.npz", tensors, Existing::kRefuse);
   const std::vector<Stored> expected = contents(scratch / "a.npz");
   ASSERT_EQ(expected.size(), tensors.size());
   for (std::size_t i = 0; i < tensors.size(); ++i) {
@@ -142,7 +142,7 @@ TEST(Conversion, SaysWhatIsTooSmallForFloat32) {
   const std::vector<double> small = {1e-46, -1e-300, 0, 1e-44, 1};
   const std::vector<double> fine = {1, 2};
   const std::vector<CheckpointTensor> tensors = {{"fine", {2}, fine}, {"small", {5}, small}};
-  format(".npz").write(scratch / "a.npz", tensors, false);
+  format(".npz").write(scratch / "a.npz", tensors, Existing::kRefuse);
   const TensorFile file = open_tensor_file(scratch / "a.npz");
   const Conversion done = convert_tensors(file, scratch / "b.npz", ElementType::kFloat32);
   EXPECT_THAT(done.notes,
@@ -181,7 +181,8 @@ TEST(Conversion, SaysThatTiesAreLost) {
 TEST(Conversion, WidensBfloat16WhereAFormatDoesNotKnowItAndSaysSo) {
   const ScratchFolder scratch;
   const Everything everything;
-  format(".safetensors").write(scratch / "a.safetensors", everything.tensors(true), false);
+  format(".safetensors")
+      .write(scratch / "a.safetensors", everything.tensors(true), Existing::kRefuse);
   const std::vector<Stored> expected = contents(scratch / "a.safetensors");
   EXPECT_EQ(expected.back().type, ElementType::kBFloat16);
   const TensorFile file = open_tensor_file(scratch / "a.safetensors");
@@ -196,7 +197,7 @@ TEST(Conversion, WidensBfloat16WhereAFormatDoesNotKnowItAndSaysSo) {
     expect_refusal<OutputError>(
         [&] {
           format(std::filesystem::path(name).extension())
-              .write(scratch / "x", everything.tensors(true), false);
+              .write(scratch / "x", everything.tensors(true), Existing::kRefuse);
         },
         "tensor 'brain'");
   }
@@ -209,7 +210,7 @@ TEST(Conversion, AlignsSafetensorsToTheirElements) {
       .write(scratch / "a.safetensors",
              std::vector<CheckpointTensor>{{"b", {3}, values, ElementType::kBool},
                                            {"w", {3}, values, ElementType::kFloat64}},
-             false);
+             Existing::kRefuse);
   const std::string bytes = test::read_bytes(scratch / "a.safetensors");
   const std::string header = R"({"b":{"dtype":"BOOL","shape":[3],"data_offsets":[24,27]},)"
                              R"("w":{"dtype":"F64","shape":[3],"data_offsets":[0,24]}})";
@@ -225,7 +226,7 @@ TEST(Conversion, MakesOneTypeOfFloatsWhereAsked) {
   format(".npz").write(scratch / "a.npz",
                        std::vector<CheckpointTensor>{{"w", {3}, values, ElementType::kFloat64},
                                                      {"y", {3}, labels, ElementType::kInt8}},
-                       false);
+                       Existing::kRefuse);
   const TensorFile file = open_tensor_file(scratch / "a.npz");
   convert_tensors(file, scratch / "b.npz", ElementType::kFloat32);
   const TensorFile narrow = open_tensor_file(scratch / "b.npz");
@@ -245,7 +246,8 @@ TEST(Conversion, RefusesWhatAFormatCannotHoldAndLeavesNothing) {
                            const std::string& message) {
     SCOPED_TRACE(message);
     expect_refusal<OutputError>(
-        [&] { format(extension).write(scratch / ("out" + extension), tensors, false); }, message);
+        [&] { format(extension).write(scratch / ("out" + extension), tensors, Existing::kRefuse); },
+        message);
   };
   using enum ElementType;
   const std::span<const double> one = std::span(values).first(1);
@@ -271,7 +273,8 @@ TEST(Conversion, RefusesWhatAFormatCannotHoldAndLeavesNothing) {
   for (const FormatKind& each : format_kinds()) {
     if (each.write == nullptr) continue;
     const auto write = [&](const std::vector<CheckpointTensor>& tensors) {
-      return [&each, &scratch, tensors] { each.write(scratch / "out", tensors, false); };
+      return
+          [&each, &scratch, tensors] { each.write(scratch / "out", tensors, Existing::kRefuse); };
     };
     expect_refusal(write({{"w", {2}, one}}), "'w' of shape (2,) with 1");
     expect_refusal(write({{"w", {-1, -1}, one}}), "'w' of shape (-1, -1) with 1");
@@ -287,8 +290,9 @@ TEST(Conversion, RefusesWhatAFormatCannotHoldAndLeavesNothing) {
 TEST(Conversion, TakesTheFormatFromTheExtensionAndSparesWhatIsThere) {
   const ScratchFolder scratch;
   const std::vector<double> values = {1, 2};
-  format(".npz").write(
-      scratch / "a.npz", std::vector<CheckpointTensor>{{"layer/0/w", {2}, values}}, false);
+  format(".npz").write(scratch / "a.npz",
+                       std::vector<CheckpointTensor>{{"layer/0/w", {2}, values}},
+                       Existing::kRefuse);
   const TensorFile file = open_tensor_file(scratch / "a.npz");
   expect_refusal<ConfigError>([&] { convert_tensors(file, scratch / "b.pt"); }, "torch.save");
   expect_refusal<ConfigError>([&] { convert_tensors(file, scratch / "b"); }, "has no extension");
@@ -306,7 +310,7 @@ TEST(Conversion, TakesTheFormatFromTheExtensionAndSparesWhatIsThere) {
       [&] { convert_tensors(file, scratch / "c.safetensors", ElementType::kFloat32); },
       "exists already");
   EXPECT_EQ(test::read_bytes(scratch / "c.safetensors"), before);
-  convert_tensors(file, scratch / "c.safetensors", ElementType::kFloat32, true);
+  convert_tensors(file, scratch / "c.safetensors", ElementType::kFloat32, Existing::kReplace);
   EXPECT_NE(test::read_bytes(scratch / "c.safetensors"), before);
 }
 

@@ -30,7 +30,7 @@ class Mapped : public ::testing::Test {
                                                    {"net.12.w", {3, 2}, all},
                                                    {"epoch", {}, all.first(1)},
                                                    {"none", {0, 4}, {}}},
-                     false);
+                     Existing::kRefuse);
   }
 
   TensorFile open(const TensorMap& map) const { return mapped(open_tensor_file(path_), map); }

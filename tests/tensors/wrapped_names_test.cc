@@ -30,7 +30,7 @@ class WrappedNames : public ::testing::Test {
       for (const std::int64_t extent : shape) size *= static_cast<std::size_t>(extent);
       all.push_back({name, shape, std::span(values).first(size)});
     }
-    write_checkpoint(scratch_ / "c.h5", all, true);
+    write_checkpoint(scratch_ / "c.h5", all, Existing::kReplace);
     return open_tensor_file(scratch_ / "c.h5");
   }
 

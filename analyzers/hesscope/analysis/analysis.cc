@@ -143,7 +143,7 @@ class Run {
                                      const std::vector<std::vector<Dimension>>& dimensions) const {
     detail::CheckpointResult file(
         request_.output,
-        request_.overwrite != io::Overwrite::kNothing,
+        io::existing_of(request_.overwrite),
         detail::subject_of(inputs_.problem),
         detail::provenance_of(inputs_, "analysis", request_.command, request_.seed),
         configuration);

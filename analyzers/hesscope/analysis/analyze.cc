@@ -104,7 +104,7 @@ void Analysis::write(const std::filesystem::path& output, const WriteOptions& op
   });
   detail::CheckpointResult file(
       output,
-      options.overwrite != io::Overwrite::kNothing,
+      io::existing_of(options.overwrite),
       impl_->subject,
       {.subject = "analysis",
        .command = options.command.empty() ? "hesscope::analyze()" : options.command,

@@ -76,7 +76,7 @@ class LandscapeRun {
     std::vector<Variable> scalars = view.kind().quantities;
     for (const Variable& quantity : view.scalars()) scalars.push_back(quantity);
     return {request_.output,
-            request_.overwrite != io::Overwrite::kNothing,
+            io::existing_of(request_.overwrite),
             detail::subject_of(files.problem),
             detail::provenance_of(files, "landscape", request_.command, request_.seed),
             configuration,

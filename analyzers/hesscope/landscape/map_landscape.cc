@@ -42,7 +42,7 @@ void LandscapeMap::write(const std::filesystem::path& output, const WriteOptions
   });
   detail::LandscapeFile file(
       output,
-      options.overwrite != io::Overwrite::kNothing,
+      io::existing_of(options.overwrite),
       impl_->subject,
       {.subject = "landscape",
        .command = options.command.empty() ? "hesscope::map_landscape()" : options.command,

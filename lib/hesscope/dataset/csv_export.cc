@@ -155,15 +155,15 @@ Table table_of(const LandscapeTrajectory& trajectory) {
 
 std::vector<std::filesystem::path> write_csv(const ResultReader& result,
                                              const std::filesystem::path& output,
-                                             bool overwrite) {
+                                             Existing existing) {
   if (!has_landscape(result)) {
-    write_whole(output, table_of_lines(result).text(), overwrite);
+    write_whole(output, table_of_lines(result).text(), existing);
     return {output};
   }
   const LandscapeTrajectory trajectory = read_trajectory(result);
   return write_landscape(result,
                          output,
-                         overwrite,
+                         existing,
                          table_of(read_landscape(result)).text(),
                          trajectory.size() == 0 ? "" : table_of(trajectory).text());
 }

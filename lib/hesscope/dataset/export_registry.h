@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <hesscope/dataset/result_reader.h>
+#include <hesscope/storage/overwrite.h>
 
 namespace hesscope::io {
 
@@ -25,7 +26,7 @@ struct ExportKind {
   ///         files_of_export(); OutputError.
   std::vector<std::filesystem::path> (*write)(const ResultReader& result,
                                               const std::filesystem::path& output,
-                                              bool overwrite);
+                                              Existing existing);
 
   /// What its files begin with, one of these.
   std::vector<std::string> beginnings;

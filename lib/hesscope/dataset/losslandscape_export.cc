@@ -69,17 +69,17 @@ void fill_projection(ResultFile& file,
 
 std::vector<std::filesystem::path> write_losslandscape(const ResultReader& result,
                                                        const std::filesystem::path& output,
-                                                       bool overwrite) {
+                                                       Existing existing) {
   const LandscapeGrid grid = read_landscape(result);
   const LandscapeTrajectory trajectory = read_trajectory(result);
-  ResultFile surface(output, {.overwrite = overwrite});
+  ResultFile surface(output, {.existing = existing});
   surface.write(surface_of(grid));
   if (trajectory.size() == 0) {
     surface.commit();
     return {output};
   }
   const std::filesystem::path second = trajectory_file(result, output, kProjectionSuffix);
-  ResultFile projection(second, {.overwrite = overwrite});
+  ResultFile projection(second, {.existing = existing});
   fill_projection(projection, trajectory, explained_shares(result));
   projection.commit();
   surface.commit();

@@ -40,7 +40,7 @@ VariableValues view_of(const Values& values) {
 }  // namespace
 
 struct ResultFile::Impl {
-  Impl(std::filesystem::path path, bool overwrite);
+  Impl(std::filesystem::path path, Existing existing);
   ~Impl();
 
   netcdf::Place place(std::string_view kind, std::string_view path) const {
@@ -75,8 +75,8 @@ struct ResultFile::Impl {
   ResultCatalog catalog;
 };
 
-ResultFile::Impl::Impl(std::filesystem::path path, bool overwrite)
-    : output(std::move(path), overwrite) {
+ResultFile::Impl::Impl(std::filesystem::path path, Existing existing)
+    : output(std::move(path), existing) {
   const QuietHdf5 quiet;
   const netcdf::Place root = place("group", "/");
   file = netcdf::create_file(output.temporary(), first_error, root);
@@ -276,7 +276,7 @@ void ResultFile::Impl::commit() {
 ResultFile::ResultFile(std::filesystem::path path) : ResultFile(std::move(path), Options{}) {}
 
 ResultFile::ResultFile(std::filesystem::path path, Options options)
-    : impl_(std::make_unique<Impl>(std::move(path), options.overwrite)) {}
+    : impl_(std::make_unique<Impl>(std::move(path), options.existing)) {}
 
 ResultFile::~ResultFile() = default;
 ResultFile::ResultFile(ResultFile&&) noexcept = default;

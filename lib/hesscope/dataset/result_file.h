@@ -18,6 +18,7 @@
 #include <vector>
 
 #include <hesscope/dataset/dataset.h>
+#include <hesscope/storage/overwrite.h>
 
 namespace hesscope::io {
 
@@ -40,7 +41,7 @@ using VariableValues = std::variant<std::span<const double>,
 class ResultFile {
  public:
   struct Options {
-    bool overwrite = false;  ///< replace an existing file at commit
+    Existing existing = Existing::kRefuse;  ///< a file that is there at commit
   };
 
   /// Starts a file that will appear at `path` on commit(). @throws OutputError if the folder does

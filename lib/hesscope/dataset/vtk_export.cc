@@ -90,12 +90,12 @@ std::string polyline_of(const LandscapeTrajectory& trajectory, double ceiling) {
 
 std::vector<std::filesystem::path> write_vtk(const ResultReader& result,
                                              const std::filesystem::path& output,
-                                             bool overwrite) {
+                                             Existing existing) {
   const LandscapeGrid grid = read_landscape(result);
   const double ceiling = largest_finite(grid.loss());
   return write_landscape(result,
                          output,
-                         overwrite,
+                         existing,
                          surface_of(grid, ceiling),
                          polyline_of(read_trajectory(result), ceiling));
 }

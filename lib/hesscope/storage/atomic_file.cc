@@ -60,8 +60,8 @@ void fill(const AtomicFile& file, std::string_view bytes) {
 
 }  // namespace
 
-AtomicFile::AtomicFile(std::filesystem::path destination, bool overwrite)
-    : destination_(std::move(destination)), overwrite_(overwrite) {
+AtomicFile::AtomicFile(std::filesystem::path destination, Existing existing)
+    : destination_(std::move(destination)), existing_(existing) {
   if (!destination_.has_filename()) {
     throw OutputError(fmt::format("'{}' does not name an output file", destination_.string()));
   }
@@ -110,17 +110,17 @@ void AtomicFile::refuse_unreplaceable() const {
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
     throw OutputError(fmt::format("{}: exists and is not a regular file", destination_.string()));
   }
-  if (!overwrite_) {
+  if (existing_ == Existing::kRefuse) {
     throw OutputError(
         fmt::format("{}: exists already; choose another output, or replace it by "
-                    "`overwrite`",
+                    "`Existing::kReplace`",
                     destination_.string()));
   }
 }
 
 void AtomicFile::rename_into_place() {
   refuse_unreplaceable();
-  const int error = overwrite_
+  const int error = existing_ == Existing::kReplace
                         ? (::rename(temporary_.c_str(), destination_.c_str()) == 0 ? 0 : errno)
                         : rename_unless_exists(temporary_, destination_);
   if (error != 0) {
@@ -157,16 +157,18 @@ void require_folder_of(const std::filesystem::path& output) {
       fmt::format("{}: the folder '{}' does not exist", output.string(), folder.string()));
 }
 
-void write_whole(const std::filesystem::path& destination, std::string_view bytes, bool overwrite) {
-  AtomicFile file(destination, overwrite);
+void write_whole(const std::filesystem::path& destination,
+                 std::string_view bytes,
+                 Existing existing) {
+  AtomicFile file(destination, existing);
   fill(file, bytes);
   file.publish();
 }
 
-void write_whole(std::span<const WholeFile> files, bool overwrite) {
+void write_whole(std::span<const WholeFile> files, Existing existing) {
   std::list<AtomicFile> all;
   for (const WholeFile& file : files)
-    fill(all.emplace_back(file.destination, overwrite), file.bytes);
+    fill(all.emplace_back(file.destination, existing), file.bytes);
   for (AtomicFile& file : all) file.publish();
 }
 

@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include <hesscope/storage/overwrite.h>
+
 namespace hesscope::io {
 
 /// Owner of a temporary file beside its destination: `.NAME.tmp-PID`, created empty and
@@ -16,10 +18,10 @@ namespace hesscope::io {
 class AtomicFile {
  public:
   /// @throws OutputError if the folder does not exist or cannot be written to, or if `destination`
-  ///         is not a regular file, or is one and `overwrite` is false. A symbolic link counts as
+  ///         is not a regular file, or is one that may not be replaced. A symbolic link counts as
   ///         what it leads to, one that leads nowhere as a regular file; it is replaced itself, and
   ///         what it leads to stays as it is.
-  AtomicFile(std::filesystem::path destination, bool overwrite);
+  AtomicFile(std::filesystem::path destination, Existing existing);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
@@ -29,7 +31,7 @@ class AtomicFile {
   const std::filesystem::path& temporary() const { return temporary_; }
 
   /// Syncs the temporary file, renames it to the destination and syncs the folder: from then on the
-  /// file survives a power cut. Without `overwrite`, a destination that has appeared in the
+  /// file survives a power cut. With Existing::kRefuse, a destination that has appeared in the
   /// meantime is left as it is.
   /// @throws OutputError, and removes the temporary file, if any step fails. Only when it is the
   ///         sync of the folder that failed is the destination in place.
@@ -44,7 +46,7 @@ class AtomicFile {
 
   std::filesystem::path destination_;
   std::filesystem::path temporary_;  // empty once renamed or removed
-  bool overwrite_ = false;
+  Existing existing_ = Existing::kRefuse;
 };
 
 /// @throws OutputError if the folder that the output is to stand in does not exist.
@@ -52,7 +54,9 @@ void require_folder_of(const std::filesystem::path& output);
 
 /// Writes a file of these bytes, whole or not at all. @throws OutputError as AtomicFile, and if the
 /// bytes cannot be written.
-void write_whole(const std::filesystem::path& destination, std::string_view bytes, bool overwrite);
+void write_whole(const std::filesystem::path& destination,
+                 std::string_view bytes,
+                 Existing existing);
 
 struct WholeFile {
   std::filesystem::path destination;
@@ -61,6 +65,6 @@ struct WholeFile {
 
 /// The same for files that belong together: none of them is put in place before the bytes of all
 /// are written.
-void write_whole(std::span<const WholeFile> files, bool overwrite);
+void write_whole(std::span<const WholeFile> files, Existing existing);
 
 }  // namespace hesscope::io

@@ -10,6 +10,10 @@
 
 namespace hesscope::io {
 
+Existing existing_of(Overwrite overwrite) {
+  return overwrite == Overwrite::kNothing ? Existing::kRefuse : Existing::kReplace;
+}
+
 std::string refusal_to_replace(const std::filesystem::path& output,
                                Overwrite overwrite,
                                const std::string& kind,

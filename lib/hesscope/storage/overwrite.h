@@ -15,6 +15,15 @@ enum class Overwrite {
   kAnything,  ///< any file
 };
 
+/// What becomes of a file that is there where another one is written.
+enum class Existing {
+  kRefuse,  ///< it stays, and writing is refused
+  kReplace,
+};
+
+/// The same of an output of which require_replaceable() has found that it may be written.
+Existing existing_of(Overwrite overwrite);
+
 /// Why a file that is there may not be replaced, and what would allow it: as require_replaceable()
 /// says it, behind the file's name. Empty where it may be, or where there is none.
 std::string refusal_to_replace(const std::filesystem::path& output,

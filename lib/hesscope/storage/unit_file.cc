@@ -122,7 +122,7 @@ UnitTable write_units(const std::filesystem::path& path,
   for (StoredUnit& unit : table.units) unit.offset += all.size();
   all.reserve(all.size() + num_bytes);
   for (const auto& [name, bytes] : units) all += bytes;
-  write_whole(path, all, true);
+  write_whole(path, all, Existing::kReplace);
   return table;
 }
 

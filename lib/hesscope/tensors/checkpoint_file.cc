@@ -70,9 +70,9 @@ void write_tensor(hid_t file, const CheckpointTensor& tensor, const Place& place
 
 void write_checkpoint(const std::filesystem::path& path,
                       std::span<const CheckpointTensor> tensors,
-                      bool overwrite) {
+                      Existing existing) {
   require_tensors("write_checkpoint", tensors);
-  AtomicFile output(path, overwrite);
+  AtomicFile output(path, existing);
   const QuietHdf5 quiet;
   int first_error = 0;
   {

@@ -11,6 +11,7 @@
 #include <span>
 #include <string_view>
 
+#include <hesscope/storage/overwrite.h>
 #include <hesscope/tensors/tensor_file.h>
 
 namespace hesscope::io {
@@ -39,7 +40,7 @@ struct FormatKind {
   ///         not take; PreconditionError as write_checkpoint().
   void (*write)(const std::filesystem::path& path,
                 std::span<const CheckpointTensor> tensors,
-                bool overwrite) = nullptr;
+                Existing existing) = nullptr;
 
   /// What write() takes besides all other types.
   bool holds_bfloat16 = false;

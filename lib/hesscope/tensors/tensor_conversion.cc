@@ -114,7 +114,7 @@ std::string note_on_ties(const TensorFile& input) {
 Conversion convert_tensors(const TensorFile& input,
                            const std::filesystem::path& output,
                            std::optional<ElementType> float_type,
-                           bool overwrite) {
+                           Existing existing) {
   if (float_type && *float_type != ElementType::kFloat32 && *float_type != ElementType::kFloat64) {
     throw PreconditionError(fmt::format(
         "convert_tensors: float_type must be float32 or float64, got {}", to_string(*float_type)));
@@ -138,7 +138,7 @@ Conversion convert_tensors(const TensorFile& input,
     tensors.push_back({tensor.name, tensor.shape, values.back(), type});
     conversion.tensors.push_back({tensor.name, tensor.shape, tensor.type, type});
   }
-  format.write(output, tensors, overwrite);
+  format.write(output, tensors, existing);
   if (!widened.empty()) {
     conversion.notes.push_back(
         fmt::format("{} does not know bfloat16: {} of {} tensors became "

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include <hesscope/storage/overwrite.h>
 #include <hesscope/tensors/tensor_file.h>
 
 namespace hesscope::io {
@@ -39,6 +40,6 @@ struct Conversion {
 Conversion convert_tensors(const TensorFile& input,
                            const std::filesystem::path& output,
                            std::optional<ElementType> float_type = std::nullopt,
-                           bool overwrite = false);
+                           Existing existing = Existing::kRefuse);
 
 }  // namespace hesscope::io

@@ -93,9 +93,11 @@ bool analyzes_an_own_model(const fs::path& folder) {
   const std::vector<double> weight = {1.0, -1.0};
   const std::vector<double> inputs = {1.0, 2.0, 3.0, 4.0};
   const std::vector<double> target = {0.0, 1.0};
-  hesscope::io::write_checkpoint(folder / "step-0.h5", {{{"weight", {2}, weight}}}, true);
   hesscope::io::write_checkpoint(
-      folder / "data.h5", {{{"inputs", {2, 2}, inputs}, {"target", {2}, target}}}, true);
+      folder / "step-0.h5", {{{"weight", {2}, weight}}}, hesscope::io::Existing::kReplace);
+  hesscope::io::write_checkpoint(folder / "data.h5",
+                                 {{{"inputs", {2, 2}, inputs}, {"target", {2}, target}}},
+                                 hesscope::io::Existing::kReplace);
   std::ofstream(folder / "own.toml")
       << "[model]\nkind = \"least-squares\"\n[data]\nfile = \"data.h5\"\n";
 

@@ -132,11 +132,11 @@ ResultSubject subject_of(const Problem& problem) {
 }
 
 CheckpointResult::CheckpointResult(const std::filesystem::path& output,
-                                   bool overwrite,
+                                   io::Existing existing,
                                    const ResultSubject& subject,
                                    const Provenance& provenance,
                                    const io::RunConfiguration& configuration)
-    : quantities_(output, overwrite), steps_(provenance.steps), blocks_(subject.parameter_blocks) {
+    : quantities_(output, existing), steps_(provenance.steps), blocks_(subject.parameter_blocks) {
   const auto attribute = [&](const char* name, const AttributeValue& value) {
     file().set_attribute("", {name, value});
   };

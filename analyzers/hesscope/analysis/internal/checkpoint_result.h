@@ -16,6 +16,7 @@
 #include <hesscope/dataset/dataset.h>
 #include <hesscope/dataset/result_file.h>
 #include <hesscope/problem/problem.h>
+#include <hesscope/storage/overwrite.h>
 #include <hesscope/storage/run_configuration.h>
 
 namespace hesscope::detail {
@@ -69,7 +70,7 @@ class CheckpointResult {
  public:
   /// @throws OutputError if the output cannot be created.
   CheckpointResult(const std::filesystem::path& output,
-                   bool overwrite,
+                   io::Existing existing,
                    const ResultSubject& subject,
                    const Provenance& provenance,
                    const io::RunConfiguration& configuration);

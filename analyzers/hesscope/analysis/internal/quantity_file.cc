@@ -11,8 +11,8 @@
 
 namespace hesscope::detail {
 
-QuantityFile::QuantityFile(const std::filesystem::path& output, bool overwrite)
-    : file_(output, {.overwrite = overwrite}) {}
+QuantityFile::QuantityFile(const std::filesystem::path& output, io::Existing existing)
+    : file_(output, {.existing = existing}) {}
 
 void QuantityFile::define_dimensions(const std::string& group,
                                      const std::vector<Dimension>& dimensions) {

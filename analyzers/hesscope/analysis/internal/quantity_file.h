@@ -20,6 +20,7 @@
 #include <hesscope/core/status.h>
 #include <hesscope/dataset/dataset.h>
 #include <hesscope/dataset/result_file.h>
+#include <hesscope/storage/overwrite.h>
 
 namespace hesscope::detail {
 
@@ -37,7 +38,7 @@ namespace hesscope::detail {
 /// All members throw OutputError as ResultFile does.
 class QuantityFile {
  public:
-  QuantityFile(const std::filesystem::path& output, bool overwrite);
+  QuantityFile(const std::filesystem::path& output, io::Existing existing);
 
   io::ResultFile& file() { return file_; }
 

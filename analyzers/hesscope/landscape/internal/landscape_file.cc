@@ -118,7 +118,7 @@ Group trajectory_of(std::span<const CheckpointSummary> checkpoints,
 }
 
 LandscapeFile::LandscapeFile(const std::filesystem::path& output,
-                             bool overwrite,
+                             io::Existing existing,
                              const ResultSubject& subject,
                              const Provenance& provenance,
                              const io::RunConfiguration& configuration,
@@ -127,7 +127,7 @@ LandscapeFile::LandscapeFile(const std::filesystem::path& output,
                              const LandscapeDescription& description,
                              const Grid& grid,
                              const std::vector<Variable>& scalars)
-    : root_(output, overwrite, subject, provenance, configuration) {
+    : root_(output, existing, subject, provenance, configuration) {
   define_axes(grid);
   describe(description);
   define_steps(checkpoints.size(), provenance.steps);

@@ -16,6 +16,7 @@
 #include <hesscope/landscape/grid.h>
 #include <hesscope/landscape/internal/landscape_view.h>
 #include <hesscope/landscape/plane.h>
+#include <hesscope/storage/overwrite.h>
 #include <hesscope/storage/run_configuration.h>
 
 namespace hesscope::detail {
@@ -36,7 +37,7 @@ class LandscapeFile {
   /// @param digests  of the checkpoints, one for each.
   /// @param scalars  quantities without dimensions, in their order. @throws OutputError.
   LandscapeFile(const std::filesystem::path& output,
-                bool overwrite,
+                io::Existing existing,
                 const ResultSubject& subject,
                 const Provenance& provenance,
                 const io::RunConfiguration& configuration,

@@ -26,7 +26,7 @@ PathFile::PathFile(const PathRequest& request,
                    const PathInputs& inputs,
                    const io::RunConfiguration& configuration)
     : root_(request.output,
-            request.overwrite != io::Overwrite::kNothing,
+            io::existing_of(request.overwrite),
             subject_of(inputs.files().problem),
             provenance_of(inputs.files(), "path", request.command, request.seed),
             configuration) {

@@ -65,7 +65,7 @@ void write_carried_files(std::string_view experiment, const fs::path& folder) {
   if (error) refuse_folder(folder, error);
   for (const auto& [name, file] : files) {
     const fs::path path = folder / name;
-    if (!holds(path, file->bytes)) io::write_whole(path, file->bytes, true);
+    if (!holds(path, file->bytes)) io::write_whole(path, file->bytes, io::Existing::kReplace);
   }
 }
 

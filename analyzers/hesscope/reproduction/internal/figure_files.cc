@@ -38,7 +38,7 @@ void write_data(const std::filesystem::path& path,
                 const ExperimentFigure& figure,
                 const FigureContent& content,
                 const std::string& command) {
-  io::ResultFile file(path, {.overwrite = true});
+  io::ResultFile file(path, {.existing = io::Existing::kReplace});
   set_provenance(
       file, fmt::format("hesscope figure {} of {}", figure.name, document.name), command);
   const auto attribute = [&](const char* name, const std::string& value) {
@@ -150,8 +150,11 @@ void write_figure(const std::filesystem::path& folder,
     io::remove_remnants(folder / (figure.name + extension));
   }
   write_data(folder / (figure.name + ".h5"), results.document(), figure, content, command);
-  io::write_whole(folder / (figure.name + ".svg"), plot::to_svg(content.figure), true);
-  io::write_whole(folder / (figure.name + ".md"), text_of_figure(results, figure, content), true);
+  io::write_whole(
+      folder / (figure.name + ".svg"), plot::to_svg(content.figure), io::Existing::kReplace);
+  io::write_whole(folder / (figure.name + ".md"),
+                  text_of_figure(results, figure, content),
+                  io::Existing::kReplace);
 }
 
 }  // namespace hesscope::detail

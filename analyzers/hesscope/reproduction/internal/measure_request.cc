@@ -41,7 +41,7 @@ std::filesystem::path problem_of(const ExperimentDocument& document,
   std::error_code none;  // what is not there is written
   const bool is_there =
       std::filesystem::file_size(path, none) == text.size() && io::begins_with(path, {text});
-  if (!is_there) io::write_whole(path, text, true);
+  if (!is_there) io::write_whole(path, text, io::Existing::kReplace);
   return path;
 }
 

@@ -8,6 +8,7 @@
 
 #include <hesscope/reproduction/internal/reproduction_page.h>
 #include <hesscope/storage/atomic_file.h>
+#include <hesscope/storage/overwrite.h>
 #include <hesscope/storage/unit_folder.h>
 
 namespace hesscope::detail {
@@ -108,7 +109,7 @@ void write_page(const std::filesystem::path& folder, std::vector<report::Section
                           .subtitle = "Published values stand beside ours where a paper has them.",
                           .sections = std::move(sections)};
   io::remove_remnants(folder / kPageName);
-  io::write_whole(folder / kPageName, report::to_html(page), true);
+  io::write_whole(folder / kPageName, report::to_html(page), io::Existing::kReplace);
 }
 
 }  // namespace hesscope::detail

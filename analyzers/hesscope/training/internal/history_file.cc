@@ -198,8 +198,10 @@ std::vector<HistoryRow> HistoryRow::from_numbers(std::span<const double> numbers
   return rows;
 }
 
-void write_history(const std::filesystem::path& path, bool overwrite, const History& history) {
-  QuantityFile quantities(path, overwrite);
+void write_history(const std::filesystem::path& path,
+                   io::Existing existing,
+                   const History& history) {
+  QuantityFile quantities(path, existing);
   io::ResultFile& file = quantities.file();
   const auto attribute = [&](const char* name, const AttributeValue& value) {
     file.set_attribute("", {name, value});

@@ -14,6 +14,7 @@
 #include <hesscope/core/constants.h>
 #include <hesscope/dataset/dataset.h>
 #include <hesscope/problem/experiment_file.h>
+#include <hesscope/storage/overwrite.h>
 #include <hesscope/storage/run_configuration.h>
 #include <hesscope/training/internal/training_setup.h>
 
@@ -61,7 +62,9 @@ struct History {
 };
 
 /// @throws OutputError.
-void write_history(const std::filesystem::path& path, bool overwrite, const History& history);
+void write_history(const std::filesystem::path& path,
+                   io::Existing existing,
+                   const History& history);
 
 /// What a run needs to know of a history that is there.
 struct FinishedHistory {

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/storage/overwrite.h>
 #include <hesscope/storage/sha256.h>
 #include <hesscope/tensors/checkpoint_file.h>
 #include <hesscope/tensors/tensor_file.h>
@@ -136,7 +137,7 @@ void TrainingCheckpoints::write(const TrainingRun& run) {
     tensors.push_back({kOptimizer + tensor.name, tensor.shape, tensor.values});
   }
   const fs::path path = path_of(run.num_steps());
-  io::write_checkpoint(path, tensors, true);
+  io::write_checkpoint(path, tensors, io::Existing::kReplace);
   digests_[run.num_steps()] = io::sha256_of_file(path);
 }
 

@@ -16,6 +16,7 @@
 #include <hesscope/dataset/result_file.h>
 #include <hesscope/storage/atomic_file.h>
 #include <hesscope/storage/input_file.h>
+#include <hesscope/storage/overwrite.h>
 #include <hesscope/training/internal/training_folder.h>
 
 namespace hesscope::detail {
@@ -75,7 +76,7 @@ TrainingFolder::TrainingFolder(const TrainingSetup& setup,
       schedule_(setup.experiment()),
       run_(&run),
       command_(command),
-      may_overwrite_(overwrite != io::Overwrite::kNothing),
+      existing_(io::existing_of(overwrite)),
       checkpoints_(folder, setup.objective().model(), setup.trained()) {
   outcome_.run = run.name;
   outcome_.seed = seed;
@@ -84,7 +85,7 @@ TrainingFolder::TrainingFolder(const TrainingSetup& setup,
   refuse_other_training(outcome_.folder, configuration, overwrite);
   const bool is_known = holds_training(outcome_.folder);
   units_.emplace(history_path(), "training", overwrite, io::Share(), configuration, [&] {
-    io::ResultFile(history_path(), {.overwrite = may_overwrite_});
+    io::ResultFile(history_path(), {.existing = existing_});
   });
   remove_temporaries(outcome_.folder);
   if (units_->is_done()) {
@@ -164,7 +165,7 @@ void TrainingFolder::require_problem_replaceable(io::Overwrite overwrite, bool i
 void TrainingFolder::write_problem() const {
   const std::string text = setup_->experiment().problem_toml(outcome_.folder);
   if (read_text(problem_path()) == text) return;
-  io::write_whole(problem_path(), text, true);
+  io::write_whole(problem_path(), text, io::Existing::kReplace);
 }
 
 void TrainingFolder::remove_checkpoints() {
@@ -351,7 +352,7 @@ void TrainingFolder::finish(const TrainingRun& run,
                             TrainingMonitors& monitors) {
   const std::vector<HistoryRow> rows = journal.rows();
   write_history(history_path(),
-                may_overwrite_,
+                existing_,
                 {.experiment = setup_->experiment(),
                  .run = *run_,
                  .seed = outcome_.seed,

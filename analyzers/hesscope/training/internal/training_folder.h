@@ -14,6 +14,7 @@
 #include <Eigen/Core>
 
 #include <hesscope/analysis/internal/unit_run.h>
+#include <hesscope/storage/overwrite.h>
 #include <hesscope/training/internal/history_file.h>
 #include <hesscope/training/internal/training_checkpoints.h>
 #include <hesscope/training/internal/training_journal.h>
@@ -84,7 +85,7 @@ class TrainingFolder {
   TrainingSchedule schedule_;
   const ExperimentRun* run_;
   std::string command_;
-  bool may_overwrite_;
+  io::Existing existing_;
   TrainingOutcome outcome_;
   TrainingCheckpoints checkpoints_;
   Eigen::VectorXd start_;  // of what is not finished

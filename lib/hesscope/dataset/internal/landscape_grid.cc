@@ -108,16 +108,16 @@ std::filesystem::path trajectory_file(const ResultReader& result,
 
 std::vector<std::filesystem::path> write_landscape(const ResultReader& result,
                                                    const std::filesystem::path& output,
-                                                   bool overwrite,
+                                                   Existing existing,
                                                    const std::string& grid,
                                                    const std::string& trajectory) {
   if (trajectory.empty()) {
-    write_whole(output, grid, overwrite);
+    write_whole(output, grid, existing);
     return {output};
   }
   const std::filesystem::path second = trajectory_file(result, output, kTrajectorySuffix);
   const WholeFile files[] = {{second, trajectory}, {output, grid}};
-  write_whole(files, overwrite);
+  write_whole(files, existing);
   return {output, second};
 }
 

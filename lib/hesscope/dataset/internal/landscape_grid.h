@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <hesscope/dataset/result_reader.h>
+#include <hesscope/storage/overwrite.h>
 
 namespace hesscope::io {
 
@@ -71,7 +72,7 @@ inline constexpr char kTrajectorySuffix[] = "-trajectory";
 /// @return the files written, `output` first. @throws ConfigError, OutputError.
 std::vector<std::filesystem::path> write_landscape(const ResultReader& result,
                                                    const std::filesystem::path& output,
-                                                   bool overwrite,
+                                                   Existing existing,
                                                    const std::string& grid,
                                                    const std::string& trajectory);
 

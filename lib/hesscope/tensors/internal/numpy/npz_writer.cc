@@ -105,7 +105,7 @@ void append_directory_entry(std::string& archive, const Member& member) {
 
 void write_npz(const std::filesystem::path& path,
                std::span<const CheckpointTensor> tensors,
-               bool overwrite) {
+               Existing existing) {
   require_tensors("write_npz", tensors);
   constexpr std::size_t kMaxMembers = 0xFFFE;  // from 0xFFFF on the zip64 records say how many
   constexpr std::size_t kMaxBytes = 0xFFFFFFFE;
@@ -152,12 +152,12 @@ void write_npz(const std::filesystem::path& path,
   append_little(archive, static_cast<std::uint32_t>(directory_bytes));
   append_little(archive, static_cast<std::uint32_t>(directory));
   append_little(archive, std::uint16_t{0});  // no comment
-  write_whole(path, archive, overwrite);
+  write_whole(path, archive, existing);
 }
 
 void write_npy(const std::filesystem::path& path,
                std::span<const CheckpointTensor> tensors,
-               bool overwrite) {
+               Existing existing) {
   require_tensors("write_npy", tensors);
   if (tensors.size() != 1) {
     throw OutputError(
@@ -165,7 +165,7 @@ void write_npy(const std::filesystem::path& path,
                     path.string(),
                     tensors.size()));
   }
-  write_whole(path, npy_bytes(where_is(path, tensors[0]), tensors[0]), overwrite);
+  write_whole(path, npy_bytes(where_is(path, tensors[0]), tensors[0]), existing);
 }
 
 }  // namespace hesscope::io

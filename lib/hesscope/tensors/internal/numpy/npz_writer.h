@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <span>
 
+#include <hesscope/storage/overwrite.h>
 #include <hesscope/tensors/checkpoint_file.h>
 
 namespace hesscope::io {
@@ -19,13 +20,13 @@ namespace hesscope::io {
 /// @cost   the whole file in memory.
 void write_npz(const std::filesystem::path& path,
                std::span<const CheckpointTensor> tensors,
-               bool overwrite);
+               Existing existing);
 
 /// Writes what np.save would. The format has no place for a name.
 /// @throws OutputError as AtomicFile, for bfloat16, and for other than one tensor.
 /// @throws PreconditionError as require_tensors().
 void write_npy(const std::filesystem::path& path,
                std::span<const CheckpointTensor> tensors,
-               bool overwrite);
+               Existing existing);
 
 }  // namespace hesscope::io

@@ -34,7 +34,7 @@ std::string json_text(std::string_view text) {
 
 void write_safetensors(const std::filesystem::path& path,
                        std::span<const CheckpointTensor> tensors,
-                       bool overwrite) {
+                       Existing existing) {
   require_tensors("write_safetensors", tensors);
   std::vector<std::size_t> order(tensors.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -83,7 +83,7 @@ void write_safetensors(const std::filesystem::path& path,
   append_little(bytes, std::uint64_t{header.size()});
   bytes += header;
   bytes += data;
-  write_whole(path, bytes, overwrite);
+  write_whole(path, bytes, existing);
 }
 
 }  // namespace hesscope::io

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <span>
 
+#include <hesscope/storage/overwrite.h>
 #include <hesscope/tensors/checkpoint_file.h>
 
 namespace hesscope::io {
@@ -19,6 +20,6 @@ namespace hesscope::io {
 /// @source github.com/huggingface/safetensors, README, "Format".
 void write_safetensors(const std::filesystem::path& path,
                        std::span<const CheckpointTensor> tensors,
-                       bool overwrite);
+                       Existing existing);
 
 }  // namespace hesscope::io
