@@ -107,11 +107,9 @@ class FirstSteps(Readme):
 
 class AnyModel(Readme):
     def test_the_readme_is_right(self):
-        shutil.copytree(SOURCE / "data" / "digits", self.folder, dirs_exist_ok=True)
+        shutil.copytree(SOURCE / "data" / "digits", self.folder / "digits")
+        (self.folder / "digits" / "runs").rename(self.folder / "runs")
         text = section("Any model")
-        [problem] = blocks(text, "toml")
-        without_comments = re.sub(r"(?m)^#.*\n", "", (self.folder / "problem.toml").read_text())
-        self.assertEqual(problem, without_comments.replace("\n\n", "\n"))
         [command] = blocks(text, "sh")
         [name, *arguments] = shlex.split(command)
         self.assertEqual(name, "hesscope")

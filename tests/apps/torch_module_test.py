@@ -4,9 +4,14 @@
 Where PyTorch is not installed, all tests are skipped.
 """
 import concurrent.futures
+import contextlib
 import copy
+import io
+import os
+import re
 import sys
 import unittest
+import unittest.mock
 import warnings
 
 import numpy as np
@@ -400,6 +405,25 @@ class TorchModule(program.Case):
                  (perceptron(), x, y, lambda o, t, w=weight(3): (o * w).mean()), {})):
             with self.subTest(words), self.assertRaisesRegex(error, words):
                 self.hessian(*arguments, **options)
+
+    def test_the_readme_is_right(self):
+        digits = SOURCE / "data" / "digits"
+        model = nn.Sequential(nn.Conv2d(1, 4, 3), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(36, 10))
+        model.load_state_dict(torch.load(digits / "runs" / "epoch-10.pt")["model_state_dict"])
+        with np.load(digits / "eval.npz") as data:
+            images, labels = torch.tensor(data["image"]), torch.tensor(data["target"])
+        section = (SOURCE / "README.md").read_text().partition("## Any model")[2]
+        code, table = re.search(r"(?s)```python\n(.*?)```.*?\n(epoch-10.pt.*?)\n", section).groups()
+        (self.folder / "hesscope").symlink_to(PROGRAM)
+        printed = io.StringIO()
+        with contextlib.chdir(self.folder), contextlib.redirect_stdout(printed), unittest.mock.patch.dict(
+                "os.environ", PATH=f"{self.folder}:{os.environ['PATH']}"):
+            exec(code, {"model": model, "images": images, "labels": labels, "nn": nn})
+        largest = float(table.split()[3])
+        self.assertLess(abs(float(printed.getvalue()) - largest), 1e-5 * largest)
+        run = hesscope.analyze(digits / "runs", self.folder / "digits" / "problem.toml", "--key", "model_state_dict", "--only",
+                               "spectrum", program=PROGRAM)
+        self.assertLess(abs(run["spectrum/lambda_max"].values[-1] - largest), 1e-5 * largest)
 
     def test_several_at_once(self):
         def one(seed):
