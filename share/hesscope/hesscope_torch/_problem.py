@@ -252,6 +252,8 @@ class Problem:
         unused = self._named_as("unused")
         if unused:
             (folder / "map.toml").write_text(f"ignore = {json.dumps(unused)}\n", encoding="utf-8")
+        else:
+            (folder / "map.toml").unlink(missing_ok=True)  # of another model
         return folder / "problem.toml"
 
     def compare(self, loss, gradient_norm):
