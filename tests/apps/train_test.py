@@ -219,7 +219,7 @@ class Refusals(Trained):
 
     def test_bad_experiments(self):
         for old, new, text in (("steps = 60", "stesp = 60", "experiment.toml:15: unknown key 'stesp' in [training]"),
-                               ("std = 0.2", "std = -1", "experiment.toml:11: 'std' must be in"),
+                               ("std = 0.2", "std = -1", "experiment.toml:13: 'std' must be at least 0, got -1"),
                                ("dimension = 3", "dimension = 0", "'dimension' must be between 1"),
                                ("seeds = [3, 8]", 'trained = ["Q"]', "experiment.toml:17: no parameter is named 'Q'")):
             self.assertIn(old, EXPERIMENT)
