@@ -188,6 +188,19 @@ TEST(ModelBuilder, RefusesASecondTensorOfTheSameName) {
   expect_refusal<PreconditionError>([&] { b.one_hot("x", 3); }, "two 'x'");
 }
 
+// As of an autoencoder, whose input is its target.
+TEST(ModelBuilder, TakesAnArrayTwice) {
+  ModelBuilder b("twice");
+  const Var w = b.parameter("w", {2});
+  const Var x = b.array("x", {2});
+  const Var again = b.array("x", {2});
+  const Model model = b.finish(sum(square(hadamard(w, x) - again)));
+  EXPECT_EQ(model.arrays.size(), 1U);
+  EXPECT_EQ(model.record_size(), 2);
+  const SampleTable sample = (SampleTable(1, 2) << 3, 5).finished();
+  EXPECT_EQ(test::objective_of(model, sample).value(Eigen::Vector2d(2, 1)), 9);
+}
+
 TEST(TensorShapes, SuggestsTheNearestName) {
   const TensorShapes file{"a.npz", {{"layers.0.P", {2, 2}}, {"layers.0.Q", {2, 2}}}};
   EXPECT_EQ(file.at("layers.0.P"), (Extents{2, 2}));

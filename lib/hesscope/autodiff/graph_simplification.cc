@@ -92,8 +92,8 @@ class Simplification {
   }
 
   // Products that a number alone takes become products of a smaller factor that is scaled, if none
-  // of the two is parameters: of these the products are what sweeps look for. Quotients in front of
-  // a step stay what they are: 49 (1 / 49) is below 1, and its floor 0.
+  // of the two is parameters: of these the products are what sweeps look for. In front of a step
+  // both stay what they are, to the last bit: 49 (1 / 49) is below 1, and its floor 0.
   void find_scaled(const detail::GraphPatterns& patterns) {
     const std::vector<int> num_takers = count_takers();
     const std::vector<char> is_before_step = find_before_steps();
@@ -112,9 +112,9 @@ class Simplification {
         product = nodes_[at(product)].a;
       }
       const Node& n = nodes_[at(product)];
-      const bool is_smaller = n.op == Op::kMatmul && num_takers[at(product)] == 1 &&
-                              !factor_[at(product)] && !patterns.is_of_parameters(n.a) &&
-                              !patterns.is_of_parameters(n.b) &&
+      const bool is_smaller = !is_before_step[i] && n.op == Op::kMatmul &&
+                              num_takers[at(product)] == 1 && !factor_[at(product)] &&
+                              !patterns.is_of_parameters(n.a) && !patterns.is_of_parameters(n.b) &&
                               std::min(nodes_[at(n.a)].size(), nodes_[at(n.b)].size()) < n.size();
       if (is_smaller) {
         factor_[at(product)] = std::exchange(of_operand.factor, 1);

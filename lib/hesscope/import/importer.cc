@@ -18,8 +18,6 @@
 namespace hesscope::onnx {
 namespace {
 
-constexpr std::int64_t kFloat = 1;  // TensorProto's type of 32-bit reals
-
 // A constant of 32 bits, rounded to these; nothing for what is none.
 std::optional<Value> rounded(Graph& graph, const Value& value) {
   if (!value.is_single || value.kind != ElementKind::kReal || !value.var) return std::nullopt;
@@ -32,9 +30,23 @@ std::optional<Value> rounded(Graph& graph, const Value& value) {
   return result;
 }
 
-// Whether results have 32 bits: as operands of real numbers have, or as Cast says.
+// Whether an attribute holds real numbers of 32 bits.
+bool is_single(const Attribute& attribute) {
+  if (const auto* tensor = std::get_if<std::shared_ptr<const Tensor>>(&attribute.value)) {
+    return (*tensor)->onnx_type == kFloat;
+  }
+  return std::holds_alternative<double>(attribute.value) ||
+         std::holds_alternative<std::vector<double>>(attribute.value);
+}
+
+// Whether results have 32 bits: as operands of real numbers have, or as the node says.
 bool makes_singles(const OperatorCall& call, const Node& node) {
   if (node.op == "Cast") return call.integer("to", 0) == kFloat;
+  if (node.op == "Constant") return std::ranges::any_of(node.attributes, is_single);
+  if (node.op == "ConstantOfShape") {
+    const Attribute* value = node.find("value");
+    return value == nullptr || is_single(*value);
+  }
   for (std::size_t i = 0; i < call.num_inputs(); ++i) {
     if (call.has(i) && call.tensor_or_sequence(i).is_single) return true;
   }

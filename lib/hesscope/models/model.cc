@@ -123,9 +123,13 @@ Var ModelBuilder::array(const std::string& name,
     throw PreconditionError("ModelBuilder: '" + name + "' is for one_hot() or integers()");
   }
   require_extents(name, shape);
+  const auto [rows, cols] = matrix_of(shape);
+  const auto known = std::ranges::find_if(model_.arrays, [&](const DataArray& each) {
+    return each.name == name && each.shape == shape && each.content == content;
+  });
+  if (known != model_.arrays.end()) return graph().input(known->offset, rows, cols);
   const DataArray& added =
       add_array({.name = name, .shape = shape, .content = content}, volume(shape));
-  const auto [rows, cols] = matrix_of(shape);
   return graph().input(added.offset, rows, cols);
 }
 

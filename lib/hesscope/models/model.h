@@ -148,7 +148,8 @@ class ModelBuilder {
                                    std::int64_t rows,
                                    std::int64_t cols);
 
-  /// An array whose shape per sample makes a matrix as that of a parameter does.
+  /// An array whose shape per sample makes a matrix as that of a parameter does. Asked for again,
+  /// as an input that is a target too, it is the same.
   Var array(const std::string& name,
             const std::vector<std::int64_t>& shape,
             DataArray::Content content = DataArray::Content::kReal);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <cmath>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -8,6 +10,7 @@
 
 #include <hesscope/autodiff/graph_simplification.h>
 #include <hesscope/core/error.h>
+#include <hesscope/core/internal/exact_integers.h>
 #include <hesscope/core/printable.h>
 #include <hesscope/import/importer.h>
 #include <hesscope/models/internal/onnx_inputs.h>
@@ -30,6 +33,7 @@ using onnx::Value;
 // A tensor without entries leaves an optional input out, or is joined with others.
 Value constant_of(const Tensor& tensor, const std::vector<double>& values, ModelBuilder& builder) {
   Value value{.kind = tensor.kind, .axes = onnx::plain_axes(tensor.shape)};
+  value.is_single = tensor.onnx_type == onnx::kFloat;
   if (tensor.kind == ElementKind::kReal && !values.empty()) {
     value.var = builder.constant(
         Eigen::Map<const Eigen::VectorXd>(values.data(), static_cast<Eigen::Index>(values.size())));
@@ -42,6 +46,12 @@ Value constant_of(const Tensor& tensor, const std::vector<double>& values, Model
 
 const Tensor& tensor_of(const std::vector<OnnxCandidate>& all, const std::string& name) {
   return *std::ranges::find(all, name, &OnnxCandidate::name)->tensor;
+}
+
+std::set<std::string> names_of(const std::vector<OnnxTensorRole>& roles) {
+  std::set<std::string> names;
+  for (const OnnxTensorRole& role : roles) names.insert(role.name);
+  return names;
 }
 
 // The graph's own values of the parameters.
@@ -69,6 +79,21 @@ struct ChosenGraph {
   std::vector<OnnxCandidate> tensors;
 };
 
+// What the graph takes for whole numbers or truth values is such in the checkpoint.
+void require_fit(const Tensor& tensor, const ModelBuffer& buffer, const TensorShapes& checkpoint) {
+  if (tensor.kind == ElementKind::kReal || tensor.kind == ElementKind::kOther) return;
+  constexpr auto kLargest = static_cast<double>(detail::kLargestExactInteger);
+  const bool is_boolean = tensor.kind == ElementKind::kBoolean;
+  for (const double x : buffer.values) {
+    if (is_boolean ? x == 0 || x == 1 : x == std::trunc(x) && std::abs(x) <= kLargest) continue;
+    throw InputError(fmt::format("{}: tensor '{}' holds {}, and the graph takes it for {}",
+                                 checkpoint.source,
+                                 printable(buffer.name),
+                                 x,
+                                 is_boolean ? "truth values, 0 and 1" : "whole numbers"));
+  }
+}
+
 // Constants that a checkpoint may say: those that are none of its parameters whatever it holds.
 ModelBuffer buffer_of(const Tensor& tensor,
                       const OnnxTensorRole& role,
@@ -77,6 +102,7 @@ ModelBuffer buffer_of(const Tensor& tensor,
   buffer.values = buffer.values_if_absent = detail::values_of(tensor);
   if (checkpoint.has(role.name) && checkpoint.read && checkpoint.at(role.name) == tensor.shape) {
     buffer.values = checkpoint.read(role.name);
+    require_fit(tensor, buffer, checkpoint);
   }
   return buffer;
 }
@@ -256,6 +282,7 @@ Model build(const ChosenGraph& graph, const ModelSources& sources, const TensorS
                   remark_on_statistics(file, weights, settings),
                   remark_on_merged_constants(file, weights, settings),
                   remark_on_constant_copies(file, weights),
+                  remark_on_lost_ties(file, names_of(roles), settings, checkpoint),
                   remark_on_unused_parameters(file, weights, settings),
                   remark_on_folded_weights(file, weights, settings),
                   remark_on_class_axis(loss, shape, target, sources.data),

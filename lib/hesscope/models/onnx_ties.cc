@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cmath>
 #include <map>
+#include <set>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -11,7 +12,9 @@
 #include <hesscope/core/error.h>
 #include <hesscope/core/name_list.h>
 #include <hesscope/core/printable.h>
+#include <hesscope/core/suggest.h>
 #include <hesscope/core/wildcard.h>
+#include <hesscope/models/internal/onnx_tie_names.h>
 #include <hesscope/models/onnx_ties.h>
 
 namespace hesscope {
@@ -247,6 +250,26 @@ std::string remark_on_constant_copies(const OnnxFile& file, const OnnxWeights& w
       printable(first.to),
       printable(first.name),
       printable(first.to));
+}
+
+std::string remark_on_lost_ties(const OnnxFile& file,
+                                const std::set<std::string>& names,
+                                const Settings& settings,
+                                const TensorShapes& checkpoint) {
+  std::vector<std::string> known(names.begin(), names.end());
+  for (const auto& [name, shape] : checkpoint.shapes) known.push_back(name);
+  for (const ModelTie& tie : detail::declared_ties(names, settings, checkpoint)) {
+    const bool is_there = std::ranges::find(known, tie.name) != known.end() ||
+                          file.find_initializer(tie.name) != nullptr;
+    const std::string nearest = did_you_mean(tie.name, known);
+    if (is_there || nearest.empty()) continue;
+    return fmt::format("'{}' in 'tied' is no tensor of {} or of {}{}: it ties nothing",
+                       printable(tie.name),
+                       file.path.string(),
+                       checkpoint.source,
+                       nearest);
+  }
+  return {};
 }
 
 std::string remark_on_unused_parameters(const OnnxFile& file,

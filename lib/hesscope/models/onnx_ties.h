@@ -7,6 +7,7 @@
 // a model whose layers are not tied.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -70,6 +71,14 @@ std::string remark_on_statistics(const onnx::OnnxFile& file,
 std::string remark_on_merged_constants(const onnx::OnnxFile& file,
                                        const OnnxWeights& weights,
                                        const Settings& settings);
+
+/// What to know where `tied` says of a name that no tensor has, but another nearly has, that it
+/// stands for another.
+/// @param names  of the graph's tensors.
+std::string remark_on_lost_ties(const onnx::OnnxFile& file,
+                                const std::set<std::string>& names,
+                                const Settings& settings,
+                                const TensorShapes& checkpoint);
 
 /// That what an Identity node makes of a parameter of an .onnx is a constant, since `parameters`
 /// does not name it. Empty if there are none.

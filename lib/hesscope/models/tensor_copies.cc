@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <cmath>
+#include <compare>
 #include <string>
 #include <vector>
 
@@ -12,8 +14,14 @@ namespace hesscope {
 
 std::vector<double> sorted_entries(std::span<const double> entries) {
   std::vector<double> numbers(entries.begin(), entries.end());
-  std::ranges::sort(numbers);
+  std::ranges::sort(numbers, [](double x, double y) { return std::strong_order(x, y) < 0; });
   return numbers;
+}
+
+bool is_same(double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); }
+
+bool are_same(std::span<const double> a, std::span<const double> b) {
+  return std::ranges::equal(a, b, is_same);
 }
 
 bool are_all_equal(std::span<const double> entries) {
@@ -48,10 +56,10 @@ Sameness sameness(const ShapedNumbers& copy, const ShapedNumbers& original) {
   const std::span<const double> a = copy.entries;
   const std::span<const double> b = original.entries;
   if (a.size() != b.size() || a.empty()) return {};
-  Sameness found{.as_is = std::ranges::equal(a, b)};
+  Sameness found{.as_is = are_same(a, b)};
   if (are_transposed(copy.shape, original.shape)) {
     const auto at = [&](std::int32_t place) { return b[static_cast<std::size_t>(place)]; };
-    found.is_transposed = std::ranges::equal(a, transposition(original.shape), {}, {}, at);
+    found.is_transposed = std::ranges::equal(a, transposition(original.shape), is_same, {}, at);
   }
   return found;
 }

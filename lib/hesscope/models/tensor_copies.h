@@ -18,7 +18,10 @@ struct ShapedNumbers {
   std::span<const double> entries;
 };
 
-/// The same numbers in ascending order.
+/// Whether they are equal, NaN with NaN.
+bool are_same(std::span<const double> a, std::span<const double> b);
+
+/// The same numbers in ascending order, NaN first or last by its sign.
 std::vector<double> sorted_entries(std::span<const double> entries);
 
 /// Whether it is one number, many times; of none it is.

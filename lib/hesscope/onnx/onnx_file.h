@@ -37,6 +37,8 @@ enum class ElementKind {
 /// The number that ONNX gives a type in attributes such as Cast's `to`; kOther for unknown ones.
 ElementKind element_kind(std::int64_t onnx_type);
 
+inline constexpr std::int64_t kFloat = 1;  ///< that number of float32
+
 /// "float32", "int64", "float8e4m3fn", "type 99".
 std::string type_name(std::int64_t onnx_type);
 

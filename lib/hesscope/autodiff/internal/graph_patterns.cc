@@ -54,10 +54,12 @@ bool GraphPatterns::is_column_of(std::int32_t i, std::int32_t rows) const {
 // The node whose rows' means, one for each, node i is; -1 if it is nothing of the kind.
 std::int32_t GraphPatterns::rows_of_mean(std::int32_t i) const {
   const Node& mean = node(root(i));
-  if (mean.op != Op::kScale) return -1;
+  if (mean.op != Op::kScale && mean.op != Op::kDivide) return -1;
   const Node& sum = node(root(mean.a));
   if (sum.op != Op::kSumRows) return -1;
-  return mean.factor == 1 / static_cast<double>(node(sum.a).cols) ? sum.a : -1;
+  const auto count = static_cast<double>(node(sum.a).cols);
+  const bool is_mean = mean.op == Op::kScale ? mean.factor == 1 / count : number(mean.b) == count;
+  return is_mean ? sum.a : -1;
 }
 
 // The root of what node i is the square of, entry by entry, or -1.

@@ -37,7 +37,9 @@ Value times(const OperatorCall& call, const Value& a, const Value& b) {
 
 Var less_or_equal(Var a, Var b) { return less(a, b) + equal(a, b); }
 
-Var mean_rows(Var a) { return (1.0 / static_cast<double>(a.cols())) * sum_rows(a); }
+Var over(Var a, double number) { return a / a.graph().constant(std::span(&number, 1), 1, 1); }
+
+Var mean_rows(Var a) { return over(sum_rows(a), static_cast<double>(a.cols())); }
 
 Var root_of_squares(Var sums) {
   const auto number = [&](double x) { return sums.graph().constant(std::span(&x, 1), 1, 1); };

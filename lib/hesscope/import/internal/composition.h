@@ -26,6 +26,9 @@ Value times(const OperatorCall& call, const Value& a, const Value& b);
 /// 1 where a <= b, 0 elsewhere, and where either is NaN.
 Var less_or_equal(Var a, Var b);
 
+/// Each entry divided by a number: not a product with its inverse, of which a jump may fall short.
+Var over(Var a, double number);
+
 /// The mean of each row, a column.
 Var mean_rows(Var a);
 

@@ -82,9 +82,9 @@ Var logarithm(const OperatorCall&, Var x) { return log(x); }
 
 Var zeros_like(Var x) { return less(x, x); }
 
-// x where x > alpha, 0 elsewhere; NaN of NaN
+// x where x > alpha, 0 elsewhere; NaN of NaN. The attribute has 32 bits.
 Var thresholded_relu(const OperatorCall& call, Var x) {
-  const Var is_low = less_or_equal(x, call.constant(call.number("alpha", 1)));
+  const Var is_low = less_or_equal(x, call.constant(as_single(call.number("alpha", 1))));
   return select(is_low, zeros_like(x), x);
 }
 
@@ -92,7 +92,7 @@ Var thresholded_relu(const OperatorCall& call, Var x) {
 Var shrink(const OperatorCall& call, Var x) {
   const double bias = call.number("bias", 0);
   if (std::floor(bias) != bias) call.require_no_integers(0, "adds a fraction to");
-  const double threshold = call.number("lambd", 0.5);
+  const double threshold = as_single(call.number("lambd", 0.5));  // of 32 bits
   const Var is_low = less(x, call.constant(-threshold));
   const Var is_not_high = less_or_equal(x, call.constant(threshold));
   return select(
@@ -194,8 +194,8 @@ Values lower_fold(const OperatorCall& call) {
 
 Values lower_mean(const OperatorCall& call) {
   Value total = lower_fold<add>(call).front();
-  const double factor = 1.0 / static_cast<double>(call.num_inputs());
-  return {call.result(factor * *total.var, total.axes)};
+  const auto count = static_cast<double>(call.num_inputs());
+  return {call.result(over(*total.var, count), total.axes)};
 }
 
 // The larger of two, of equal ones the first, side by side in rows of two.
@@ -368,7 +368,7 @@ std::span<const Operator> elementwise_operators() {
       {"Relu", of_same_kind<lower_function<Elementary::kRelu>>},
       {"Round", lower_function<Elementary::kRound>, kAllSlopes, 11, kJumps},
       {"Selu", lower_composed<selu>},
-      {"Shrink", of_same_kind<lower_composed<shrink>>, kAllSlopes, 9},
+      {"Shrink", of_same_kind<lower_composed<shrink>>, kAllSlopes, 9, kJumps},
       {"Sigmoid", lower_function<Elementary::kSigmoid>},
       {"Sign", of_same_kind<lower_sign<Elementary::kSign, IntegerFunction::kSign>>, kAllSlopes, 9},
       {"Sin", lower_function<Elementary::kSin>, kAllSlopes, 7},
@@ -380,7 +380,7 @@ std::span<const Operator> elementwise_operators() {
       {"Sum", of_same_kind<lower_fold<add>>},
       {"Tan", lower_function<Elementary::kTan>, kAllSlopes, 7},
       {"Tanh", lower_function<Elementary::kTanh>},
-      {"ThresholdedRelu", lower_composed<thresholded_relu>, kAllSlopes, 10},
+      {"ThresholdedRelu", lower_composed<thresholded_relu>, kAllSlopes, 10, kJumps},
   });
   return kElementwiseOperators;
 }

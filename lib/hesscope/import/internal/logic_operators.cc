@@ -28,8 +28,9 @@ Var one_alone(Var a, Var b) { return square(a - b); }
 // @param kIsSwapped  b and a, as for Greater.
 template <Relation kRelation, IntegerFunction kOfIntegers, bool kIsSwapped = false>
 Values lower_relation(const OperatorCall& call) {
-  const Value& left = call.input(kIsSwapped ? 1 : 0);
-  const Value& right = call.input(kIsSwapped ? 0 : 1);
+  const Value second = second_operand(call);
+  const Value& left = kIsSwapped ? second : call.input(0);
+  const Value& right = kIsSwapped ? call.input(0) : second;
   if (left.is_known() && right.is_known()) return {of_integers(call, left, right, kOfIntegers)};
   const Value a = call.real(left);
   const Value b = call.real(right);

@@ -72,8 +72,8 @@ std::vector<std::int64_t> counts_along(const SlidingAxis& axis, bool with_pads) 
   return counts;
 }
 
-// 1 / count of each window of a channel.
-std::vector<double> shares_of(const OperatorCall& call, std::span<const SlidingAxis> axes) {
+// How many numbers each window of a channel is the mean of.
+std::vector<double> counts_of(const OperatorCall& call, std::span<const SlidingAxis> axes) {
   const bool with_pads = call.integer("count_include_pad", 0) != 0;
   std::vector<std::int64_t> counts = {1};
   for (const SlidingAxis& axis : axes) {
@@ -84,24 +84,20 @@ std::vector<double> shares_of(const OperatorCall& call, std::span<const SlidingA
     }
     counts = std::move(products);
   }
-  std::vector<double> shares;
-  for (const std::int64_t count : counts) {
-    if (count == 0) refuse_empty_window(call);
-    shares.push_back(1.0 / static_cast<double>(count));
-  }
-  return shares;
+  if (std::ranges::count(counts, 0) > 0) refuse_empty_window(call);
+  return {counts.begin(), counts.end()};
 }
 
 Values lower_average_pool(const OperatorCall& call) {
   const Pool pool = pool_of(call);
   const Var sums = sum_rows(
       rows_of(call, pool, window_movement(call, pool.x, pool.axes, WindowOrder::kPlacesFirst)));
-  const std::vector<double> shares = shares_of(call, pool.axes);
-  const auto places = static_cast<Eigen::Index>(shares.size());
+  const std::vector<double> counts = counts_of(call, pool.axes);
+  const auto places = static_cast<Eigen::Index>(counts.size());
   const Var by_channel = reshape(sums, sums.rows() / places, places);
-  const bool all_alike = std::ranges::count(shares, shares.front()) == places;
-  const Var means = all_alike ? shares.front() * by_channel
-                              : hadamard(by_channel, call.graph().constant(shares, 1, places));
+  const bool all_alike = std::ranges::count(counts, counts.front()) == places;
+  const Var means = all_alike ? over(by_channel, counts.front())
+                              : by_channel / call.graph().constant(counts, 1, places);
   return {call.result(means, pool.result)};
 }
 

@@ -189,6 +189,11 @@ class DeclaredInputs {
              "has another first axis than the batch of 1 that 'batch' says: samples come first");
     }
     if (first.size < 0) {
+      if (symbols_.contains(first.symbol)) {
+        refuse(input,
+               fmt::format("has its samples along '{}', which is another axis of other inputs",
+                           printable(first.symbol)));
+      }
       if (!first.symbol.empty()) batch_symbols_.insert(first.symbol);
       return onnx::kBatchAxis;
     }

@@ -16,8 +16,9 @@ bool are_one(const std::string& a, const std::string& b, const TensorShapes& che
   if (!checkpoint.has(a) || !checkpoint.has(b) || !checkpoint.read) return true;
   const std::vector<double> x = checkpoint.read(a);
   const std::vector<double> y = checkpoint.read(b);
-  return x == y || copy_kind({.shape = checkpoint.at(a), .entries = x},
-                             {.shape = checkpoint.at(b), .entries = y}) == CopyKind::kTransposed;
+  return are_same(x, y) ||
+         copy_kind({.shape = checkpoint.at(a), .entries = x},
+                   {.shape = checkpoint.at(b), .entries = y}) == CopyKind::kTransposed;
 }
 
 // A tensor that is tied to one that is tied itself is tied to what that stands for.
