@@ -30,6 +30,10 @@ class Settings(Perceptron):
         self.rejects("'parameters' names none; leave it out for all", code=USAGE)
         self.say("batch = 1")
         self.rejects("input 'x' has a symbol for its number of samples", "leave it out")
+        self.say("class_weights = []")
+        self.rejects("'class_weights' holds no number; leave it out", code=USAGE)
+        self.say('target = "target"', loss="output")
+        self.rejects("'target' is not for loss = \"output\"", "leave it out", code=USAGE)
 
     def test_a_tensor_that_the_graph_lacks(self):
         self.save("more.npz", C=np.zeros((2, 2)))

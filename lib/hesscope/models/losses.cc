@@ -199,6 +199,16 @@ LossOptions loss_options(const Settings& settings, std::optional<LossKind> only)
           fmt::format(
               "[model]: '{}' is not for loss = \"{}\"; leave it out", entry.key.name, name));
     }
+    if (entry.key.type == SettingKey::Type::kReals && settings.reals(entry.key.name).empty()) {
+      settings.refuse(entry.key.name,
+                      fmt::format("[model]: '{}' holds no number; leave it out", entry.key.name));
+    }
+  }
+  if (options.kind == LossKind::kOutput && settings.has("target")) {
+    settings.refuse(
+        "target",
+        "[model]: 'target' is not for loss = \"output\", whose targets are inputs of the "
+        "graph; leave it out");
   }
   if (settings.has("label_smoothing")) options.label_smoothing = settings.real("label_smoothing");
   if (settings.has("class_weights")) options.class_weights = settings.reals("class_weights");
