@@ -117,9 +117,10 @@ class Checkpoints(Graphs):
 
     def test_a_tie_of_no_tensor_is_told_of(self):
         self.write_tied()
-        self.write(*self.tied, 'tied = ["bb = a"]', output=(3,))
-        np.savez(self.folder / "w.npz", a=self.a, b=self.a + 1)
-        self.assertRegex(self.run_it()[1], r"'bb' in 'tied' is no tensor .*did you mean 'b'\?\): it ties nothing")
+        nodes = [node("MatMul", ["x", "a"], ["m"]), node("MatMul", ["m", "decoder"], ["y"])]
+        self.write(nodes, {"a": self.a, "decoder": self.a + 1}, self.arrays, 'tied = ["decodr = a"]', output=(3,))
+        np.savez(self.folder / "w.npz", a=self.a, decoder=self.a + 1)
+        self.assertRegex(self.run_it()[1], r"'decodr' in 'tied' is no tensor .*did you mean 'decoder'\?\): it ties nothing")
 
     def test_an_input_may_be_the_target(self):
         self.write_tied()
