@@ -48,9 +48,9 @@ const Tensor& tensor_of(const std::vector<OnnxCandidate>& all, const std::string
   return *std::ranges::find(all, name, &OnnxCandidate::name)->tensor;
 }
 
-std::set<std::string> names_of(const std::vector<OnnxTensorRole>& roles) {
+std::set<std::string> names_of(const std::vector<OnnxCandidate>& tensors) {
   std::set<std::string> names;
-  for (const OnnxTensorRole& role : roles) names.insert(role.name);
+  for (const OnnxCandidate& tensor : tensors) names.insert(tensor.name);
   return names;
 }
 
@@ -282,7 +282,7 @@ Model build(const ChosenGraph& graph, const ModelSources& sources, const TensorS
                   remark_on_statistics(file, weights, settings),
                   remark_on_merged_constants(file, weights, settings),
                   remark_on_constant_copies(file, weights),
-                  remark_on_lost_ties(file, names_of(roles), settings, checkpoint),
+                  remark_on_lost_ties(file, names_of(graph.tensors), settings, checkpoint),
                   remark_on_unused_parameters(file, weights, settings),
                   remark_on_folded_weights(file, weights, settings),
                   remark_on_class_axis(loss, shape, target, sources.data),
