@@ -39,11 +39,12 @@ hesscope::ModelKind ridge() {
 
 int main() {
   namespace io = hesscope::io;
-  io::write_checkpoint("step-0.h5", {{{"weight", {2}, std::vector<double>{1.0, -1.0}}}}, true);
+  io::write_checkpoint(
+      "step-0.h5", {{{"weight", {2}, std::vector<double>{1.0, -1.0}}}}, io::Existing::kReplace);
   io::write_checkpoint("data.h5",
                        {{{"inputs", {2, 2}, std::vector<double>{1.0, 2.0, 3.0, 4.0}},
                          {"target", {2}, std::vector<double>{0.0, 1.0}}}},
-                       true);
+                       io::Existing::kReplace);
   std::ofstream("ridge.toml")
       << "[model]\nkind = \"ridge\"\ndecay = 0.5\n[data]\nfile = \"data.h5\"\n";
 

@@ -52,7 +52,7 @@ void write_theirs(const std::string& path,
                        block.shape,
                        {theta.data() + block.offset, static_cast<std::size_t>(block.size)}});
   }
-  hesscope::io::write_checkpoint(path, tensors, true);
+  hesscope::io::write_checkpoint(path, tensors, hesscope::io::Existing::kReplace);
 }
 
 int main(int argc, char** argv) {

@@ -3,6 +3,7 @@
 // Kinds of analyzers that a program adds to those built in.
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -196,8 +197,9 @@ TEST(DeclaredQuantities, HaveOneDefinitionWhateverIsChosen) {
       if (key.type == SettingKey::Type::kBoolean) values = {true};
       if (key.type == SettingKey::Type::kText) values = {key.choices.begin(), key.choices.end()};
       for (const SettingValue& value : values) {
-        const auto analyzer =
-            kind.create(Settings::checked({{key.name, value}}, kind.options, kind.name));
+        std::map<std::string, SettingValue> chosen = {{key.name, value}};
+        if (key.only_with) chosen[key.only_with->key] = key.only_with->values.front();
+        const auto analyzer = kind.create(Settings::checked(chosen, kind.options, kind.name));
         for (const Variable& variable : analyzer->declared().variables) {
           SCOPED_TRACE(kind.name + "/" + variable.name);
           EXPECT_EQ(all[variable.name].definition, variable.definition);

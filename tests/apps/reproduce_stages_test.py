@@ -38,7 +38,7 @@ steps = 30
 seeds = [1, 2, 7]
 history_every = 1
 checkpoint_every = 10
-trained = ["WQ", "WK", "WV"]
+trained = ["W[QKV]"]
 [[run]]
 name = "gd"
 rule = "sgd"

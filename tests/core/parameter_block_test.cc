@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <hesscope/core/error.h>
 #include <hesscope/core/parameter_block.h>
 
 #include "support/refusal.h"
@@ -47,6 +48,19 @@ TEST(ParameterBlocks, HaveNamesThatAllFilesHold) {
   expect_refused({{"\xff", {1}, 0, 1}}, "'\\xff' needs a name");
   expect_refused({{std::string("w\0", 2), {1}, 0, 1}}, "'w\\x00' needs a name");
   expect_refused({{"w", {1}, 0, 1}, {"w", {1}, 1, 1}}, "'w' is there twice");
+}
+
+TEST(BlocksMatching, TakesAPatternThatIsANameForThatName) {
+  const Blocks blocks = {
+      {"layers[0].w", {2}, 0, 2}, {"layers0.w", {2}, 2, 2}, {"WQ", {1}, 4, 1}, {"WV", {1}, 5, 1}};
+  const auto matching = [&](const std::string& pattern) {
+    return blocks_matching(blocks, std::span(&pattern, 1));
+  };
+  EXPECT_EQ(matching("layers[0].w"), (std::vector<bool>{true, false, false, false}));
+  EXPECT_EQ(matching("layers*"), (std::vector<bool>{true, true, false, false}));
+  EXPECT_EQ(matching("W[QK]"), (std::vector<bool>{false, false, true, false}));
+  expect_refusal<ConfigError>([&] { matching("layers[1].w"); },
+                              "no parameter is named 'layers[1].w'");
 }
 
 }  // namespace

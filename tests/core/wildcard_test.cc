@@ -32,10 +32,20 @@ TEST(Wildcard, StandsForOneCharacter) {
   EXPECT_FALSE(matches_wildcard("layers.?.weight", "layers.12.weight"));
 }
 
-TEST(Wildcard, GivesNoOtherCharacterAMeaning) {
+TEST(Wildcard, StandsForOneOfSeveral) {
+  EXPECT_TRUE(matches_wildcard("W[QK]", "WQ"));
+  EXPECT_TRUE(matches_wildcard("layers.*.W[QKVO]", "layers.12.WO"));
+  EXPECT_TRUE(matches_wildcard("[\u00e9\u20ac]*", "\u20ac.b"));
+  EXPECT_FALSE(matches_wildcard("W[QK]", "WV"));
+  EXPECT_FALSE(matches_wildcard("W[QK]", "W"));
+  EXPECT_FALSE(matches_wildcard("W[]", "W"));
+}
+
+TEST(Wildcard, TakesBracketsAndAllOthersAsTheyAre) {
   EXPECT_TRUE(matches_wildcard("layers[0].w", "layers[0].w"));
+  EXPECT_TRUE(matches_wildcard("layers[0].*", "layers[0].w"));
+  EXPECT_TRUE(matches_wildcard("params['a", "params['a"));
   EXPECT_TRUE(matches_wildcard("a\\b*", "a\\b.c"));
-  EXPECT_FALSE(matches_wildcard("layers[0].w", "layers0.w"));
 }
 
 TEST(Wildcard, TakesNoTimeForManyStars) {

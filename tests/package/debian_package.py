@@ -69,9 +69,8 @@ def check_program(root, scratch):
     assert (scratch / "figure.svg").read_bytes().startswith(b"<?xml")
     run("/usr/bin/python3", "-B", "-c", "import sys; sys.path.insert(0, sys.argv[1]); import hesscope; "
         "assert hesscope.open(sys.argv[2])['spectrum/lambda_max'].shape == (5,); "
-        "assert hesscope.analyze(*sys.argv[3:], '--only', 'spectrum').attrs == hesscope.analyze(*sys.argv[3:], '--only', "
-        "'spectrum', program=sys.argv[1] + '/../../bin/hesscope').attrs", root / "usr/share/hesscope", result,
-        data / "adam", data / "problem.toml")
+        "assert hesscope.analyze(*sys.argv[3:], '--only', 'spectrum')['spectrum/lambda_max'].shape == (5,)",
+        root / "usr/share/hesscope", result, data / "adam", data / "problem.toml")
 
 
 def main(cmake, cpack, binary, source, version):

@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/core/internal/norms.h>
 #include <hesscope/models/attention.h>
 #include <hesscope/models/linear_attention.h>
 #include <hesscope/models/mlp.h>
@@ -68,7 +69,7 @@ void expect_aligned(const Objective& objective,
   const Alignment found = align(objective, alignment_maps(objective), reference, copy);
   EXPECT_GT(found.distance_before, 0.1 * reference.norm());
   EXPECT_LE(found.distance, tolerance * reference.norm());
-  EXPECT_EQ(found.distance, (reference - found.theta).stableNorm());
+  EXPECT_EQ(found.distance, detail::norm(reference - found.theta));
   const StraightPath path = straight_path(objective, reference, found.theta, 21);
   EXPECT_EQ(path.status, Status::kOk);
   EXPECT_LE(path.barrier, 1e-12 * (1 + std::abs(path.losses[0])));

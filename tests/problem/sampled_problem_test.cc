@@ -117,7 +117,7 @@ TEST_F(SampledProblemTest, NamesWhatIsWrong) {
   refuse("[data]\nkind = \"signal-noise\"\n", 4, "[data] of kind 'signal-noise' needs the key");
   test::expect_refusal<ConfigError>(
       [&] { load(kSampledModel + kSampledData + "gamma_shape = 1\n"); },
-      path_.string() + ": [data] of kind 'linear-regression': covariates = \"gaussian\" does not");
+      path_.string() + ":9: covariates = \"gaussian\" does not take the key 'gamma_shape'");
   test::expect_refusal<InputError>(
       [&] {
         load(kSampledModel +

@@ -118,8 +118,8 @@ AnalyzerKind tangent_kernel_analyzer() {
       .question = "whether the parameters can move all predictions: extreme eigenvalues of J J^T",
       .by_default = false,
       .options = {{.name = "tangent-tensors",
-                   .meaning =
-                       "the parameter tensors that J is taken by; * and ? stand for any characters",
+                   .meaning = "the parameter tensors that J is taken by; * and ? stand for any "
+                              "characters, [QV] for Q or V",
                    .fallback = SettingValue(std::string("*"))}},
       .create = [](const Settings& settings) {
         return std::make_unique<TangentKernelAnalyzer>(settings.text("tangent-tensors"));

@@ -93,14 +93,17 @@ class LandscapeRun {
   // of tiles. They are numbered in this order.
   std::vector<detail::DealtUnit> units(const Group& directions) {
     std::vector<detail::DealtUnit> all = detail::root_units(inputs_->files());
+    for (detail::DealtUnit& unit : all) unit.work = 0;  // next to the points of the grid
     if (directions["direction_1"].status() != Status::kOk) return all;
     found_ = inputs_->view().find_plane(directions);
     if (!found_->left_out.empty()) result_.warnings.push_back(found_->left_out);
-    all.push_back(
-        {.name = kCentre, .what = "the curvature at the centre", .make = [this](const auto&) {
-           const Stopwatch watch(result_.timings.directions_seconds);
-           return inputs_->view().measure_centre(found_->plane);
-         }});
+    all.push_back({.name = kCentre,
+                   .what = "the curvature at the centre",
+                   .work = 0,
+                   .make = [this](const auto&) {
+                     const Stopwatch watch(result_.timings.directions_seconds);
+                     return inputs_->view().measure_centre(found_->plane);
+                   }});
     surface_.emplace(inputs_->view().make_surface(*found_));
     for (Eigen::Index tile = 0; tile < surface_->num_tiles(); ++tile) {
       all.push_back({.name = tile_name(tile),

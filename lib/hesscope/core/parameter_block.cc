@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <optional>
 #include <unordered_set>
 #include <utility>
@@ -61,8 +62,10 @@ std::vector<bool> blocks_matching(std::span<const ParameterBlock> blocks,
   std::vector<bool> matching(blocks.size());
   for (const std::string& pattern : patterns) {
     bool is_used = false;
+    const bool is_name = std::ranges::find(blocks, pattern, &ParameterBlock::name) != blocks.end();
     for (std::size_t b = 0; b < blocks.size(); ++b) {
-      if (!matches_wildcard(pattern, blocks[b].name)) continue;
+      const std::string& name = blocks[b].name;
+      if (is_name ? name != pattern : !matches_wildcard(pattern, name)) continue;
       matching[b] = true;
       is_used = true;
     }

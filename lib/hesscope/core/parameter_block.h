@@ -36,7 +36,8 @@ void require_blocks(std::string_view function,
 Eigen::Index append_block(std::vector<ParameterBlock>& blocks, ParameterBlock block);
 
 /// Which blocks a list of patterns names, as matches_wildcard() reads them: `*` stands for any
-/// characters, `?` for one.
+/// characters, `?` for one, `[QK]` for one of these. A block of the pattern's own name is the one
+/// that it names.
 /// @throws ConfigError naming a pattern that no block's name matches, with the nearest name.
 std::vector<bool> blocks_matching(std::span<const ParameterBlock> blocks,
                                   std::span<const std::string> patterns);

@@ -1,38 +1,58 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <vector>
+
+#include <hesscope/core/printable.h>
 #include <hesscope/core/wildcard.h>
 
 namespace hesscope {
 namespace {
 
-// Of UTF-8, a byte that is not the first of its character.
-bool continues_character(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
+// Where matching may stand in a pattern, for all ways to match what has been read: a position of
+// the pattern each, its end too.
+class Places {
+ public:
+  explicit Places(std::string_view pattern) : pattern_(pattern), now_(pattern.size() + 1) {
+    enter(0, now_);
+  }
+
+  void read(std::string_view character) {
+    std::vector<char> next(now_.size());
+    for (std::size_t p = 0; p < pattern_.size(); ++p) {
+      if (now_[p] != 0) step(p, character, next);
+    }
+    now_ = std::move(next);
+  }
+
+  bool are_at_the_end() const { return now_.back() != 0; }
+
+ private:
+  // A star may stand for nothing.
+  void enter(std::size_t p, std::vector<char>& places) const {
+    places[p] = 1;
+    for (; p < pattern_.size() && pattern_[p] == '*'; ++p) places[p + 1] = 1;
+  }
+
+  void step(std::size_t p, std::string_view character, std::vector<char>& next) const {
+    if (pattern_[p] == '*') return enter(p, next);
+    if (pattern_[p] == '?') return enter(p + 1, next);
+    if (pattern_.substr(p).starts_with(character)) enter(p + character.size(), next);
+    if (pattern_[p] != '[') return;
+    const std::size_t end = pattern_.find(']', p);
+    if (end == std::string_view::npos) return;
+    const std::string_view set = pattern_.substr(p + 1, end - p - 1);
+    if (set.find(character) != std::string_view::npos) enter(end + 1, next);
+  }
+
+  std::string_view pattern_;
+  std::vector<char> now_;
+};
 
 }  // namespace
 
 bool matches_wildcard(std::string_view pattern, std::string_view text) {
-  std::size_t p = 0;
-  std::size_t t = 0;
-  std::size_t star = std::string_view::npos;  // the last one met, and what it stood for so far
-  std::size_t after = 0;
-  while (t < text.size()) {
-    if (p < pattern.size() && pattern[p] == '*') {
-      star = p++;
-      after = t;
-    } else if (p < pattern.size() && pattern[p] == '?') {
-      ++p;
-      do ++t;
-      while (t < text.size() && continues_character(text[t]));
-    } else if (p < pattern.size() && pattern[p] == text[t]) {
-      ++p;
-      ++t;
-    } else if (star != std::string_view::npos) {
-      p = star + 1;
-      t = ++after;
-    } else {
-      return false;
-    }
-  }
-  return pattern.find_first_not_of('*', p) == std::string_view::npos;
+  Places places(pattern);
+  for (const std::string_view character : utf8_characters(text)) places.read(character);
+  return places.are_at_the_end();
 }
 
 }  // namespace hesscope

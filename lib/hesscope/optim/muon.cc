@@ -180,7 +180,7 @@ UpdateRuleKind muon_kind() {
                {.name = "adam-blocks",
                 .type = SettingKey::Type::kTexts,
                 .meaning = "names of matrices that are Adam's, too, '*' stands for any characters, "
-                           "'?' for one",
+                           "'?' for one, [ab] for a or b",
                 .fallback = SettingValue(std::vector<std::string>())}},
       .create = [](const Settings& settings, std::span<const ParameterBlock> blocks) {
         MuonOptions options = {.momentum = settings.real("momentum"),

@@ -68,7 +68,9 @@ std::vector<SettingKey> detail::training_keys() {
 
 std::vector<ListKey> detail::training_lists() {
   return {{"seeds", "of data and initialisation: a training for each", "[0]"},
-          {"trained", "names of parameters, '*' stands for any characters, '?' for one", "all"},
+          {"trained",
+           "names of parameters, '*' stands for any characters, '?' for one, [ab] for a or b",
+           "all"},
           {"history_steps", "further steps with a row in the history", ""},
           {"monitors", "analyzers that look at each row of the history", ""}};
 }

@@ -133,6 +133,7 @@ std::optional<io::PartOutcome> UnitRun::complete(const std::vector<DealtUnit>& u
     own.push_back(&units[k]);
     total += units[k].work;
   }
+  total = std::max(total, 1.0);
   std::size_t num_found = 0;
   double done = 0;
   for (const DealtUnit* unit : own) {

@@ -36,7 +36,7 @@ OutputState output_state(const std::filesystem::path& output,
 struct DealtUnit {
   std::string name;
   std::string what;  ///< it is of, for people
-  double work = 1;   ///< by which progress is shared
+  double work = 1;   ///< by which progress is shared; at least 1, or 0 for next to none
   std::function<Group(const ProgressCallback& progress)> make;
 };
 
