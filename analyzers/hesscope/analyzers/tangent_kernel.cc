@@ -10,8 +10,8 @@
 #include <hesscope/analyzers/internal/papers.h>
 #include <hesscope/analyzers/tangent_kernel.h>
 #include <hesscope/core/error.h>
+#include <hesscope/core/parameter_block.h>
 #include <hesscope/linalg/singular_values.h>
-#include <hesscope/optim/training_run.h>
 
 namespace hesscope {
 namespace {

@@ -154,10 +154,9 @@ std::string check_mean_loss(const GraphObjective& objective,
   if (is_near(at_own)) return {};
   throw InputError(fmt::format(
       "{}: array '{}' says that the mean loss is {}, but the model has {} at {}{}. Either that is "
-      "of "
-      "another checkpoint or of other samples, or the file of the model says another one than it "
-      "was written from: compare both in the program that wrote it, and leave the array out to go "
-      "on without this check",
+      "of another checkpoint or of other samples, or the file of the model says another one than "
+      "it was written from: compare both in the program that wrote it, and leave the array out to "
+      "go on without this check",
       data.source,
       kArray,
       theirs,
