@@ -20,8 +20,6 @@ using Eigen::Vector3d;
 using Eigen::VectorXd;
 using test::Real50;
 
-constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
-
 class Norms : public testing::TestWithParam<double> {
  protected:
   MatrixXd numbers(Eigen::Index rows, Eigen::Index cols) {

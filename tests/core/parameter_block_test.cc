@@ -50,6 +50,14 @@ TEST(ParameterBlocks, HaveNamesThatAllFilesHold) {
   expect_refused({{"w", {1}, 0, 1}, {"w", {1}, 1, 1}}, "'w' is there twice");
 }
 
+TEST(ParameterBlocks, WithEntriesAreTheOthersAsTheyAre) {
+  const Blocks filled = with_entries(kFine);
+  ASSERT_EQ(filled.size(), 2U);
+  EXPECT_EQ(filled[0].name, "w");
+  EXPECT_EQ(filled[1].name, "scale");
+  EXPECT_EQ(require_blocks("f", filled), 7);
+}
+
 TEST(BlocksMatching, TakesAPatternThatIsANameForThatName) {
   const Blocks blocks = {
       {"layers[0].w", {2}, 0, 2}, {"layers0.w", {2}, 2, 2}, {"WQ", {1}, 4, 1}, {"WV", {1}, 5, 1}};

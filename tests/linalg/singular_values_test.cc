@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
-#include <limits>
 
 #include <gtest/gtest.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/linalg/singular_values.h>
 #include <hesscope/spectra/spectrum.h>
@@ -15,8 +15,6 @@ namespace {
 
 using Eigen::Index;
 using Eigen::MatrixXd;
-
-constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 
 TEST(ThinSvd, IsADecompositionOfAnyShape) {
   const std::pair<Index, Index> shapes[] = {{1, 1}, {7, 1}, {1, 7}, {5, 5}, {40, 12}, {12, 40}};

@@ -98,6 +98,7 @@ TEST(GradientCovariance, SaysWhyThereIsNone) {
   EXPECT_EQ(found.status, Status::kNonFinite);
   EXPECT_TRUE(std::isnan(found.trace));
   EXPECT_EQ(found.matrix.size(), 0);
+  EXPECT_FALSE(is_gradient_zero(found));
   test::expect_refusal([&] { gradient_covariance(objective, VectorXd::Ones(3)); },
                        "gradient_covariance: theta");
 }

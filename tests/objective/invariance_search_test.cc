@@ -270,6 +270,19 @@ TEST(InvarianceSearch, IsAskedWhereTheKindKnowsNone) {
   EXPECT_TRUE(objective_of(model).invariances().empty());
 }
 
+// Of (x1 + x2)^2: the shift of one against the other, whatever else is there without entries.
+TEST(InvarianceSearch, DoesNotMindATensorWithoutEntries) {
+  const test::QuadraticObjective objective({Eigen::MatrixXd::Ones(2, 2)},
+                                           {},
+                                           0,
+                                           {{"none", {0, 2}, 0, 0},
+                                            {"a", {1}, 0, 1},
+                                            {"b", {1}, 1, 1},
+                                            {"row", {2, 0}, 2, 0},
+                                            {"bias", {0}, 2, 0}});
+  EXPECT_EQ(directions(find_invariances(objective), Eigen::VectorXd::Ones(2)).cols(), 1);
+}
+
 TEST(InvarianceSearch, RefusesBlocksThatDoNotFit) {
   const test::QuadraticObjective misshapen(
       {Eigen::MatrixXd::Identity(3, 3)}, {}, 0, {{"w", {7, 9}, 0, 3}});

@@ -103,6 +103,16 @@ TEST(UnitSearch, LeavesOutWhatIsPartOfAnother) {
   EXPECT_EQ(find_interchangeable_units(objective).size(), 1U);
 }
 
+// A tensor without entries is there in some models, and has no units.
+TEST(UnitSearch, DoesNotMindATensorWithoutEntries) {
+  const test::QuadraticObjective objective(
+      {MatrixXd::Identity(6, 6)},
+      {},
+      0,
+      {{"none", {0, 3}, 0, 0}, {"w", {2, 3}, 0, 6}, {"row", {2, 0}, 6, 0}, {"bias", {0}, 6, 0}});
+  EXPECT_FALSE(find_interchangeable_units(objective).empty());
+}
+
 TEST(UnitSearch, FindsHeadsAndWhatIsWithinThem) {
   const GraphObjective objective =
       random_objective(attention({.heads = 3, .embedding = 5, .head_dimension = 2, .sequence = 3}));

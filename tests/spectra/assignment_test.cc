@@ -55,6 +55,16 @@ TEST(LeastAssignment, IsTheLeastOfAllPermutations) {
   }
 }
 
+// Sums of which no double is the value.
+TEST(LeastAssignment, IsTheBestOfCostsNearTheLargestDouble) {
+  std::mt19937_64 engine(8);
+  std::uniform_real_distribution<double> part(-1.0, 1.0);
+  for (int trial = 0; trial < 200; ++trial) {
+    const MatrixXd cost = MatrixXd::NullaryExpr(3, 4, [&] { return part(engine); });
+    EXPECT_EQ(least_assignment(1.7e308 * cost), least_assignment(cost));
+  }
+}
+
 // Kuhn's and many others' trap: taking the cheapest of each row first costs 1 + 100.
 TEST(LeastAssignment, IsNotGreedy) {
   MatrixXd cost(2, 2);

@@ -4,13 +4,13 @@
 // agreement with a second implementation, Eigen's.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <string>
 #include <tuple>
 
 #include <Eigen/Core>
 #include <gtest/gtest.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/spectra/spectrum.h>
 
 #include "support/decompositions.h"
@@ -25,7 +25,6 @@ using Eigen::VectorXd;
 
 // Of ||H v - lambda v|| to n eps ||H||. LAPACK's own test programs allow 50.
 constexpr double kResidualRatio = 30.0;
-constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 
 struct Kind {
   const char* name;

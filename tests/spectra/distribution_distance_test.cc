@@ -82,6 +82,12 @@ TEST(WassersteinDistance, OfPointsIsTheirDistance) {
   EXPECT_EQ(wasserstein_distance(at(1.0), exact_measure(Eigen::Vector2d(0.0, 4.0))), 2.0);
 }
 
+TEST(WassersteinDistance, IsSoWhereDifferencesOfNodesAreBeyondAnyDouble) {
+  const SpectralMeasure wide = exact_measure(Eigen::Vector2d(-1.5e308, 1.5e308));
+  EXPECT_EQ(wasserstein_distance(wide, wide), 0.0);
+  EXPECT_EQ(wasserstein_distance(wide, at(0.0)), 1.5e308);
+}
+
 // Of as many eigenvalues each, the mean distance in ascending order.
 TEST(WassersteinDistance, OfEqualNumbersIsTheMeanDistanceInOrder) {
   const SpectralMeasure a = exact_measure(test::random_matrix(40, 1, 1).col(0));

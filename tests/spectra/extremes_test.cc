@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <stdexcept>
+#include <utility>
 
 #include <Eigen/Core>
 #include <gtest/gtest.h>
@@ -219,6 +220,19 @@ TEST(Extremes, SayNonFiniteWheneverItAppears) {
     const Extremes found = extreme_eigenpairs(BecomesBad(h, num_good), matrix_free(2, 2));
     expect_nothing(found.smallest, Status::kNonFinite);
     expect_nothing(found.largest, Status::kNonFinite);
+  }
+}
+
+// The upper triangle is the one that no decomposition reads.
+TEST(Extremes, SayNonFiniteOfEitherTriangle) {
+  for (const Index n : {3, 400}) {  // densely, and by products
+    for (const auto& [row, column] : {std::pair<Index, Index>{0, 1}, {1, 0}}) {
+      MatrixXd h = test::random_symmetric(n, 7);
+      h(row, column) = kNaN;
+      const Extremes found = extreme_eigenpairs(h);
+      expect_nothing(found.smallest, Status::kNonFinite);
+      expect_nothing(found.largest, Status::kNonFinite);
+    }
   }
 }
 

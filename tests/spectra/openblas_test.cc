@@ -103,6 +103,23 @@ TEST(Spectra, GiveTheSameBitsForAnyNumberOfBlasThreads) {
   }
 }
 
+// Sizes at which OpenBLAS parts a product among threads.
+TEST(DenseExtremes, GiveTheSameBitsForAnyNumberOfBlasThreads) {
+  for (const Eigen::Index n : {150, 251, 300}) {
+    SCOPED_TRACE(n);
+    const Eigen::MatrixXd h = test::random_symmetric(n, 51);
+    const auto residuals = [&h](int num_threads) {
+      const BlasThreads threads(num_threads);
+      const Extremes found = extreme_eigenpairs(h, {.num_smallest = 30, .num_largest = 30});
+      Eigen::VectorXd both(60);
+      both << found.smallest.residuals, found.largest.residuals;
+      return both;
+    };
+    const Eigen::VectorXd reference = residuals(1);
+    for (const int num_threads : {2, 3}) EXPECT_EQ(residuals(num_threads), reference);
+  }
+}
+
 TEST(DenseSpectrum, RestoresTheNumberOfBlasThreads) {
   const BlasThreads two(2);
   EXPECT_EQ(dense_spectrum(test::laplacian(10)).status, Status::kOk);

@@ -267,6 +267,18 @@ TEST(SamplingErrors, OfAHessianAtHandAreTheSame) {
   EXPECT_EQ(found.leave_one_out, expected.leave_one_out);
 }
 
+// Opposite entries differ by rounding, which is more than all that is left without one sample.
+TEST(SamplingErrors, TakeAnyHessianThatIsSymmetricToRounding) {
+  std::vector<MatrixXd> hessians = scattered(1e-9 * test::random_symmetric(3, 2), 1e-10, 8);
+  hessians[0] = 1e9 * test::random_symmetric(3, 3);
+  hessians[0](0, 1) = std::nextafter(hessians[0](0, 1), 1e300);
+  const QuadraticObjective objective(std::move(hessians));
+  const VectorXd theta = zero_for(objective);
+  ASSERT_NE(objective.hessian(theta)(0, 1), objective.hessian(theta)(1, 0));
+  const SamplingErrors found = sampling_errors(objective, theta, {.num_blocks = 8}).full;
+  EXPECT_EQ(found[kLambdaMax].status, Status::kOk);
+}
+
 TEST(SamplingErrors, AreBitIdenticalForAnyNumberOfThreads) {
   const Model model = linear_attention({.layers = 2, .dimension = 3, .context = 8});
   std::mt19937_64 engine(1);

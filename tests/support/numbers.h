@@ -5,17 +5,17 @@
 
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <span>
 
 #include <Eigen/Core>
 
 #include <hesscope/autodiff/sweep.h>
+#include <hesscope/core/constants.h>
 #include <hesscope/objective/sample_table.h>
 
 namespace hesscope::test {
 
-inline constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
+using hesscope::kEpsilon;
 
 template <typename T>
 using Column = Eigen::Matrix<T, Eigen::Dynamic, 1>;

@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <limits>
 #include <utility>
 
 #include <hesscope/analyzers/point_analysis.h>
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/internal/norms.h>
 #include <hesscope/core/stopwatch.h>
@@ -226,9 +226,8 @@ Spectrum spectrum_of_ends(const Extremes& ends, Eigen::Index n) {
   spectrum.proof = std::min(ends.smallest.proof, ends.largest.proof);
   spectrum.smallest = {ends.smallest.values[0], ends.smallest.residuals[0]};
   spectrum.largest = {ends.largest.values[0], ends.largest.residuals[0]};
-  const double norm = std::max(std::abs(spectrum.smallest.value), std::abs(spectrum.largest.value));
-  spectrum.rounding_band =
-      static_cast<double>(n + 10) * std::numeric_limits<double>::epsilon() * norm;
+  const double norm = spectrum.norm();
+  spectrum.rounding_band = static_cast<double>(n + 10) * kEpsilon * norm;
   return spectrum;
 }
 

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <limits>
 #include <string>
 #include <utility>
 
@@ -60,9 +59,7 @@ class SmoothnessAnalyzer final : public Analyzer {
       answer.set_rest_missing(point.status());
       return answer;
     }
-    answer[spectral_norm_].set(
-        std::max(std::abs(spectrum.smallest.value), std::abs(spectrum.largest.value)),
-        spectrum.status);
+    answer[spectral_norm_].set(spectrum.norm(), spectrum.status);
     if (spectrum.status == Status::kOk && spectrum.proof == Proof::kConverged) {
       answer[spectral_norm_].is_proved = false;
     }
@@ -128,8 +125,8 @@ class SmoothnessAnalyzer final : public Analyzer {
     Variable& secant_smoothness = answer[secant_smoothness_];
     double largest = kNaN;
     // An average is rounded to within eps of the larger end, and 2 eps by norms.
-    const double rounding = 2 * std::numeric_limits<double>::epsilon() *
-                            std::max(detail::norm(point.theta()), detail::norm(next));
+    const double rounding =
+        2 * kEpsilon * std::max(detail::norm(point.theta()), detail::norm(next));
     for (Eigen::Index j = 1; j <= num_secant_points_; ++j) {
       const double a = static_cast<double>(j) / static_cast<double>(num_secant_points_ + 1);
       const Eigen::VectorXd x = a * point.theta() + (1 - a) * next;

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/analyzers/smoothness_fit.h>
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/internal/random_numbers.h>
 #include <hesscope/core/internal/wide.h>
@@ -162,7 +163,7 @@ SmoothnessLine least_squares_line(std::span<const double> x, std::span<const dou
   }
   const auto [lowest, highest] = std::minmax_element(x.begin(), x.end());
   const double magnitude = std::max(std::abs(*lowest), std::abs(*highest));
-  if (!(*highest - *lowest > 8 * std::numeric_limits<double>::epsilon() * magnitude)) {
+  if (!(*highest - *lowest > 8 * kEpsilon * magnitude)) {
     line.status = Status::kUndefinedZeroDenominator;
     return line;
   }

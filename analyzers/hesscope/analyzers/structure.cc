@@ -188,8 +188,7 @@ class StructureAnalyzer final : public Analyzer {
     }
     answer[median_].set(median);
     answer[median_magnitude_].set(magnitude);
-    const double largest_magnitude =
-        std::max(std::abs(spectrum.smallest.value), std::abs(spectrum.largest.value));
+    const double largest_magnitude = spectrum.norm();
     const double band = spectrum.rounding_band;
     answer[robust_eigenvalue_].set(robust_ratio(spectrum.largest.value, median, band));
     answer[robust_absolute_].set(robust_ratio(largest_magnitude, magnitude, band));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <limits>
 
 #include <fmt/format.h>
 
 #include <hesscope/analyzers/internal/papers.h>
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/internal/norms.h>
 #include <hesscope/landscape/internal/direction_kinds.h>
@@ -43,7 +43,7 @@ Directions make_pca(const DirectionContext& context) {
   }
   const Eigen::VectorXd& values = svd.values;
   const Eigen::Index count = context.needs_second ? 2 : 1;
-  const double band = static_cast<double>(steps.size()) * std::numeric_limits<double>::epsilon();
+  const double band = static_cast<double>(steps.size()) * kEpsilon;
   if (!(values[count - 1] > band * values[0])) {
     throw InputError(
         fmt::format("{}: the checkpoints {}, so they have no {} principal component",

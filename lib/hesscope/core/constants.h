@@ -9,4 +9,7 @@ namespace hesscope {
 inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
+/// From 1 to the next double, 2^-52: twice the relative error of rounding to nearest.
+inline constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
+
 }  // namespace hesscope

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <unordered_set>
 #include <utility>
@@ -55,6 +56,14 @@ Eigen::Index append_block(std::vector<ParameterBlock>& blocks, ParameterBlock bl
   block.offset = blocks.empty() ? 0 : blocks.back().offset + blocks.back().size;
   blocks.push_back(std::move(block));
   return blocks.back().offset;
+}
+
+std::vector<ParameterBlock> with_entries(std::span<const ParameterBlock> blocks) {
+  std::vector<ParameterBlock> filled;
+  std::ranges::copy_if(blocks, std::back_inserter(filled), [](const ParameterBlock& block) {
+    return block.size > 0;
+  });
+  return filled;
 }
 
 std::vector<bool> blocks_matching(std::span<const ParameterBlock> blocks,

@@ -35,6 +35,9 @@ void require_blocks(std::string_view function,
 /// @returns its offset there.
 Eigen::Index append_block(std::vector<ParameterBlock>& blocks, ParameterBlock block);
 
+/// Those of the blocks that have entries: a tensor with an extent of 0 has none.
+std::vector<ParameterBlock> with_entries(std::span<const ParameterBlock> blocks);
+
 /// Which blocks a list of patterns names, as matches_wildcard() reads them: `*` stands for any
 /// characters, `?` for one, `[QK]` for one of these. A block of the pattern's own name is the one
 /// that it names.

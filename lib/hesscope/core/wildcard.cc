@@ -26,10 +26,10 @@ class Places {
   bool are_at_the_end() const { return now_.back() != 0; }
 
  private:
-  // A star may stand for nothing.
+  // A star may stand for nothing. Behind a place that is marked, all are that stars lead to.
   void enter(std::size_t p, std::vector<char>& places) const {
     places[p] = 1;
-    for (; p < pattern_.size() && pattern_[p] == '*'; ++p) places[p + 1] = 1;
+    while (p < pattern_.size() && pattern_[p] == '*' && places[p + 1] == 0) places[++p] = 1;
   }
 
   void step(std::size_t p, std::string_view character, std::vector<char>& next) const {

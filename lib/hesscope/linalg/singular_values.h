@@ -20,7 +20,7 @@ struct SingularValues {
 /// @return status kOk; kNonFinite for a matrix with a NaN or an infinity; kFailed if the iteration
 ///         does not converge.
 /// @throws PreconditionError if the matrix is empty or exceeds LAPACK's integers: min(m, n) is at
-///         most 23,168 with those of 32 bits.
+///         most 23,169 with those of 32 bits.
 /// @cost   about 4 m n^2 + 9 n^3 operations for m >= n. OpenBLAS is held at one thread,
 ///         process-wide, during the call.
 SingularValues thin_svd(const Eigen::Ref<const Eigen::MatrixXd>& a);

@@ -99,7 +99,7 @@ GradientCovariance gradient_covariance(const Objective& objective,
 bool is_gradient_zero(const GradientCovariance& covariance) {
   using detail::Wide;
   const Wide square = detail::sum_of_squares(covariance.mean);
-  if (covariance.status != Status::kOk) return !(square > 0.0);
+  if (covariance.status != Status::kOk) return isfinite(square) && !(square > 0.0);
   const Wide trace = ldexp(Wide(covariance.trace), 2 * covariance.exponent);
   return !(square > detail::rounding_of_square(trace, square));
 }

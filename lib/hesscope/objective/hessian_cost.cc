@@ -54,10 +54,10 @@ Sight seen(Work work, double most, SecondsClock clock) {
 // of it comes at the end, where a probe does not get, is known from the one before.
 // @param compute  called with a range and a progress callback.
 template <typename Compute>
-double seconds_on_all(const Objective& objective,
-                      SecondsClock clock,
-                      double patience,
-                      Compute compute) {
+double seconds_of_matrix(const Objective& objective,
+                         SecondsClock clock,
+                         double patience,
+                         Compute compute) {
   constexpr Index kFew = 64;      // of the overhead of a call not more than there must be ...
   constexpr Index kEnough = 512;  // ... and enough for its share not to count
   constexpr double kEnoughPatience = 0.2;  // share of it that a complete probe must take to tell
@@ -119,7 +119,7 @@ HessianCost estimate_hessian_cost(const Objective& objective,
   const auto compute = [&](SampleRange range, const ProgressCallback& progress) {
     objective.hessian(theta, range, progress);
   };
-  const double seconds = fits(objective) ? seconds_on_all(objective, clock, patience, compute)
+  const double seconds = fits(objective) ? seconds_of_matrix(objective, clock, patience, compute)
                                          : by_products(objective, theta, clock);
   return {seconds, matrix_bytes(objective) + objective.workspace_bytes()};
 }
@@ -129,7 +129,7 @@ double estimate_gauss_newton_seconds(const Objective& objective,
                                      SecondsClock clock) {
   if (!fits(objective)) return by_products(objective, theta, clock);
   constexpr double kPatience = 0.25;
-  return seconds_on_all(
+  return seconds_of_matrix(
       objective, clock, kPatience, [&](SampleRange range, const ProgressCallback& progress) {
         objective.gauss_newton(theta, range, progress);
       });

@@ -20,8 +20,8 @@ using Eigen::Index;
 
 // As many as give more equations than there are terms.
 std::size_t points_to_find_with(const Objective& objective,
+                                std::span<const ParameterBlock> blocks,
                                 const InvarianceSearchOptions& options) {
-  const std::span<const ParameterBlock> blocks = objective.parameter_blocks();
   std::size_t terms = 1;
   for (const Index units : detail::unit_counts(blocks)) {
     terms = std::max(terms, 2 * detail::unit_views(blocks, units).size());
@@ -55,11 +55,12 @@ std::vector<Invariance> joined_by_name(const std::vector<Invariance>& all) {
 std::vector<Invariance> find_invariances(const Objective& objective,
                                          const InvarianceSearchOptions& options) {
   constexpr std::size_t kVerifying = 2;
-  const std::span<const ParameterBlock> blocks = objective.parameter_blocks();
-  require_blocks("find_invariances", blocks, objective.num_parameters());
+  require_blocks("find_invariances", objective.parameter_blocks(), objective.num_parameters());
   detail::require_max_samples("find_invariances", options.max_samples);
+  if (objective.num_parameters() == 0) return {};
+  const std::vector<ParameterBlock> blocks = with_entries(objective.parameter_blocks());
   detail::SearchPoints points{.points = {},
-                              .num_finding = points_to_find_with(objective, options),
+                              .num_finding = points_to_find_with(objective, blocks, options),
                               .tolerance = options.tolerance};
   const std::size_t count = points.num_finding + kVerifying;
   std::mt19937_64 engine(options.seed);

@@ -78,7 +78,7 @@ class UnitSearch {
   UnitSearch(const Objective& objective, const UnitSearchOptions& options)
       : objective_(objective),
         options_(options),
-        blocks_(objective.parameter_blocks()),
+        blocks_(with_entries(objective.parameter_blocks())),
         engine_(options.seed) {
     const Index count = std::min(options.max_samples, objective.num_samples());
     for (Index s = 0; s < count; ++s) samples_.push_back(s * (objective.num_samples() / count));
@@ -344,7 +344,7 @@ class UnitSearch {
 
   const Objective& objective_;
   UnitSearchOptions options_;
-  std::span<const ParameterBlock> blocks_;
+  std::vector<ParameterBlock> blocks_;
   std::mt19937_64 engine_;
   std::vector<Index> samples_;
   std::vector<Point> points_;

@@ -79,9 +79,9 @@ MatrixXd orthogonalized(const Eigen::Ref<const MatrixXd>& matrix, std::int64_t n
   constexpr double kA = 3.4445;
   constexpr double kB = -4.7750;
   constexpr double kC = 2.0315;
-  constexpr double kEpsilon = 1e-7;
+  constexpr double kLeastNorm = 1e-7;
   const bool is_tall = matrix.rows() > matrix.cols();
-  MatrixXd y = matrix / (detail::norm(matrix) + kEpsilon);
+  MatrixXd y = matrix / (detail::norm(matrix) + kLeastNorm);
   if (is_tall) y.transposeInPlace();
   for (std::int64_t i = 0; i < num_iterations; ++i) {
     const MatrixXd a = y * y.transpose();

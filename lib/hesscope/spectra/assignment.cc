@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 
 #include <fmt/format.h>
 
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
+#include <hesscope/core/internal/norms.h>
 #include <hesscope/spectra/assignment.h>
 
 namespace hesscope {
@@ -15,12 +17,19 @@ using Eigen::Index;
 
 constexpr Index kNobody = -1;
 
+// Their largest is below 4: sums of costs and prices do not overflow.
+Eigen::MatrixXd scaled_costs(const Eigen::Ref<const Eigen::MatrixXd>& cost) {
+  const double largest = cost.size() == 0 ? 0.0 : cost.cwiseAbs().maxCoeff();
+  const double scale = largest > 0 ? std::ldexp(1.0, -detail::exponent_of(largest)) : 1.0;
+  return scale * cost;
+}
+
 // Prices of rows and columns with cost(r, c) - row_price(r) - column_price(c) >= 0, and 0 where r
 // has c: then no assignment of these rows costs less.
 class Market {
  public:
   explicit Market(const Eigen::Ref<const Eigen::MatrixXd>& cost)
-      : cost_(cost),
+      : cost_(scaled_costs(cost)),
         row_price_(Eigen::VectorXd::Zero(cost.rows())),
         column_price_(Eigen::VectorXd::Zero(cost.cols())),
         owner_(static_cast<std::size_t>(cost.cols()), kNobody) {}
@@ -69,7 +78,7 @@ class Market {
  private:
   static std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
-  Eigen::Ref<const Eigen::MatrixXd> cost_;
+  Eigen::MatrixXd cost_;
   Eigen::VectorXd row_price_;
   Eigen::VectorXd column_price_;
   std::vector<Index> owner_;  // row that has the column

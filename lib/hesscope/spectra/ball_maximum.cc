@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <random>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/internal/norms.h>
 #include <hesscope/core/internal/random_numbers.h>
@@ -27,8 +27,6 @@ using detail::BallRelaxation;
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-
-constexpr double kBallEpsilon = std::numeric_limits<double>::epsilon();
 
 // Balls, and where their entries are among the parameters: entry i of the balls is order[i] there.
 struct Layout {
@@ -66,7 +64,7 @@ Layout spectral_layout(std::span<const ParameterBlock> blocks) {
 MatrixXd polar_factor(const MatrixXd& a) {
   const SingularValues svd = thin_svd(a);
   if (svd.status != Status::kOk) return MatrixXd::Constant(a.rows(), a.cols(), kNaN);
-  const double least = static_cast<double>(svd.values.size()) * kBallEpsilon * svd.values[0];
+  const double least = static_cast<double>(svd.values.size()) * kEpsilon * svd.values[0];
   const Index rank = (svd.values.array() > least).count();
   return svd.left.leftCols(rank) * svd.right.leftCols(rank).transpose();
 }
@@ -160,9 +158,9 @@ struct Value {
 
 Value value_of(const MatrixXd& h, const VectorXd& d) {
   const VectorXd sizes = d.cwiseAbs();
-  return {.value = d.dot(h * d),
-          .rounding =
-              static_cast<double>(h.rows() + 10) * kBallEpsilon * sizes.dot(h.cwiseAbs() * sizes)};
+  return {
+      .value = d.dot(h * d),
+      .rounding = static_cast<double>(h.rows() + 10) * kEpsilon * sizes.dot(h.cwiseAbs() * sizes)};
 }
 
 BallMaximum failure(Status status) {
@@ -193,6 +191,7 @@ BallMaximum maximum_on(const char* function,
   relaxation.ascend(relaxed, kAscentSweeps, kAscentTolerance, detail::part_of(progress, 0, 0.3));
   const MatrixXd best =
       best_direction(relaxation, relaxed, options, detail::part_of(progress, 0.3, 0.5));
+  if (best.size() == 0) return failure(Status::kFailed);
   detail::CubeSearch found;
   found.direction = inside(best, layout.balls);
   Value attained = value_of(h, found.direction);

@@ -39,8 +39,7 @@ ConditionNumbers condition_numbers(const Eigen::Ref<const Eigen::VectorXd>& diag
   }
   require_diagonal(diagonal.size(), spectrum);
   const double band = spectrum.rounding_band;
-  const double largest_magnitude =
-      std::max(std::abs(spectrum.smallest.value), std::abs(spectrum.largest.value));
+  const double largest_magnitude = spectrum.norm();
   return {
       robust_ratio(diagonal.cwiseAbs().maxCoeff(), lower_median(diagonal.cwiseAbs()), band),
       robust_ratio(spectrum.largest.value, spectrum.median.value, band),

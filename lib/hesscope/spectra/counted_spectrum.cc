@@ -28,7 +28,7 @@ std::int64_t num_up_to(const EigenvalueCounter& counter, double x) {
 double median_magnitude(const EigenvalueCounter& counter, double norm, double nearest) {
   const std::int64_t wanted = (counter.size() - 1) / 2 + 1;
   const auto num_within = [&](double x) { return num_up_to(counter, x) - counter.num_below(-x); };
-  if (num_within(std::max(nearest, std::numeric_limits<double>::epsilon() * norm)) >= wanted) {
+  if (num_within(std::max(nearest, kEpsilon * norm)) >= wanted) {
     return 0.0;
   }
   double lower = 0.0;
@@ -69,7 +69,7 @@ Spectrum counted_spectrum(const Eigen::Ref<const Eigen::MatrixXd>& hessian,
   // Of subnormal matrices it may round to zero.
   const double band =
       std::max({counter.rounding_band(), least_band, std::numeric_limits<double>::denorm_min()});
-  const double norm = std::max(std::abs(spectrum.smallest.value), std::abs(spectrum.largest.value));
+  const double norm = spectrum.norm();
   spectrum.rounding_band = band;
   spectrum.num_negative = counter.num_below(-std::max(nearest, band));
   spectrum.num_positive = n - num_up_to(counter, std::max(nearest, band));

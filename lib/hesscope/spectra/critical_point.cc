@@ -3,12 +3,12 @@
 #include <cmath>
 #include <cstddef>
 #include <iterator>
-#include <limits>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/internal/norms.h>
 #include <hesscope/objective/checked_objective.h>
@@ -24,7 +24,7 @@ using Eigen::VectorXd;
 // Damping is relative to the square of the largest |lambda|.
 constexpr double kFirstDamping = 1e-6;
 constexpr double kLeastDamping = 1e-20;  // that is raised
-constexpr double kRounding = std::numeric_limits<double>::epsilon();
+constexpr double kRounding = kEpsilon;
 constexpr double kLargestDamping = 1e12;
 constexpr double kNear = 1e-6;  // a Newton step, relative to theta
 constexpr double kFast = 0.1;   // of |g| left by a step that ends at a critical point

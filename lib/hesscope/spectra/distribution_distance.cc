@@ -36,16 +36,16 @@ double wasserstein_distance(const SpectralMeasure& a, const SpectralMeasure& b) 
   Index k = 0;
   double f = 0.0;  // F and G at and to the right of x
   double g = 0.0;
-  double distance = 0.0;
+  double half = 0.0;  // of the distance: between nodes of both signs it may be beyond any double
   double x = std::min(a.nodes[0], b.nodes[0]);
   while (i < a.nodes.size() || k < b.nodes.size()) {
     const double to = std::min(next(a, i), next(b, k));
-    distance += std::abs(f - g) * (to - x);
+    half += std::abs(f - g) * (0.5 * to - 0.5 * x);
     x = to;
     for (; next(a, i) == x; ++i) f += a.weights[i];
     for (; next(b, k) == x; ++k) g += b.weights[k];
   }
-  return distance;
+  return 2.0 * half;
 }
 
 // With s = P + Q and d = (P - Q) / s a term of JS is s / 4 times

@@ -36,9 +36,8 @@ struct Eigensystem {
 /// @cost   4/3 n^3 operations for T, at most as many for its eigenvectors, 2 n^3 for those of H;
 ///         three n x n matrices. Concurrent calls are safe. OpenBLAS is held at one thread,
 ///         process-wide, during the call.
-/// @source J. J. M. Cuppen (1981), Numer. Math. 36, 177-195; M. Gu & S. C. Eisenstat (1995), SIAM
-/// J.
-///         Matrix Anal. Appl. 16, 172-191, the divide and conquer of dstedc.
+/// @source J. J. M. Cuppen (1981), Numer. Math. 36, 177-195; M. Gu & S. C. Eisenstat (1995),
+///         SIAM J. Matrix Anal. Appl. 16, 172-191, the divide and conquer of dstedc.
 Eigensystem dense_eigensystem(const Eigen::Ref<const Eigen::MatrixXd>& hessian,
                               const EigensystemOptions& options = {},
                               const ProgressCallback& progress = {});

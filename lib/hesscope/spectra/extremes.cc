@@ -89,6 +89,7 @@ Extremes dense_extremes(const Eigen::Ref<const MatrixXd>& hessian, const Extreme
   Extremes result;
   set_status(all.status, options, result);
   if (all.status != Status::kOk) return result;
+  const detail::SingleThreadedBlas one_thread;  // two would add up in another order
   const MatrixXd products =
       detail::symmetric_times(detail::scaled_copy(hessian, all.exponent), all.scaled.vectors);
   assign_ends(
@@ -360,7 +361,11 @@ Extremes extreme_eigenpairs(const Eigen::Ref<const MatrixXd>& hessian,
   const MatrixOperator h(hessian);
   const Index n = h.rows();
   require_options(options, n);
-  detail::survey_symmetric("extreme_eigenpairs", hessian);
+  if (!detail::survey_symmetric("extreme_eigenpairs", hessian).is_finite) {
+    Extremes none;
+    set_status(Status::kNonFinite, options, none);
+    return none;
+  }
   if (is_dense(n, options)) return dense_extremes(hessian, options);
   Extremes result = extreme_eigenpairs(h, options, detail::part_of(progress, 0.0, 0.5));
   const double norm = norm_bound(hessian, result);

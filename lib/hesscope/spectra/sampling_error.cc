@@ -9,8 +9,10 @@
 
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
+#include <hesscope/core/executor.h>
 #include <hesscope/core/internal/norms.h>
 #include <hesscope/linalg/internal/lapack.h>
+#include <hesscope/linalg/internal/triangles.h>
 #include <hesscope/spectra/counts.h>
 #include <hesscope/spectra/internal/figure_row.h>
 #include <hesscope/spectra/internal/first_order_figures.h>
@@ -73,12 +75,15 @@ class Remainder {
     factor_ = left > kLeast * num_samples ? (num_samples - size) / left : kNaN;
   }
 
-  // Puts H_(-b) in the place of H_b, with M = H + N_b / (N - N_b) (H - H_b).
+  // Puts H_(-b) in the place of H_b, with M = H + N_b / (N - N_b) (H - H_b). What is asymmetric in
+  // these by rounding may be as large as M: below the diagonal counts, as everywhere.
   void replace(MatrixXd& h, const Eigen::Ref<const MatrixXd>& of_all) const {
     h = of_all + weight_ * (of_all - h);
-    if (factor_ == 1) return;
-    h *= factor_;
-    h.diagonal().array() += (1 - factor_) * decay_;
+    if (factor_ != 1) {
+      h *= factor_;
+      h.diagonal().array() += (1 - factor_) * decay_;
+    }
+    detail::fill_triangles(Executor(1), detail::Triangle::kLower, 1.0, h);
   }
 
   // v^T (H_(-b) - H) v of unit vectors v, from v^T H v and v^T H_b v.
@@ -226,10 +231,6 @@ void require_sign_of_median(const FigureRow& of_h, FigureRow& row) {
   }
 }
 
-double norm_of(const Spectrum& spectrum) {
-  return std::max(std::abs(spectrum.smallest.value), std::abs(spectrum.largest.value));
-}
-
 // Those of `h`, a difference of matrices of which an eigenvalue within `band` is zero.
 FigureRow figures_without(const Eigen::Ref<const MatrixXd>& h,
                           double band,
@@ -311,7 +312,7 @@ SamplingErrorEstimates sampling_errors(const Objective& objective,
       forms.push_back(figures.forms(detail::symmetric_times(h, figures.vectors()), h.diagonal()));
     }
     const Remainder others(objective, blocks, b);
-    const double band = others.band(theta.size(), norm_of(spectrum), detail::norm(h));
+    const double band = others.band(theta.size(), spectrum.norm(), detail::norm(h));
     others.replace(h, hessian);
     rows.push_back(figures_without(h, band, value, part(begin + 0.5, begin + 1.0)));
   }
@@ -355,7 +356,7 @@ BlockSamplingErrors sampling_errors_of_blocks(std::span<const MatrixXd> blocks,
     const auto part = static_cast<double>(b + 1);
     const Remainder others(units, b);
     MatrixXd h = blocks[b];
-    const double band = others.band(mean.rows(), norm_of(spectrum), detail::norm(h));
+    const double band = others.band(mean.rows(), spectrum.norm(), detail::norm(h));
     others.replace(h, mean);
     rows.push_back(figures_without(
         h, band, value, detail::part_of(progress, part / num_parts, (part + 1.0) / num_parts)));

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include <hesscope/core/constants.h>
 #include <hesscope/linalg/internal/lapack.h>
@@ -12,6 +11,7 @@
 #include <hesscope/spectra/internal/spectrum_of_values.h>
 #include <hesscope/spectra/internal/tridiagonal_form.h>
 #include <hesscope/spectra/spectrum.h>
+#include <hesscope/statistics/internal/centered.h>
 
 namespace hesscope {
 namespace {
@@ -86,12 +86,16 @@ Spectrum dense_spectrum(const Eigen::Ref<const Eigen::MatrixXd>& hessian,
   return spectrum;
 }
 
+double Spectrum::norm() const {
+  // Not std::max alone, which takes its first argument where the second is NaN.
+  const double below = std::abs(smallest.value);
+  const double above = std::abs(largest.value);
+  return std::isnan(above) ? kNaN : std::max(below, above);
+}
+
 double lower_median(const Eigen::Ref<const Eigen::VectorXd>& values) {
   if (values.size() == 0 || !values.allFinite()) return kNaN;
-  std::vector<double> sorted(values.begin(), values.end());
-  const auto middle = sorted.begin() + lower_median_rank(values.size());
-  std::nth_element(sorted.begin(), middle, sorted.end());
-  return *middle;
+  return detail::lower_median_of(values);
 }
 
 }  // namespace hesscope

@@ -66,6 +66,9 @@ struct Spectrum {
   std::int64_t num_zero = -1;      ///< within the rounding band, dead parameters included
   std::int64_t num_positive = -1;  ///< above rounding_band
   std::int64_t num_dead = -1;      ///< rows of H that are identically zero
+
+  /// ||H||_2, the larger magnitude of its ends; NaN unless both are known.
+  double norm() const;
 };
 
 /// All eigenvalues of a symmetric matrix by LAPACK, with eigenvectors for the residuals of the

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/internal/norms.h>
 #include <hesscope/linalg/singular_values.h>
@@ -311,10 +312,8 @@ ZeroModes explain_zero_modes(const Eigen::Ref<const VectorXd>& theta,
   const int exponent = std::max(detail::survey(hessian).exponent(),
                                 steepest > 0.0 ? std::ilogb(steepest) - 900 : -2000);
   ScaledPoint point = scaled_point(theta, gradient, hessian, options, exponent);
-  constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
   point.band = std::ldexp(spectrum.rounding_band, -exponent);
-  point.norm = std::ldexp(
-      std::max(std::abs(spectrum.smallest.value), std::abs(spectrum.largest.value)), -exponent);
+  point.norm = std::ldexp(spectrum.norm(), -exponent);
   point.gradient_error = std::max(std::ldexp(options.gradient_error, -exponent),
                                   kEpsilon * detail::norm(point.gradient));
 

@@ -146,8 +146,8 @@ struct ZeroModes {
 ///
 /// Zeros that remain unexplained are of the data (fewer samples than parameters, a relu unit that
 /// fires on every sample and so is linear), of a degenerate point (rows that are zero for this
-/// theta alone among them), or of maps that are not affine
-/// and that no flat_directions are known of.
+/// theta alone among them), or of maps that are not affine and of which no flat_directions are
+/// known.
 ///
 /// @param theta, gradient  of n entries.
 /// @param hessian  n x n, n >= 1, symmetric; both triangles are read.

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <limits>
 
 #include <hesscope/core/constants.h>
 #include <hesscope/statistics/internal/centered.h>
@@ -14,7 +13,7 @@ namespace {
 using Eigen::Index;
 using Eigen::VectorXd;
 
-constexpr double kRounding = 16 * std::numeric_limits<double>::epsilon();
+constexpr double kRounding = 16 * kEpsilon;
 
 // log(a / b) for a >= b > 0, to its last digits where they are close.
 double log_ratio(double a, double b) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
 #include <random>
 #include <utility>
 #include <vector>
 
 #include <hesscope/analyzers/internal/explained_zeros.h>
+#include <hesscope/core/constants.h>
 #include <hesscope/core/internal/norms.h>
 #include <hesscope/core/internal/random_numbers.h>
 #include <hesscope/objective/flat_directions.h>
@@ -22,8 +22,6 @@ const GraphObjective* searched(const Objective& objective) {
   const auto* graph = dynamic_cast<const GraphObjective*>(&objective);
   return graph != nullptr && graph->model().searches_invariances ? graph : nullptr;
 }
-
-constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 
 bool has_zero_row(const Eigen::MatrixXd& hessian) {
   return (hessian.cwiseAbs().colwise().maxCoeff().array() == 0).any();
@@ -172,7 +170,7 @@ UnexplainedHessian unexplained_hessian(PointAnalysis& point, double gradient_err
   if (found.status != Status::kOk) return found;
   found.basis = std::move(modes.basis);
   found.basis.conservativeResize(h->rows(), modes.num_explained);
-  found.norm = std::max(std::abs(spectrum.smallest.value), std::abs(spectrum.largest.value));
+  found.norm = spectrum.norm();
   if (found.norm == 0) found.norm = 1;
   found.matrix = found.project_both(*h);
   constexpr double kApart = 1 + 0x1p-10;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
 
 #include <hesscope/analyzers/internal/unexplained_inverse.h>
+#include <hesscope/core/constants.h>
 #include <hesscope/core/internal/norms.h>
 #include <hesscope/spectra/counts.h>
 
@@ -31,7 +31,6 @@ UnexplainedInverse::UnexplainedInverse(PointAnalysis& point,
       system_(dense_eigensystem(hessian.matrix, {}, part_of(progress, 0, 0.7))),
       status_(system_.status) {
   if (status_ != Status::kOk) return;
-  constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
   const Objective& objective = point.objective();
   const VectorXd& theta = point.theta();
   const VectorXd& lambda = system_.eigenvalues;

@@ -3,8 +3,8 @@
 // The way to kernels compiled once for each instruction set (cmake/HesscopeKernels.cmake). Each set
 // has a function of the same name that returns the set's table of kernels:
 //
-//   HESSCOPE_DECLARE_KERNELS(detail::SweepKernels, sweep_kernels)          // in the kernels'
-//   header const detail::SweepKernels& k = HESSCOPE_KERNELS(sweep_kernels, set);  // who uses them
+//   HESSCOPE_DECLARE_KERNELS(detail::SweepKernels, sweep_kernels)          // in their header
+//   const detail::SweepKernels& k = HESSCOPE_KERNELS(sweep_kernels, set);  // who uses them
 #pragma once
 
 #include <hesscope/simd/instruction_set.h>

@@ -45,7 +45,9 @@ inline double sum_of(Lane x) {
 /// x in all lanes, kept in a register: left alone, GCC reads it from memory again for each product
 /// that it is in, and the ports that load are what then bounds a product of small matrices.
 [[gnu::always_inline]] inline Lane held(Lane x) {
+#ifdef __x86_64__
   asm("" : "+v"(x));
+#endif
   return x;
 }
 

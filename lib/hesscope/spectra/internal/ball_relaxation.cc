@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
 #include <utility>
 
@@ -19,8 +18,6 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-
-constexpr double kUnitRoundoff = std::numeric_limits<double>::epsilon();
 
 bool is_interval(const Ball& ball) { return ball.size() == 1; }
 
@@ -117,7 +114,7 @@ void clip(const Ball& ball, double shift, MatrixXd& part, const MatrixXd* before
   if (before != nullptr && !(shift > 0) && squares.allFinite()) {
     // Less than this of the largest, an eigenvalue of what is computed may be rounding.
     const double least =
-        16 * static_cast<double>(ball.rows) * kUnitRoundoff * squares.diagonal().maxCoeff();
+        16 * static_cast<double>(ball.rows) * kEpsilon * squares.diagonal().maxCoeff();
     const std::optional<Eigensystem> found = eigensystem(squares);
     if (found && found->values[0] <= least) {
       const MatrixXd whole = whole_polar_factor(as_matrix(ball, part), as_matrix(ball, *before));
@@ -146,7 +143,7 @@ double multiplier(const VectorXd& lambda, const VectorXd& gamma) {
   // |x| <= |gamma| / (mu - largest) = 1 there. Bisection with Newton's steps on 1 / |x|, which is
   // nearly linear in mu.
   double mu = above;
-  for (int i = 0; i < 200 && above - below > 2 * kUnitRoundoff * above; ++i) {
+  for (int i = 0; i < 200 && above - below > 2 * kEpsilon * above; ++i) {
     const double norm = norm_at(mu);
     (norm > 1 ? below : above) = mu;
     double slope = 0;  // of |x|^2, halved and negated
@@ -343,10 +340,10 @@ BallRelaxation::Bound BallRelaxation::upper_bound(const MatrixXd& v) const {
   // Entries of the difference are rounded, too: by less than the band of what they are made of.
   const double band = 2 * largest.band;
   bound.upper = (trace + std::max(0.0, largest.value + band) * num_rows_) *
-                (1 + static_cast<double>(h_->rows() + 10) * kUnitRoundoff);
+                (1 + static_cast<double>(h_->rows() + 10) * kEpsilon);
   if (std::isnan(largest.value)) bound.upper = kNaN;
   bound.rounding =
-      2 * band * num_rows_ + static_cast<double>(h_->rows() + 10) * kUnitRoundoff * bound.upper;
+      2 * band * num_rows_ + static_cast<double>(h_->rows() + 10) * kEpsilon * bound.upper;
   return bound;
 }
 

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <limits>
 #include <vector>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/linalg/internal/blas_call.h>
 #include <hesscope/spectra/internal/band_reduction.h>
 
@@ -155,7 +155,7 @@ std::optional<Eigen::VectorXd> eigenvector(const BandReduction& reduction, doubl
       LAPACK_COL_MAJOR, rows, rows, width, width, factors.data(), leading, pivots.data());
   // A pivot lost to rounding is as good as one of the size of rounding.
   const double largest = reduction.band.cwiseAbs().maxCoeff();
-  const double smallest = std::numeric_limits<double>::epsilon() * (largest > 0.0 ? largest : 1.0);
+  const double smallest = kEpsilon * (largest > 0.0 ? largest : 1.0);
   for (Eigen::Index j = 0; j < n; ++j) {
     double& pivot = factors(2 * b, j);
     if (std::abs(pivot) < smallest) pivot = std::copysign(smallest, pivot);

@@ -15,8 +15,8 @@ namespace hesscope::detail {
 /// nothing where the count is another one.
 /// @param  direction  1 for the largest eigenvalues, -1 for the smallest.
 /// @param  values     the outermost first.
-/// @param  d          at least the distance of the values from as many eigenvalues, and at least
-///                    the counting band.
+/// @param  d          at least the sum of the distance of the values from as many eigenvalues and
+///                    of the counting band.
 std::optional<double> counted_bound(const Eigen::Ref<const Eigen::MatrixXd>& hessian,
                                     double direction,
                                     const Eigen::VectorXd& values,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -11,6 +10,7 @@
 #include <Spectra/MatOp/internal/ArnoldiOp.h>
 #include <Spectra/SymEigsSolver.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/spectra/internal/lanczos.h>
 
 namespace hesscope::detail {
@@ -168,7 +168,6 @@ void restart(const Shifted& b, const LanczosOptions& options, LanczosResult& res
   const std::int64_t columns_left = options.max_columns - result.num_steps;
   const Index max_restarts = columns_left / space;  // none costs more than `space` products
   if (max_restarts < 1) return;
-  constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
   // Relative to eigenvalues of B, which are near 1.
   const double tolerance = std::max(options.tolerance / options.shift, 4.0 * kEpsilon);
   const Spectra::SortRule rule = options.ends == Ends::kBoth      ? Spectra::SortRule::BothEnds

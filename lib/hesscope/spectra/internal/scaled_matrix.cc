@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/linalg/internal/lapack.h>
 #include <hesscope/spectra/internal/scaled_matrix.h>
@@ -92,7 +93,7 @@ Eigen::VectorXd scaled_back(const Eigen::VectorXd& values, int exponent) {
 }
 
 double rounding_band(Eigen::Index n, double norm) {
-  return static_cast<double>(n + 10) * std::numeric_limits<double>::epsilon() * norm;
+  return static_cast<double>(n + 10) * kEpsilon * norm;
 }
 
 void require_symmetric_shape(const char* function,

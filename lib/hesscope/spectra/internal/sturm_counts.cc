@@ -6,6 +6,7 @@
 #include <limits>
 #include <vector>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/spectra/internal/sturm_counts.h>
 
 namespace hesscope::detail {
@@ -13,7 +14,7 @@ namespace {
 
 using Eigen::Index;
 
-constexpr double kRelativeWidth = std::numeric_limits<double>::epsilon();
+constexpr double kRelativeWidth = kEpsilon;
 
 // Where bisection halves an interval, if any double is in between.
 bool is_divisible(const SturmCounts::Interval& interval, double width, double& middle) {
