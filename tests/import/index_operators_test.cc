@@ -130,6 +130,9 @@ TEST(OneHot, RefusesADepthThatIsNone) {
   OperatorFixture counting("OneHot");
   counting.integers({1}, {0}).integers({}, {0}, {1}).numbers({2}, {0, 1});
   expect_refused(counting, "depends on the number of samples");
+  OperatorFixture values_of_samples("OneHot");
+  values_of_samples.integers({1}, {0}).integers({}, {3}).data({2});
+  expect_refused(values_of_samples, "needs 2 values, got (N, 2)");
 }
 
 TEST(Tile, RepeatsAxes) {
@@ -155,6 +158,9 @@ TEST(Tile, FollowsTheBatch) {
   OperatorFixture twice("Tile");
   twice.data({2}).integers({2}, {0, 1}, {1, 0});
   expect_refused(twice, "cannot repeat axis 0 of (N, 2)");
+  OperatorFixture none("Tile");
+  none.data({}).integers({1}, {0});
+  expect_refused(none, "cannot repeat axis 0 of (N)");
   OperatorFixture endless("Tile");
   endless.integers({4}, {1, 2, 3, 4}).integers({1}, {std::int64_t{1} << 62});
   expect_refused(endless, "beyond 64 bits");

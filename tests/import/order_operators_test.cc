@@ -38,6 +38,20 @@ TEST(TopK, OrdersKnownNumbers) {
   EXPECT_EQ(least.results()[1].integers->base, (WholeNumbers{1, 2, 3}));
 }
 
+// Neighbours that are one double.
+TEST(OrderOperators, TellIntegersOf64BitsApart) {
+  constexpr std::int64_t kLarge = std::int64_t{1} << 53;
+  OperatorFixture largest("ArgMax");
+  largest.integers({3}, {kLarge, kLarge + 1, kLarge});
+  EXPECT_EQ(largest.result().integers->base, (WholeNumbers{1}));
+  OperatorFixture least("ArgMin");
+  least.integers({2}, {-kLarge, -kLarge - 1});
+  EXPECT_EQ(least.result().integers->base, (WholeNumbers{1}));
+  OperatorFixture top("TopK");
+  top.integers({3}, {kLarge, kLarge + 2, kLarge + 1}).integers({1}, {3});
+  EXPECT_EQ(top.results()[0].integers->base, (WholeNumbers{kLarge + 2, kLarge + 1, kLarge}));
+}
+
 // The k largest or smallest of each line of 4 and where they are from, equal ones in their order.
 template <typename T>
 std::vector<std::vector<int>> places_in_order(const std::vector<T>& x, bool takes_largest, int k) {

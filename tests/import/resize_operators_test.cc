@@ -3,6 +3,7 @@
 // Resize, Upsample, Pad and blocks: where entries come from, and which become of the batch.
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -159,6 +160,18 @@ TEST(Resize, SaysWhatIsWrong) {
   refused([](auto& op) { op.left_out().left_out().data({2}); }, "must be known");
 }
 
+// Few entries, each of more than could ever be looked at.
+TEST(Resize, RefusesToShrinkWhatHasNoEnd) {
+  OperatorFixture op("Resize", 18);
+  op.with("coordinate_transformation_mode", "tf_crop_and_resize")
+      .with("mode", "linear")
+      .with("antialias", 1)
+      .data({4})
+      .numbers({4}, {0, 0, 1, 1e12})
+      .numbers({2}, {1, 1e-12});
+  expect_refused(op, "would make 4 entries, each of 1e+12 others");
+}
+
 TEST(Resize, LeavesTheBatchAlone) {
   OperatorFixture scales("Resize", 13);
   scales.data({4}).left_out().numbers({2}, {2, 1});
@@ -228,6 +241,16 @@ TEST(Pad, KeepsShapesKnown) {
   ASSERT_TRUE(y.is_known());
   EXPECT_EQ(y.integers->base, (std::vector<std::int64_t>{5, 0, 3}));
   EXPECT_EQ(y.integers->slope(1), 1);
+}
+
+TEST(Pad, KeepsIntegersOf64Bits) {
+  constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
+  OperatorFixture op("Pad", 13);
+  op.integers({1}, {kLargest - 1}).integers({2}, {1, 0}).integers({}, {kLargest});
+  EXPECT_EQ(op.result().integers->base, (std::vector<std::int64_t>{kLargest, kLargest - 1}));
+  OperatorFixture fraction("Pad", 2);
+  fraction.with("pads", {1, 0}).with("value", 0.5).integers({1}, {3});
+  expect_refused(fraction, "fills known integers with 0.5");
 }
 
 TEST(Pad, SaysWhatIsWrong) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -75,6 +76,34 @@ TEST(KnownIntegers, AreNotMixedWithRealNumbers) {
 }
 
 // As of the shape of a scalar, the last first.
+// What a file can ask for in a few bytes, and what takes long for each pair of axes.
+TEST(ShapeOperators, HaveLimits) {
+  OperatorFixture deep("Unsqueeze", 13);
+  std::vector<std::int64_t> axes(65);
+  std::iota(axes.begin(), axes.end(), 0);
+  deep.data({2}).integers({65}, axes);
+  expect_refused(deep, "names or makes 65 axes; at most 64 are taken");
+  OperatorFixture reshaped("Reshape");
+  reshaped.data({2}).integers({67}, std::vector<std::int64_t>(67, 1));
+  expect_refused(reshaped, "names or makes 67 axes");
+  OperatorFixture known("Reshape");
+  known.integers({1}, {3}).integers({67}, std::vector<std::int64_t>(67, 1));
+  expect_refused(known, "names or makes 67 axes");
+  OperatorFixture parts("SplitToSequence");
+  parts.numbers({300'000}, std::vector<double>(300'000));
+  expect_refused(parts, "makes 300000 parts; at most 200000 are taken");
+  for (const int most : {5, 6}) {  // the whole of six entries, of which no node is recorded
+    OperatorFixture whole("Slice");
+    whole.limited({.max_moves = most}).data({6}).integers({1}, {0}).integers({1}, {6});
+    whole.integers({1}, {1});
+    if (most == 6) {
+      whole.result();
+    } else {
+      expect_refused(whole, "moves, with what is before it, 6 entries from place to place");
+    }
+  }
+}
+
 TEST(Slice, OfAnEmptyListIsEmpty) {
   for (const std::int64_t step : {1, -1, 2, -3}) {
     OperatorFixture op("Slice");

@@ -135,5 +135,19 @@ TEST(OnnxBranches, HaveLimits) {
   expect_refused(text, "more than 4 nodes", OnnxLimits{.max_nodes = 4});
 }
 
+// The name of a condition is held by each node that stands under it.
+TEST(OnnxBranches, HaveTheirConditionsCounted) {
+  std::vector<std::string> nodes;
+  for (int i = 0; i < 100; ++i) nodes.push_back(unnamed("Abs", {"x"}, {"z" + std::to_string(i)}));
+  const std::string none = branch("else_branch", {}, {"x"});
+  const ModelText text{
+      .nodes = {
+          choice(std::string(10'000, 'c'), {"y"}, branch("then_branch", nodes, {"z0"}), none)}};
+  EXPECT_EQ(read(text).nodes.size(), 101);
+  expect_refused(text,
+                 "with its functions inlined, it has more than 100000 bytes",
+                 OnnxLimits{.max_file_bytes = 100'000});
+}
+
 }  // namespace
 }  // namespace hesscope::test::onnx

@@ -71,6 +71,20 @@ TEST(IdleEntries, AreWhatNothingTakes) {
   EXPECT_EQ(idle_of(g, x), all_but_one);
 }
 
+// What this does not compute of constants (a sine) is neither below another number nor equal to it.
+TEST(IdleEntries, AreNotWhatUnknownConstantsDecideOn) {
+  for (const bool is_equal : {false, true}) {
+    Graph g;
+    const Var x = matmul(g.input(0, 2, 2), g.parameter(0, 2, 2));
+    const Var sine = sin(g.constant(MatrixXd::Constant(1, 1, 0.5)));
+    const Var one = g.constant(MatrixXd::Ones(1, 1));
+    const Var is_below = is_equal ? equal(sine, sine) : less(sine, one);
+    const Var chosen = select(is_below, x, g.constant(MatrixXd::Zero(2, 2)));
+    g.set_output(sum(square(chosen)) + sum(hadamard(is_below, x)));
+    for (const Var a : {x, chosen}) EXPECT_EQ(idle_of(g, a), MatrixXd::Zero(2, 2));
+  }
+}
+
 TEST(IdleEntries, AreWhatIsCutOff) {
   Graph g;
   const Var x = matmul(g.input(0, 2, 2), g.parameter(0, 2, 2));

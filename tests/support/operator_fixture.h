@@ -44,6 +44,11 @@ class OperatorFixture {
   OperatorFixture(const OperatorFixture&) = delete;
   OperatorFixture& operator=(const OperatorFixture&) = delete;
 
+  OperatorFixture& limited(const onnx::ImportLimits& limits) {
+    recording_.limits = limits;
+    return *this;
+  }
+
   // --- attributes ---
 
   OperatorFixture& with(std::string name, int value) {

@@ -25,12 +25,15 @@ namespace hesscope::onnx {
 /// @throws InputError for text and other types that are not read.
 Value constant_value(const OnnxFile& file, const Tensor& tensor, Graph& graph);
 
-/// Bounds checked before anything is allocated. A graph's work is a few million multiplications a
+/// Bounds checked before what is beyond them is allocated, those of the whole graph after each node
+/// of the file. A graph's work is a few million multiplications a
 /// sample; beyond these it is no small model, and a file may say so in a few bytes.
 struct ImportLimits {
   std::size_t max_nodes = 200'000;               ///< of the graph that is recorded
   std::int64_t max_entries = 10'000'000;         ///< of all its nodes, for one sample
   std::int64_t max_tensor_entries = 10'000'000;  ///< of one tensor, for one sample
+  int max_rank = 64;                             ///< of one tensor
+  std::int64_t max_moves = 1'000'000'000;        ///< entries that are moved from place to place
   std::int64_t max_products = 200'000'000;       ///< multiplications of constant matrices
   std::int64_t max_integers = 1'000'000;         ///< of one tensor of known integers
   std::int64_t max_all_integers = 100'000'000;   ///< of all of them

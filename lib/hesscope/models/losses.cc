@@ -180,7 +180,7 @@ double weight_decay_from(const Settings& settings) {
 
 bool is_plain(const LossOptions& options, const std::string& target, const TensorShapes& data) {
   const bool has_keys = options.label_smoothing != 0 || !options.class_weights.empty() ||
-                        !options.pos_weight.empty() || options.ignore_index;
+                        !options.pos_weight.empty() || options.ignore_index || options.class_axis;
   const bool has_one_class =
       !data.has(target) || detail::trimmed(detail::target_shape(data, target)).empty();
   return !has_keys && (options.kind == LossKind::kMeanSquaredError ||

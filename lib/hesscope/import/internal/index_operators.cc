@@ -65,7 +65,7 @@ Values lower_one_hot(const OperatorCall& call) {
   if (depths.size() != 1 || !(depths.front() >= 1 && depths.front() <= kMaxDepth)) {
     call.refuse("depth must be one number, at least 1 and at most {}", kMaxDepth);
   }
-  if (values.size() != 2) call.refuse("needs 2 values, got {}", text(values.axes));
+  if (values.axes != plain_axes({2})) call.refuse("needs 2 values, got {}", text(values.axes));
   const auto depth = static_cast<std::int64_t>(depths.front());
   const int axis = call.axis(call.integer("axis", -1), indices.rank() + 1);
   Axes axes = indices.axes;
@@ -111,7 +111,9 @@ Values lower_tile(const OperatorCall& call) {
     const std::int64_t times = repeats.integers->base[i];
     const std::int64_t slope = repeats.integers->slope(i);
     Axis& axis = axes[i];
-    if (times < 0 || (slope != 0 && (times != 0 || slope < 0 || axis.has_batch))) {
+    const bool is_of_no_sample = times == 0 && slope == 0 && axis.has_batch;
+    if (times < 0 || is_of_no_sample ||
+        (slope != 0 && (times != 0 || slope < 0 || axis.has_batch))) {
       call.refuse("cannot repeat axis {} of {} so often", i, text(data.axes));
     }
     if (slope != 0) {

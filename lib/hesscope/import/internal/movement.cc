@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include <fmt/ranges.h>
 
+#include <hesscope/core/internal/exact_integers.h>
 #include <hesscope/import/internal/integer_arithmetic.h>
 #include <hesscope/import/internal/movement.h>
 #include <hesscope/import/internal/sample_numbers.h>
@@ -22,6 +24,11 @@ bool is_identity(std::span<const std::int32_t> table, std::int64_t size) {
 Value moved_integers(const OperatorCall& call,
                      std::span<const Value> inputs,
                      const Movement& movement) {
+  constexpr auto kLargest = static_cast<double>(detail::kLargestExactInteger);
+  if (!(std::abs(movement.fill) <= kLargest) || movement.fill != std::trunc(movement.fill)) {
+    call.refuse("fills known integers with {}, which is none", movement.fill);
+  }
+  const auto fill = static_cast<std::int64_t>(movement.fill);
   std::vector<std::int64_t> base;
   std::vector<std::int64_t> slopes;
   for (const Value& input : inputs) {
@@ -32,8 +39,7 @@ Value moved_integers(const OperatorCall& call,
   }
   Integers result;
   for (const std::int32_t from : movement.table) {
-    result.base.push_back(from < 0 ? static_cast<std::int64_t>(movement.fill)
-                                   : base[static_cast<std::size_t>(from)]);
+    result.base.push_back(from < 0 ? fill : base[static_cast<std::size_t>(from)]);
     result.per_sample.push_back(from < 0 ? 0 : slopes[static_cast<std::size_t>(from)]);
   }
   return call.known_result(std::move(result), movement.axes, inputs.front().kind);
@@ -107,6 +113,7 @@ Value moved(const OperatorCall& call, const Value& input, Movement movement) {
 Value with_axes(const OperatorCall& call, const Value& value, Axes axes) {
   Value same = value;
   same.axes = std::move(axes);
+  call.require_rank(same.axes.size());
   if (!same.is_known()) call.checked_size(same.axes);
   return same;
 }
@@ -121,6 +128,7 @@ std::vector<std::int32_t> table_of(
   } else {
     size = 0;
   }
+  call.count_moves(size);
   std::vector<std::int64_t> position(axes.size());
   std::vector<std::int32_t> table(static_cast<std::size_t>(size));
   for (std::int32_t& entry : table) {
@@ -292,6 +300,7 @@ std::vector<Value> parts_along(const OperatorCall& call,
                                int axis,
                                std::span<const std::int64_t> lengths) {
   call.require_no_batch(value, axis, "splits");
+  call.require_parts(lengths.size());
   // Taken away one by one: a sum of what the file says might be beyond 64 bits.
   std::int64_t left = value.axes[static_cast<std::size_t>(axis)].size;
   for (const std::int64_t part : lengths) left = part >= 0 && part <= left ? left - part : -1;

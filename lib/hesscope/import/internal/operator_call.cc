@@ -168,6 +168,7 @@ int OperatorCall::axis(std::int64_t axis, int rank) const {
 }
 
 std::vector<int> OperatorCall::axes(const std::vector<std::int64_t>& list, int rank) const {
+  require_rank(list.size());
   std::vector<int> found;
   for (const std::int64_t entry : list) {
     found.push_back(axis(entry, rank));
@@ -204,7 +205,26 @@ void OperatorCall::count_step() const {
          recording_->limits.max_steps);
 }
 
+void OperatorCall::require_rank(std::size_t rank) const {
+  const auto most = static_cast<std::size_t>(recording_->limits.max_rank);
+  if (rank > most) refuse("names or makes {} axes; at most {} are taken", rank, most);
+}
+
+void OperatorCall::require_parts(std::size_t num_parts) const {
+  const std::size_t most = recording_->limits.max_nodes;
+  if (num_parts > most) refuse("makes {} parts; at most {} are taken", num_parts, most);
+}
+
+void OperatorCall::count_moves(std::int64_t num_entries) const {
+  recording_->num_moves += num_entries;
+  if (recording_->num_moves <= recording_->limits.max_moves) return;
+  refuse("moves, with what is before it, {} entries from place to place; at most {} are moved",
+         recording_->num_moves,
+         recording_->limits.max_moves);
+}
+
 std::int64_t OperatorCall::checked_size(const Axes& axes) const {
+  require_rank(axes.size());
   std::int64_t size = 1;
   for (const Axis& axis : axes) {
     if (axis.size < 1) refuse("would make a tensor {} without entries", onnx::text(axes));
@@ -244,6 +264,7 @@ Value OperatorCall::result(Var var, Axes axes, ElementKind kind) const {
 }
 
 Value OperatorCall::known_result(Integers integers, Axes axes, ElementKind kind) const {
+  require_rank(axes.size());
   if (static_cast<std::int64_t>(integers.base.size()) > recording_->limits.max_integers) {
     refuse("would make {} integers of shapes and indices; at most {} are taken",
            integers.base.size(),

@@ -37,6 +37,7 @@ struct Recording {
   std::size_t num_counted = 0;       ///< nodes whose products are
   std::int64_t num_products = 0;     ///< multiplications of matrices that depend on constants alone
   std::int64_t num_integers = 0;     ///< of all known results
+  std::int64_t num_moves = 0;        ///< entries of all tables by which tensors are moved
   std::size_t num_in_sequences = 0;  ///< tensors in all sequences made
   std::size_t num_steps = 0;         ///< nodes of the file run, and rounds of loops
   RunBody run_body = {};
@@ -153,6 +154,16 @@ class OperatorCall {
 
   /// Refuses more entries than are taken, before they are allocated; also sizes below 1.
   std::int64_t checked_size(const Axes& axes) const;
+
+  /// Refuses more axes than are taken: what is done for each pair of them would take long.
+  void require_rank(std::size_t rank) const;
+
+  /// Refuses more parts of a tensor than a graph may have nodes.
+  void require_parts(std::size_t num_parts) const;
+
+  /// Refuses more moves of entries than are made: of what stays where it is the graph records
+  /// nothing, and a loop can ask for any number of moves in a few bytes.
+  void count_moves(std::int64_t num_entries) const;
 
   /// A tensor on the graph, computed now if it depends on constants alone. Refuses products of
   /// constants that would take long: a file can ask for them in a few bytes.

@@ -3,7 +3,9 @@
 // Operators that order entries, or say where the largest are.
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <numeric>
 #include <span>
 #include <vector>
@@ -18,6 +20,19 @@ namespace {
 // Whether its numbers are known while importing.
 bool is_at_hand(const OperatorCall& call, const Value& value) {
   return value.is_known() || !call.graph().constant_value(*value.var).empty();
+}
+
+// Whether one entry of numbers at hand is below another. Integers stay integers: two of 64 bits may
+// be one double.
+std::function<bool(std::size_t, std::size_t)> less_of(const OperatorCall& call, const Value& data) {
+  if (data.is_known()) {
+    return [entries = call.known_of_one(0)](std::size_t a, std::size_t b) {
+      return entries[a] < entries[b];
+    };
+  }
+  return [entries = call.known_reals_of_one(0)](std::size_t a, std::size_t b) {
+    return entries[a] < entries[b];
+  };
 }
 
 Value known_column(const OperatorCall& call, std::vector<std::int64_t> entries, Axes axes) {
@@ -51,11 +66,11 @@ std::vector<std::vector<std::int64_t>> ordered_places(const Axes& axes,
 Values top_of_known(
     const OperatorCall& call, const Value& data, int axis, std::int64_t count, bool takes_largest) {
   call.require_no_batch(data, axis, "it compares entries along");
-  const std::vector<double> numbers = call.known_reals_of_one(0);
+  const auto is_less = less_of(call, data);
   const auto along = static_cast<std::size_t>(axis);
   const std::int64_t size = data.axes[along].size;
   const auto lines = ordered_places(data.axes, axis, count, [&](std::size_t a, std::size_t b) {
-    return takes_largest ? numbers[a] > numbers[b] : numbers[a] < numbers[b];
+    return takes_largest ? is_less(b, a) : is_less(a, b);
   });
   Axes axes = data.axes;
   axes[along].size = count;
@@ -170,11 +185,11 @@ Values lower_arg_extreme(const OperatorCall& call) {
     if (!kIsLargest) compared.var = -*compared.var;
     return {computed_place(call, std::move(compared), axis, takes_last, std::move(axes))};
   }
-  const std::vector<double> numbers = call.known_reals_of_one(0);
+  const auto is_less = less_of(call, data);
   call.require_no_batch(data, axis, "it compares entries along");
   const auto lines = ordered_places(data.axes, axis, 1, [&](std::size_t a, std::size_t b) {
-    if (numbers[a] == numbers[b]) return takes_last && a > b;
-    return kIsLargest ? numbers[a] > numbers[b] : numbers[a] < numbers[b];
+    if (is_less(a, b) || is_less(b, a)) return kIsLargest ? is_less(b, a) : is_less(a, b);
+    return takes_last && a > b;
   });
   std::vector<std::int64_t> places;
   for (const auto& line : lines) places.push_back(line.front());

@@ -114,7 +114,9 @@ Values lower_pad(const OperatorCall& call) {
   }
   const Value& fill = call.input(2);
   if (fill.size() != 1) call.refuse("pads with {}, no single number", text(fill.axes));
-  if (const auto number = call.single_number(fill)) {
+  // Of known integers as it is: not each of 64 bits is a double.
+  const bool are_integers = x.is_known() && fill.is_known();
+  if (const auto number = call.single_number(fill); number && !are_integers) {
     return {moved(call, x, {.axes = axes, .table = table_with(-1), .fill = *number})};
   }
   if (batch_axis(fill.axes) >= 0 && batch_axis(x.axes) < 0) {

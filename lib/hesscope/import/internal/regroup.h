@@ -18,8 +18,8 @@ Value reshaped(const OperatorCall& call,
                const Integers& shape,
                bool zero_is_zero);
 
-/// Axes of a shape that is made anew: entries are lengths, or N itself. @throws InputError by
-/// call.refuse() for lengths below 1, multiples of N, and N twice.
+/// Axes of a shape that is made anew: entries are lengths, or one of them a multiple of N.
+/// @throws InputError by call.refuse() for lengths below 1, and N twice.
 Axes axes_of(const OperatorCall& call, const Integers& shape);
 
 }  // namespace hesscope::onnx

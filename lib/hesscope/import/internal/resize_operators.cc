@@ -200,12 +200,23 @@ Value surroundings(const OperatorCall& call, const Resizing& resizing, const Axe
   return call.result(call.constant(entries), axes);
 }
 
+// How far an entry looks is in proportion to how much what it looks at is shrunk: a crop of a large
+// region by a small scale has few entries, each of very many.
+void require_few_looks(const OperatorCall& call,
+                       const Resizing& resizing,
+                       const ResizedAxis& axis) {
+  const double shrinkage = resizing.filter.is_antialiased ? std::min(axis.scale, 1.0) : 1.0;
+  if (static_cast<double>(axis.to) / shrinkage <= static_cast<double>(kLargestLength)) return;
+  call.refuse("would make {} entries, each of {:g} others", axis.to, 1 / shrinkage);
+}
+
 Value interpolated(const OperatorCall& call, const Resizing& resizing) {
   Value y = resizing.x;
   for (std::size_t i = 0; i < resizing.axes.size(); ++i) {
     if (resizing.keeps(i)) continue;
     const ResizedAxis& axis = resizing.axes[i];
     call.checked_size({{.size = axis.to}, {.size = axis.from}});
+    require_few_looks(call, resizing, axis);
     y = multiplied_along(call,
                          y,
                          static_cast<int>(i),

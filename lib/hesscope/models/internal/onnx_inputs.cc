@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/core/internal/exact_integers.h>
 #include <hesscope/core/printable.h>
 #include <hesscope/core/suggest.h>
 #include <hesscope/models/internal/onnx_indices.h>
@@ -46,7 +47,7 @@ struct WholeNumbers {
   std::string reason = {};
 };
 
-// Numbers of 64 bits are bounded by what is computed with exactly, wherever they come.
+// Those of 64 bits are bounded by what is computed with exactly.
 WholeNumbers bounds_of(const onnx::ValueInfo& input) {
   const std::string type = onnx::type_name(input.onnx_type);
   const auto of_type = [&](std::int64_t first, std::int64_t last) {
@@ -58,8 +59,10 @@ WholeNumbers bounds_of(const onnx::ValueInfo& input) {
   if (type == "int8") return of_type(INT8_MIN, INT8_MAX);
   if (type == "uint16") return of_type(0, UINT16_MAX);
   if (type == "int16") return of_type(INT16_MIN, INT16_MAX);
-  if (type.starts_with('u')) return of_type(0, INT32_MAX);
-  return {INT32_MIN, INT32_MAX};
+  if (type == "uint32") return of_type(0, UINT32_MAX);
+  if (type == "int32") return of_type(INT32_MIN, INT32_MAX);
+  constexpr std::int64_t kLargest = detail::kLargestExactInteger;
+  return {type.starts_with('u') ? 0 : -kLargest, kLargest, "up to which whole numbers are exact"};
 }
 
 // "no array 'x' (did you mean 'X'?) for WHAT; the file holds X, y".

@@ -64,7 +64,7 @@ bool GraphObjective::Impl::is_exact(const ConstVectorRef& theta,
       sums.curvature_times(Curvature::kHessian, theta, sign_probe(theta.size()), range);
   constexpr double kMostError = 1e-10;  // of the norm: far above any rounding without cancellation
   const double error = hessian_error(h, product);
-  const bool is_exact = !(error > kMostError * detail::norm(h)) || !std::isfinite(error);
+  const bool is_exact = error <= kMostError * detail::norm(h);  // and no NaN
   Team* const others = ranks.team();
   return others == nullptr ? is_exact : others->smallest(is_exact ? 1 : 0) != 0;
 }

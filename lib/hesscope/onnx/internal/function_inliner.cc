@@ -237,6 +237,8 @@ void FunctionInliner::emit(Node node, const std::string& overload) {
                                  node_text(where_, node),
                                  limits_.max_nodes));
   }
+  count(node.name.size());
+  for (const Guard& guard : node.guards) count(sizeof(guard) + guard.condition.size());
   const auto called = functions_.find(Key(node.domain, node.op, overload));
   if (called == functions_.end()) {
     nodes_.push_back(std::move(node));

@@ -95,9 +95,13 @@ class KnownValues {
         return is_zero_at_the_end && of(n.a) == -kInfinity ? 0 : kNaN;
       }
       case Op::kLess:
-        return is_fixed_[at(i)] == 0 ? kNaN : of(n.a) < of(n.b) ? 1 : 0;
-      case Op::kEqual:
-        return is_fixed_[at(i)] == 0 ? kNaN : of(n.a) == of(n.b) ? 1 : 0;
+      case Op::kEqual: {
+        // Of constants a NaN is what this has not computed.
+        const double a = of(n.a);
+        const double b = of(n.b);
+        if (is_fixed_[at(i)] == 0 || std::isnan(a) || std::isnan(b)) return kNaN;
+        return (n.op == Op::kLess ? a < b : a == b) ? 1 : 0;
+      }
       case Op::kSelect: {
         const double choice = choice_of(n, e);
         if (std::isnan(choice)) return kNaN;
