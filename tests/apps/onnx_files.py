@@ -7,7 +7,7 @@ import struct
 
 import numpy as np
 
-TYPES = {"float32": 1, "int32": 6, "int64": 7, "bool": 9, "float64": 11}
+TYPES = {"float32": 1, "int32": 6, "int64": 7, "bool": 9, "float64": 11, "uint32": 12}
 
 
 def varint(number):

@@ -135,6 +135,16 @@ class Merged(program.Case):
         self.refuses(BAD_INPUT, ("analyze", "head.npz", "-p", "problem.toml", "-o", "o.h5"),
                      "array 'mask', sample", "expected a whole number 0 ... 1, as input 'mask' is bool, found 255")
 
+    def test_whole_numbers_are_those_of_their_type(self):
+        self.save("head", self.head)
+        for kind, count in (("uint32", 3_000_000_000), ("int64", -5_000_000_000), ("int64", 2**53)):
+            self.write([node("Cast", ["counts"], ["c"], to=11), node("Mul", ["c", "small"], ["m"]),
+                        node("Mul", ["x", "m"], ["h"])], {"small": np.array(1e-9)},
+                       value_info("counts", ("N", 3), kind))
+            counts = np.full((7, 3), count, dtype=kind)
+            self.save("data", {**self.data, "counts": counts})
+            self.expect_loss("head.npz", self.data["x"] * (counts * 1e-9), {})
+
     def test_what_a_module_has_and_the_checkpoint_lacks_is_warned_of(self):
         self.write([node("Mul", ["x", "0.alpha"], ["h"])], {"0.alpha": np.array(2.0)})
         warned = self.expect_loss("model.onnx", 2 * self.data["x"], {})

@@ -20,6 +20,16 @@ using Extents = std::vector<std::int64_t>;
 using test::kLossSamples;
 using test::LossData;
 
+// What a kind computes in one go is the loss without keys: a key that does not fit must be refused.
+TEST(Losses, ArePlainWithoutKeysAlone) {
+  LossData data;
+  data.is_integer = true;
+  data.target_shape = {kLossSamples};
+  EXPECT_TRUE(is_plain({.kind = LossKind::kCrossEntropy}, "target", shapes_of(data)));
+  const LossOptions keyed = {.kind = LossKind::kCrossEntropy, .class_axis = 7};
+  EXPECT_FALSE(is_plain(keyed, "target", shapes_of(data)));
+}
+
 TEST(Losses, SayWhereClassesMayBeOnOneAxisOrAnother) {
   LossData data;
   data.is_integer = true;

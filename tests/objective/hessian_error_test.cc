@@ -82,6 +82,25 @@ TEST(HessianError, IsTold) {
   EXPECT_NEAR(hessian_error(h, product), 1e-3, 1e-3 * 1e-3);
 }
 
+// sum (c_i sqrt(w_i x_i)) with c = (1, 0) at w_2 = 0: 0 times an infinite slope is no number, and by
+// structure none either.
+TEST(HessianError, AHessianIsNoNumberWhereItsProductsAreNone) {
+  ModelBuilder b("root");
+  const Var w = b.parameter("w", {2});
+  const Var x = b.array("x", {2});
+  const Eigen::MatrixXd weights = Eigen::Vector2d(1, 0);
+  const Model model = b.finish(sum(hadamard(b.constant(weights), sqrt(hadamard(w, x)))));
+  const SampleTable samples = SampleTable::Constant(3, 2, 0.5);
+  const Eigen::VectorXd theta = Eigen::Vector2d(1, 0);
+  for (const bool use_structure : {true, false}) {
+    const GraphObjective objective(model, samples, {.use_structure = use_structure});
+    EXPECT_FALSE(objective.hessian(theta).allFinite()) << use_structure;
+    const Eigen::VectorXd product =
+        objective.hessian_times(theta, Eigen::Vector2d(1, 1), objective.all_samples());
+    EXPECT_FALSE(product.allFinite()) << use_structure;
+  }
+}
+
 // The generic engine takes n / 8 sweeps: only what has lost digits may go there.
 TEST(HessianError, StructureIsKeptWhereNothingCancels) {
   const SampleTable x = test::Numbers(1).table(kDifferenceSamples, 1);
