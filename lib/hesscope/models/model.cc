@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -8,14 +7,11 @@
 #include <hesscope/core/error.h>
 #include <hesscope/core/printable.h>
 #include <hesscope/core/shape.h>
+#include <hesscope/models/internal/target_shapes.h>
 #include <hesscope/models/model.h>
 
 namespace hesscope {
 namespace {
-
-Eigen::Index volume(const std::vector<std::int64_t>& shape) {
-  return std::accumulate(shape.begin(), shape.end(), Eigen::Index{1}, std::multiplies<>());
-}
 
 // A size that no product of extents is known to overflow.
 void require_extents(const std::string& name, const std::vector<std::int64_t>& shape) {
@@ -35,7 +31,7 @@ void require_extents(const std::string& name, const std::vector<std::int64_t>& s
 // Rows and columns of what is recorded as a matrix.
 std::pair<Eigen::Index, Eigen::Index> matrix_of(const std::vector<std::int64_t>& shape) {
   if (shape.size() < 2) return {shape.empty() ? 1 : shape[0], 1};
-  return {volume(shape) / shape.back(), shape.back()};
+  return {detail::volume_of(shape) / shape.back(), shape.back()};
 }
 
 // Names are what a checkpoint or a data file is searched for.
@@ -54,7 +50,7 @@ void require_new(const std::string& name, const std::vector<Named>& known) {
 
 }  // namespace
 
-Eigen::Index DataArray::num_values() const { return volume(shape); }
+Eigen::Index DataArray::num_values() const { return detail::volume_of(shape); }
 
 Eigen::Index Model::num_parameters() const {
   return parameters.empty() ? 0 : parameters.back().offset + parameters.back().size;
@@ -86,7 +82,7 @@ Eigen::Index ModelBuilder::add_block(const std::string& name,
   require_extents(name, shape);
   require_new(name, model_.parameters);
   const Eigen::Index offset = model_.num_parameters();
-  model_.parameters.push_back({name, shape, offset, volume(shape)});
+  model_.parameters.push_back({name, shape, offset, detail::volume_of(shape)});
   return offset;
 }
 
@@ -129,7 +125,7 @@ Var ModelBuilder::array(const std::string& name,
   });
   if (known != model_.arrays.end()) return graph().input(known->offset, rows, cols);
   const DataArray& added =
-      add_array({.name = name, .shape = shape, .content = content}, volume(shape));
+      add_array({.name = name, .shape = shape, .content = content}, detail::volume_of(shape));
   return graph().input(added.offset, rows, cols);
 }
 
@@ -144,7 +140,7 @@ Var ModelBuilder::one_hot(const std::string& name,
                           const std::vector<std::int64_t>& shape,
                           std::int64_t num_classes) {
   require_extents(name, shape);
-  const Eigen::Index count = volume(shape);
+  const Eigen::Index count = detail::volume_of(shape);
   require_extents(name, {count, num_classes});
   const DataArray& added = add_array(
       {.name = name, .shape = shape, .content = DataArray::Content::kClass}, count * num_classes);
@@ -167,7 +163,7 @@ Var ModelBuilder::integers(const std::string& name,
                                       .minimum = minimum,
                                       .maximum = maximum,
                                       .reason = reason},
-                                     volume(shape));
+                                     detail::volume_of(shape));
   const auto [rows, cols] = matrix_of(shape);
   return graph().input(added.offset, rows, cols);
 }

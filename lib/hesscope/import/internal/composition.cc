@@ -47,6 +47,24 @@ Var root_of_squares(Var sums) {
   return hadamard(sqrt(sums + is_zero), number(1) - is_zero);
 }
 
+Var min_rows(Var a) { return -max_rows(-a); }
+
+Var product_rows(Var a) {
+  while (a.cols() > 1) {
+    const Eigen::Index half = a.cols() / 2;
+    const Var front = slice(a, 0, 0, a.rows(), half);
+    const Var back = slice(a, 0, half, a.rows(), half);
+    const Var both = hadamard(front, back);
+    if (a.cols() % 2 == 0) {
+      a = both;
+      continue;
+    }
+    const Var last = slice(a, 0, a.cols() - 1, a.rows(), 1);
+    a = embed(both, 0, 0, a.rows(), half + 1) + embed(last, 0, half, a.rows(), half + 1);
+  }
+  return a;
+}
+
 Var norm_rows(const OperatorCall& call, Var a, double p) {
   if (!(p >= 1)) call.refuse("p = {} is no order of a norm", p);
   if (p == 1) return sum_rows(abs(a));

@@ -32,6 +32,10 @@ Var over(Var a, double number);
 /// The mean of each row, a column.
 Var mean_rows(Var a);
 
+/// The least of each row, and the product of each row, by halves: a column.
+Var min_rows(Var a);
+Var product_rows(Var a);
+
 /// (sum_j |a_ij|^p)^(1/p) of each row i, a column. For even p the slope at a row of zeros is
 /// infinite. Refuses p < 1.
 Var norm_rows(const OperatorCall& call, Var a, double p);

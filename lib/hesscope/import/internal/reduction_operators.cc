@@ -70,27 +70,6 @@ Var sum_of_squares(Var a) { return sum_rows(square(a)); }
 
 Var log_of_sum(Var a) { return log(sum_rows(a)); }
 
-Var min_rows(Var a) { return -max_rows(-a); }
-
-// Halves by halves.
-Var product_of(Var a) {
-  while (a.cols() > 1) {
-    const Eigen::Index half = a.cols() / 2;
-    const Var pairs = hadamard(slice(a, 0, 0, a.rows(), half), slice(a, 0, half, a.rows(), half));
-    if (a.cols() % 2 == 0) {
-      a = pairs;
-      continue;
-    }
-    // The odd one joins the last pair.
-    const Var odd = slice(a, 0, a.cols() - 1, a.rows(), 1);
-    const Var last = hadamard(slice(pairs, 0, half - 1, a.rows(), 1), odd);
-    a = half == 1 ? last
-                  : embed(slice(pairs, 0, 0, a.rows(), half - 1), 0, 0, a.rows(), half) +
-                        embed(last, 0, half - 1, a.rows(), half);
-  }
-  return a;
-}
-
 // Of known integers, as sizes are: joined one by one.
 Value of_known(const OperatorCall& call,
                const Value& x,
@@ -123,7 +102,7 @@ constexpr std::optional<IntegerFunction> integer_function(OfRows of_rows) {
   const bool is_sum =
       of_rows == sum_rows || of_rows == sum_of_magnitudes || of_rows == sum_of_squares;
   if (is_sum) return IntegerFunction::kAdd;
-  if (of_rows == product_of) return IntegerFunction::kMultiply;
+  if (of_rows == product_rows) return IntegerFunction::kMultiply;
   if (of_rows == max_rows) return IntegerFunction::kMaximum;
   if (of_rows == min_rows) return IntegerFunction::kMinimum;
   return std::nullopt;
@@ -248,7 +227,7 @@ std::span<const Operator> reduction_operators() {
       {"ReduceMax", of_same_kind<lower_reduce<max_rows>>, kSlopeOfFirst},
       {"ReduceMean", of_same_kind<lower_reduce_mean>, kSlopeOfFirst},
       {"ReduceMin", of_same_kind<lower_reduce<min_rows>>, kSlopeOfFirst},
-      {"ReduceProd", of_same_kind<lower_reduce<product_of>>, kSlopeOfFirst},
+      {"ReduceProd", of_same_kind<lower_reduce<product_rows>>, kSlopeOfFirst},
       {"ReduceSum", of_same_kind<lower_reduce_sum>, kSlopeOfFirst},
       {"ReduceSumSquare", of_same_kind<lower_reduce<sum_of_squares>>, kSlopeOfFirst},
       {"Softmax", lower_along<softmax_rows>},

@@ -4,6 +4,7 @@
 #include <functional>
 #include <vector>
 
+#include <hesscope/import/internal/composition.h>
 #include <hesscope/import/internal/indices.h>
 #include <hesscope/import/internal/movement.h>
 #include <hesscope/import/internal/scattered_lines.h>
@@ -12,23 +13,6 @@ namespace hesscope::onnx {
 namespace {
 
 using Eigen::Index;
-
-// The product of each row, by halves.
-Var product_of_rows(Var a) {
-  while (a.cols() > 1) {
-    const Index half = a.cols() / 2;
-    const Var front = slice(a, 0, 0, a.rows(), half);
-    const Var back = slice(a, 0, half, a.rows(), half);
-    const Var both = hadamard(front, back);
-    if (a.cols() % 2 == 0) {
-      a = both;
-      continue;
-    }
-    const Var last = slice(a, 0, a.cols() - 1, a.rows(), 1);
-    a = embed(both, 0, 0, a.rows(), half + 1) + embed(last, 0, half, a.rows(), half + 1);
-  }
-  return a;
-}
 
 // A row for each entry n of each line l, and in it a column for each update of the line.
 class ScatteredLines {
@@ -131,9 +115,9 @@ class ScatteredLines {
 
 Var joined_rows(const OperatorCall& call, Var rows, const std::string& reduction) {
   if (reduction == "add") return sum_rows(rows);
-  if (reduction == "mul") return product_of_rows(rows);
+  if (reduction == "mul") return product_rows(rows);
   if (reduction == "max") return max_rows(rows);
-  if (reduction == "min") return -max_rows(-rows);
+  if (reduction == "min") return min_rows(rows);
   call.refuse("reduction '{}' is not one of none, add, mul, max and min", reduction);
 }
 
