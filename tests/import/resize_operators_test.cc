@@ -244,10 +244,11 @@ TEST(Pad, KeepsShapesKnown) {
 }
 
 TEST(Pad, KeepsIntegersOf64Bits) {
-  constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t kMostOf64Bits = std::numeric_limits<std::int64_t>::max();
   OperatorFixture op("Pad", 13);
-  op.integers({1}, {kLargest - 1}).integers({2}, {1, 0}).integers({}, {kLargest});
-  EXPECT_EQ(op.result().integers->base, (std::vector<std::int64_t>{kLargest, kLargest - 1}));
+  op.integers({1}, {kMostOf64Bits - 1}).integers({2}, {1, 0}).integers({}, {kMostOf64Bits});
+  EXPECT_EQ(op.result().integers->base,
+            (std::vector<std::int64_t>{kMostOf64Bits, kMostOf64Bits - 1}));
   OperatorFixture fraction("Pad", 2);
   fraction.with("pads", {1, 0}).with("value", 0.5).integers({1}, {3});
   expect_refused(fraction, "fills known integers with 0.5");
