@@ -139,7 +139,10 @@ class HostileInputs(Inputs):
         self.assertEqual((self.folder / "out.h5").read_bytes(), (self.folder / "whole.h5").read_bytes())
 
     def test_a_lock_that_is_no_file(self):
-        for make in (fifo, device):
+        def somebodys(path):  # "-o poetry" would lock "poetry.lock"
+            path.write_text("content")
+
+        for make in (fifo, device, somebodys):
             make(self.folder / "out.h5.lock")
             self.refuses_at_once(FAILED, "out.h5.lock", "analyze", checkpoint(0), "--problem", PROBLEM, "-o", "out.h5")
             self.assertTrue(os.path.lexists(self.folder / "out.h5.lock"), "nothing of ours was removed")

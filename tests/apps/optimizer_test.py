@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 import h5py
 import numpy as np
 
+import onnx_files
 import program
 from program import BAD_INPUT, DONE, SOURCE, statuses
 
@@ -329,6 +330,39 @@ class Optimizer(program.Case):
         for key, value in {"momentum": 0.9, "dampening": 0.0, "nesterov": 0.0, **settings}.items():
             arrays[f"optimizer.param_groups.0.{key}"] = np.array(value)
         return self.write_checkpoint(name, arrays)
+
+    def test_tied_tensors_are_numbered_where_their_first_name_stands(self):
+        """By PyTorch; the model may keep the later name."""
+        names = ("a.weight", "b.weight", "c.weight")
+        weights = dict(zip(names, np.random.default_rng(4).normal(size=(3, 3, 3))))
+        weights["c.weight"] = weights["a.weight"]
+        nodes = [onnx_files.node("Gemm", ["x", names[0]], ["h"]), onnx_files.node("Tanh", ["h"], ["t"]),
+                 onnx_files.node("Gemm", ["t", names[1]], ["u"]), onnx_files.node("Gemm", ["u", names[2]], ["y"])]
+        (self.folder / "model.onnx").write_bytes(onnx_files.model(
+            nodes, weights, [onnx_files.value_info("x", ("N", 3), "float64")],
+            [onnx_files.value_info("y", ("N", 3), "float64")]))
+        np.savez(self.folder / "data.npz", x=np.ones((5, 3)), target=np.zeros((5, 3)))
+        moments = {"a.weight": np.full((3, 3), 1.0), "b.weight": np.full((3, 3), 4.0)}
+        state = {"param_groups.0.lr": 0.1, "param_groups.0.betas.0": 0.9, "param_groups.0.betas.1": 0.999,
+                 "param_groups.0.eps": 0.0, "param_groups.0.weight_decay": 0.0, "param_groups.0.amsgrad": 0.0,
+                 "param_groups.0.maximize": 0.0, "param_groups.0.params.0": 0, "param_groups.0.params.1": 1}
+        for k, squares in enumerate(moments.values()):
+            state |= {f"state.{k}.exp_avg": 0 * squares, f"state.{k}.exp_avg_sq": squares, f"state.{k}.step": 10**6}
+        np.savez(self.folder / "step.npz", **{f"model.{name}": weight for name, weight in weights.items()},
+                 **{f"optimizer.{key}": np.array(value) for key, value in state.items()})
+        for kept, tie in (("a.weight", "c.weight = a.weight"), ("c.weight", "a.weight = c.weight")):
+            with self.subTest(tie=tie):
+                (self.folder / "tied.toml").write_text("\n".join((
+                    "[model]", 'kind = "onnx"', 'file = "model.onnx"', 'loss = "mse"', f'tied = ["{tie}"]', "[data]",
+                    'file = "data.npz"', "")))
+                (self.folder / "out.h5").unlink(missing_ok=True)
+                self.analyze("step.npz", "--key", "model", "--only", "stability", "--preconditioner", "adam",
+                             problem="tied.toml")
+                with h5py.File(self.folder / "out.h5") as file:
+                    divisors = file["stability/preconditioner"][0]
+                    starts = dict(zip(map(program.text, file["parameter_name"][()]), file["parameter_offset"][()]))
+                for name, squares in ((kept, moments["a.weight"]), ("b.weight", moments["b.weight"])):
+                    np.testing.assert_allclose(divisors[starts[name]:][:9], np.sqrt(squares).ravel(), rtol=1e-12)
 
     def test_figures_tell_stored_from_recomputed_moments(self):
         paths = [FOLDER / f"{name}.pt" for name in ("adam-start", "adam", "radam")]

@@ -51,6 +51,21 @@ TEST(ParameterOrder, IsTheModelsWithAWarningWhereNamesAreSortedOtherwise) {
   EXPECT_THAT(order.warning, HasSubstr("'layers.1', 'layers.10', ... stand in alphabetical order"));
 }
 
+// A module may name its layers so.
+TEST(ParameterOrder, IsOpenWhereNamesAreSortedInAFormatThatKeepsTheirOrder) {
+  const std::vector<ListedParameter> listed = matrices({"fc1", "fc2", "fc10"}, {2, 1, 0});
+  const ParameterOrder open = order_parameters(listed, numbered(3), true);
+  EXPECT_THAT(open.blocks, ElementsAre(2, 1, 0));  // not in alphabetical order
+  const std::vector<ListedParameter> sorted = matrices({"fc1", "fc2", "fc3"}, {2, 1, 0});
+  const ParameterOrder either = order_parameters(sorted, numbered(3), true);
+  EXPECT_TRUE(either.is_open);
+  EXPECT_THAT(either.obstacle, HasSubstr("as the checkpoint lists them or as the model does"));
+  EXPECT_THAT(order_parameters(sorted, numbered(3), false).blocks, ElementsAre(0, 1, 2));
+  const std::vector<ListedParameter> betrayed =
+      matrices({"layers.1", "layers.10", "layers.2"}, {0, 2, 1});
+  EXPECT_THAT(order_parameters(betrayed, numbered(3), true).blocks, ElementsAre(0, 1, 2));
+}
+
 TEST(ParameterOrder, IsTheCheckpointsWhereShapesContradictTheModels) {
   std::vector<ListedParameter> listed = matrices({"a", "b", "c", "d"}, {1, 2, 0, 3});
   listed[2].shape = kColumn;

@@ -270,6 +270,22 @@ TEST_F(UnitFolderTest, RemovesWhatAKilledWriterLeft) {
   EXPECT_TRUE(fs::exists(folder_ / ".other.h5.tmp-1"));
 }
 
+// Names that only begin so are somebody's, and so is all that lies in a folder that is refused.
+TEST_F(UnitFolderTest, RemovesNothingThatNoWriterLeft) {
+  fs::create_directory(folder_ / ".out.h5.tmp-1");  // a writer's is a file
+  test::write_bytes(folder_ / ".out.h5.tmp-1" / "file", "mine");
+  test::write_bytes(folder_ / ".out.h5.tmp-notes", "mine");
+  remove_remnants(output_);
+  EXPECT_TRUE(fs::exists(folder_ / ".out.h5.tmp-1" / "file"));
+  EXPECT_TRUE(fs::exists(folder_ / ".out.h5.tmp-notes"));
+  fs::create_directory(units_);
+  fs::create_directory(units_ / ".cache.tmp-units");
+  test::write_bytes(units_ / ".cache.tmp-units" / "file", "mine");
+  test::write_bytes(units_ / "mine", "mine");
+  EXPECT_THROW(UnitFolder(output_, configuration_, Others::kRefuse), ConfigError);
+  EXPECT_TRUE(fs::exists(units_ / ".cache.tmp-units" / "file"));
+}
+
 TEST_F(UnitFolderTest, AFolderWithAnythingElseInItIsLeftAlone) {
   const auto refuses = [&](const std::string& name) {
     for (const Others others : {Others::kRefuse, Others::kDiscard}) {

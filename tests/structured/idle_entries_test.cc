@@ -76,11 +76,10 @@ TEST(IdleEntries, AreNotWhatUnknownConstantsDecideOn) {
   for (const bool is_equal : {false, true}) {
     Graph g;
     const Var x = matmul(g.input(0, 2, 2), g.parameter(0, 2, 2));
-    const Var sine = sin(g.constant(MatrixXd::Constant(1, 1, 0.5)));
-    const Var one = g.constant(MatrixXd::Ones(1, 1));
-    const Var is_below = is_equal ? equal(sine, sine) : less(sine, one);
-    const Var chosen = select(is_below, x, g.constant(MatrixXd::Zero(2, 2)));
-    g.set_output(sum(square(chosen)) + sum(hadamard(is_below, x)));
+    const Var sine = sin(g.constant(MatrixXd::Constant(2, 2, 0.5)));
+    const Var is_so = is_equal ? equal(sine, sine) : less(sine, g.constant(MatrixXd::Ones(2, 2)));
+    const Var chosen = select(is_so, x, g.constant(MatrixXd::Zero(2, 2)));
+    g.set_output(sum(square(chosen)) + sum(hadamard(is_so, x)));
     for (const Var a : {x, chosen}) EXPECT_EQ(idle_of(g, a), MatrixXd::Zero(2, 2));
   }
 }

@@ -13,6 +13,7 @@
 #include <hesscope/tensors/tensor_file.h>
 
 #include "support/files.h"
+#include "tensors/pickle_bytes.h"
 #include "tensors/reader_fixtures.h"
 
 namespace hesscope::io {
@@ -73,6 +74,25 @@ TEST_F(ShardIndex, OpensAllFilesAsOne) {
   for (const std::string name : {"a", "b", "c"}) EXPECT_THAT(file.read(name), ElementsAre(1, 2));
   EXPECT_THAT(file.other_files(),
               ElementsAre(scratch_ / "model-1.safetensors", scratch_ / "model-2.safetensors"));
+}
+
+// Each file numbers its own from the same number on.
+TEST_F(ShardIndex, KeepsTheTiesOfEachFileApart) {
+  const auto write_tied = [&](const std::string& name, const std::string& a, const std::string& b) {
+    const std::string whole = test::tensor(test::storage("0", 2), {2}, {1}, 0);
+    test::write_torch(scratch_ / name,
+                      test::pickle(test::dict({{a, whole}, {b, whole}})),
+                      test::bytes_of(std::vector<double>{1, 2}));
+  };
+  write_tied("1.pt", "a", "b");
+  write_tied("2.pt", "c", "d");
+  const TensorFile file = open(R"({"weight_map":{"a":"1.pt","b":"1.pt","c":"2.pt","d":"2.pt"}})");
+  const auto tie = [&](const char* name) { return file.find(name)->tie; };
+  EXPECT_NE(tie("a"), std::nullopt);
+  EXPECT_EQ(tie("b"), tie("a"));
+  EXPECT_NE(tie("c"), std::nullopt);
+  EXPECT_NE(tie("c"), tie("a"));
+  EXPECT_EQ(tie("d"), tie("c"));
 }
 
 TEST_F(ShardIndex, HasTheDigestOfAllFiles) {

@@ -121,6 +121,9 @@ BlockUpdate update_of(OptimizerKind kind,
     }
     case OptimizerKind::kSgd:
       p.setOnes();
+      if (!given.beta1 && !stored.momentum) {
+        return {.step = {}, .obstacle = "SGD's momentum is not stored"};
+      }
       return {.step = sgd_step(stored, given)};
     case OptimizerKind::kNone:
     case OptimizerKind::kUnknown:

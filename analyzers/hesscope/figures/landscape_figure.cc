@@ -46,6 +46,12 @@ const Shown& shown(const std::string& quantity) {
 
 std::vector<double> read_axis(const io::ResultReader& result, const char* name) {
   std::vector<double> points = read_numbers(result, io::kLandscapeGroup, name, 1).reals();
+  if (points.empty()) {
+    throw InputError(fmt::format("{}: variable '{}/{}': has no points; compute the result again",
+                                 result.path().string(),
+                                 io::kLandscapeGroup,
+                                 name));
+  }
   const auto bad = first_out_of_order(
       Eigen::Map<const Eigen::VectorXd>(points.data(), static_cast<Eigen::Index>(points.size())));
   if (!bad) return points;

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <hesscope/core/error.h>
 #include <hesscope/figures/internal/figure_data.h>
 #include <hesscope/figures/internal/figures.h>
 #include <hesscope/plot/scale.h>
@@ -36,6 +37,7 @@ plot::Panel histogram_panel(const NoiseRow& noise) {
   panel.y.label = "density";
   panel.legend = plot::Legend::kInside;
   const std::vector<double> edges = noise.list("histogram_edges");
+  if (edges.empty()) throw InputError("the histogram of the noise has no edges; compute it again");
   panel.series.push_back(plot::Bars{.edges = edges, .heights = noise.list("histogram_density")});
   const double mean = noise.number("mean");
   const double deviation = noise.number("standard_deviation");
@@ -67,7 +69,8 @@ plot::Panel qq_panel(const NoiseRow& noise) {
   points.x = noise.list("qq_theoretical");
   points.y = noise.list("qq_sample");
   points.radius = 1.2;
-  panel.series = {points, line};
+  panel.series = {points};
+  if (std::isfinite(line.intercept) && std::isfinite(line.slope)) panel.series.push_back(line);
   const double r = noise.number("qq_correlation");
   if (std::isfinite(r)) panel.note = "r = " + plot::short_number(r);
   return panel;

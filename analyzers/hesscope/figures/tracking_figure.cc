@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <hesscope/core/error.h>
 #include <hesscope/figures/internal/figure_data.h>
 #include <hesscope/figures/internal/figures.h>
 
@@ -29,8 +30,8 @@ class EndOfTracks {
     const Variable eigenvalues = read("eigenvalues");
     num_pairs_ = static_cast<std::size_t>(eigenvalues.shape[1]);
     eigenvalues_ = eigenvalues.reals();
-    tracks_ = read("track").reals();
-    continued_ = read("continued").reals();
+    tracks_ = read_beside(result, "track");
+    continued_ = read_beside(result, "continued");
     unproved_ = read_unproved(result, kTracking, "eigenvalues_" + end, checkpoints_.size());
   }
 
@@ -53,6 +54,19 @@ class EndOfTracks {
   }
 
  private:
+  // A number for each of the eigenvalues.
+  std::vector<double> read_beside(const io::ResultReader& result, const std::string& what) const {
+    const std::string name = what + "_" + end_;
+    const Variable numbers = read_numbers(result, kTracking, name, 2, checkpoints_.size());
+    if (numbers.reals().size() == eigenvalues_.size()) return numbers.reals();
+    throw InputError(
+        fmt::format("{}: variable '{}/{}': has not as many numbers as there are "
+                    "eigenvalues; compute the result again",
+                    result.path().string(),
+                    kTracking,
+                    name));
+  }
+
   double at(const std::vector<double>& numbers, std::size_t checkpoint, std::size_t pair) const {
     return numbers[checkpoint * num_pairs_ + pair];
   }

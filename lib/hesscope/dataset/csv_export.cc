@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <variant>
@@ -30,7 +31,9 @@ std::string quoted(const std::string& text) {
 
 std::string cell(const std::string& text) { return quoted(text); }
 
-std::string cell(double value) { return fmt::format("{}", value); }
+std::string cell(double value) {
+  return std::isnan(value) ? "nan" : fmt::format("{}", value);  // whatever its sign bit
+}
 
 std::string cell(std::int64_t value) {
   return value == kMissingCount ? std::string() : fmt::format("{}", value);

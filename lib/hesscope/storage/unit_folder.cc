@@ -49,6 +49,16 @@ void require_name(const std::string& name) {
   }
 }
 
+// Whether a name is that of a file on its way into its place (AtomicFile), or of a folder on its way
+// out: "PREFIX.tmp-PID", "PREFIX.tmp-units".
+bool is_temporary_name(std::string_view name, std::string_view prefix) {
+  const std::size_t mark = name.rfind(".tmp-");
+  if (mark == std::string_view::npos || !name.starts_with(prefix)) return false;
+  const std::string_view behind = name.substr(mark + 5);
+  return behind == "units" ||
+         (!behind.empty() && behind.find_first_not_of("0123456789-") == std::string_view::npos);
+}
+
 // What cannot be listed is not known to be empty.
 bool has_no_units(const fs::path& folder) {
   std::error_code error;
@@ -67,9 +77,8 @@ std::optional<std::string> foreign_entry(const fs::path& folder) {
        entry.increment(error)) {
     const std::string name = entry->path().filename().string();
     const fs::path extension = entry->path().extension();
-    const bool is_temporary = name.starts_with(".") && name.find(".tmp-") != std::string::npos;
     const bool is_own_name = name == kConfiguration || extension == kUnitsSuffix ||
-                             extension == kJournalSuffix || is_temporary;
+                             extension == kJournalSuffix || is_temporary_name(name, ".");
     std::error_code ignored;
     if (!is_own_name || fs::is_directory(entry->symlink_status(ignored))) return name;
   }
@@ -99,8 +108,11 @@ void remove_temporaries(const fs::path& folder, const std::string& prefix) noexc
        entry.increment(error)) {
     const std::string name = entry->path().filename().string();
     std::error_code ignored;
-    if (name.starts_with(prefix) && name.find(".tmp-") != std::string::npos) {
+    if (!is_temporary_name(name, prefix)) continue;
+    if (name.ends_with("-units")) {
       fs::remove_all(entry->path(), ignored);
+    } else if (entry->symlink_status(ignored).type() == fs::file_type::regular) {
+      fs::remove(entry->path(), ignored);
     }
   }
 }
@@ -158,8 +170,9 @@ void UnitFolder::open(const RunConfiguration& configuration, Others others) {
                                   folder_.string(),
                                   error ? error.message() : "a file is in the way"));
   }
+  const bool is_ours = admit(folder_, configuration, others);
   remove_temporaries(folder_, ".");
-  if (admit(folder_, configuration, others)) return;
+  if (is_ours) return;
   fs::create_directory(folder_, error);
   write_units(folder_ / kConfiguration, run_, {{kConfiguration, text_of(configuration)}});
 }

@@ -108,8 +108,8 @@ class TensorSource {
   ///         that does not match, an integer that double cannot hold (|i| > 2^53).
   virtual std::vector<double> read(std::size_t index) const = 0;
 
-  /// Files that the tensors lie in: the one opened, and those it names, in the order of their
-  /// names.
+  /// Files that the tensors lie in, each once: the one opened, and those it names, in the order of
+  /// their names, each in front of those that it names itself.
   virtual std::span<const std::shared_ptr<const InputFile>> files() const = 0;
 };
 

@@ -21,33 +21,6 @@
 namespace hesscope::detail {
 namespace {
 
-// "NAMES: WHY" of what is missing of an answer. Numbers that are missing for the same reason are
-// said together. `reason`: of what failed.
-std::vector<std::string> flaws_of(const Group& answer, const std::string& reason) {
-  std::vector<std::pair<Status, std::vector<std::string>>> missing;
-  for (const Variable& variable : answer.variables) {
-    if (variable.type == VariableType::kInt8) continue;  // has no status; its numbers have one
-    const Status status = variable.worst_status();
-    // An analyzer that says itself that it did not compute something was not asked to.
-    const bool is_left_out = status == Status::kNotComputed && variable.is_said();
-    if (is_conclusive(status) || is_left_out) continue;
-    const auto same =
-        std::ranges::find(missing, status, &std::pair<Status, std::vector<std::string>>::first);
-    if (same == missing.end()) {
-      missing.push_back({status, {variable.name}});
-    } else {
-      same->second.push_back(variable.name);
-    }
-  }
-  std::vector<std::string> flaws;
-  for (const auto& [status, names] : missing) {
-    std::string flaw = fmt::format("{}: {}", fmt::join(names, ", "), to_string(status));
-    if (status == Status::kFailed && !reason.empty()) flaw += ": " + reason;
-    flaws.push_back(std::move(flaw));
-  }
-  return flaws;
-}
-
 // `of`: what the answer is about. `is_said_already`: by the status of a checkpoint.
 void add_flaws(const std::string& of,
                const std::string& analyzer,
@@ -77,6 +50,31 @@ void add_flaws(const std::string& of,
 }
 
 }  // namespace
+
+std::vector<std::string> flaws_of(const Group& answer, const std::string& reason) {
+  std::vector<std::pair<Status, std::vector<std::string>>> missing;
+  for (const Variable& variable : answer.variables) {
+    if (variable.type == VariableType::kInt8) continue;  // has no status; its numbers have one
+    const Status status = variable.worst_status();
+    // An analyzer that says itself that it did not compute something was not asked to.
+    const bool is_left_out = status == Status::kNotComputed && variable.is_said();
+    if (is_conclusive(status) || is_left_out) continue;
+    const auto same =
+        std::ranges::find(missing, status, &std::pair<Status, std::vector<std::string>>::first);
+    if (same == missing.end()) {
+      missing.push_back({status, {variable.name}});
+    } else {
+      same->second.push_back(variable.name);
+    }
+  }
+  std::vector<std::string> flaws;
+  for (const auto& [status, names] : missing) {
+    std::string flaw = fmt::format("{}: {}", fmt::join(names, ", "), to_string(status));
+    if (status == Status::kFailed && !reason.empty()) flaw += ": " + reason;
+    flaws.push_back(std::move(flaw));
+  }
+  return flaws;
+}
 
 HeadlineNumber headline_number(const std::string& analyzer, const Variable& variable) {
   HeadlineNumber number{analyzer, variable.name, variable.number(), variable.status()};

@@ -16,6 +16,11 @@ namespace hesscope::detail {
 /// The variable of a spectrum within which its eigenvalues are zero.
 inline constexpr const char* kRoundingBand = "rounding_band";
 
+/// "NAMES: WHY" of what is missing of an answer. Numbers that are missing for the same reason are
+/// said together.
+/// @param reason  of what failed.
+std::vector<std::string> flaws_of(const Group& answer, const std::string& reason = {});
+
 /// A variable's first number; NaN if it is not there.
 HeadlineNumber headline_number(const std::string& analyzer, const Variable& variable);
 

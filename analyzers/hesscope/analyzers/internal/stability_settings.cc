@@ -213,8 +213,12 @@ std::vector<std::string> remarks_on_optimizers(std::span<const OptimizerState> o
             reason));
       }
       remarks.add(state.file, reason + "; Adam's second moments are recomputed instead");
-    } else if (!state.obstacle.empty() && state.groups.empty() && !given.learning_rate) {
-      remarks.add(state.file, state.obstacle + "; no setting is read of it");
+    } else if (!state.obstacle.empty() && !given.learning_rate) {
+      remarks.add(state.file,
+                  state.obstacle + (state.groups.empty()
+                                        ? "; no setting is read of it"
+                                        : "; its learning rate and its momentum are taken all the "
+                                          "same"));
     }
     for (const std::string& warning : state.warnings) remarks.add(state.file, warning);
     remark_on_settings(state, given, remarks);

@@ -76,6 +76,8 @@ class ColumnReader {
       return {.text = words(to_string(status)), .kind = Cell::Kind::kMissing};
     if (!std::isfinite(value)) return {.text = "missing", .kind = Cell::Kind::kMissing};
     const std::vector<std::string>& meanings = variable.flag_meanings;
+    const bool is_unset = variable.type == VariableType::kInt8 && !meanings.empty() && value < 0;
+    if (is_unset) return {.text = "missing", .kind = Cell::Kind::kMissing};
     if (variable.type == VariableType::kInt8 && value >= 0 &&
         value < static_cast<double>(meanings.size())) {
       return {.text = words(meanings[static_cast<std::size_t>(value)]), .kind = Cell::Kind::kWords};

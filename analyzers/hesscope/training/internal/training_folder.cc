@@ -3,12 +3,14 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <span>
 #include <system_error>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include <hesscope/analysis/internal/analysis_summary.h>
 #include <hesscope/analysis/internal/result_reading.h>
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
@@ -347,10 +349,35 @@ bool TrainingFolder::train(const std::function<bool(std::int64_t)>& tick) {
   return true;
 }
 
+// What monitors did not find, but for the last look at a run that has diverged, where nothing is.
+void TrainingFolder::warn_of_flaws(const std::vector<std::vector<Group>>& records,
+                                   std::span<const HistoryRow> rows,
+                                   bool has_diverged) {
+  const std::size_t num_looks = rows.size() - (has_diverged ? 1 : 0);
+  for (std::size_t m = 0; m < records.size(); ++m) {
+    std::string first;
+    std::size_t count = 0;
+    for (std::size_t r = 0; r < num_looks; ++r) {
+      const std::vector<std::string> flaws = flaws_of(records[m][r]);
+      if (flaws.empty()) continue;
+      if (count++ == 0) first = fmt::format("{} (step {})", flaws.front(), rows[r].step);
+    }
+    if (count == 0) continue;
+    outcome_.warnings.push_back(fmt::format("{}: monitor {}: {} of {} looks lack numbers: {}",
+                                            outcome_.folder.string(),
+                                            setup_->monitors()[m].name,
+                                            count,
+                                            num_looks,
+                                            first));
+  }
+}
+
 void TrainingFolder::finish(const TrainingRun& run,
                             TrainingJournal& journal,
                             TrainingMonitors& monitors) {
   const std::vector<HistoryRow> rows = journal.rows();
+  const std::vector<std::vector<Group>> records = monitors.records(rows);
+  warn_of_flaws(records, rows, run.has_diverged());
   write_history(history_path(),
                 existing_,
                 {.experiment = setup_->experiment(),
@@ -364,7 +391,7 @@ void TrainingFolder::finish(const TrainingRun& run,
                  .has_accuracy = setup_->objective().has_accuracy(),
                  .monitors = setup_->monitors(),
                  .monitored = monitors.objective(),
-                 .records = monitors.records(rows),
+                 .records = records,
                  .checkpoints = checkpoints_.digests()});
   const std::vector<std::string>& remarks = units_->folder().remarks();
   outcome_.warnings.insert(outcome_.warnings.end(), remarks.begin(), remarks.end());

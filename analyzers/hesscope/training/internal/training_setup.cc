@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include <hesscope/analysis/internal/checkpoint_inputs.h>
+#include <hesscope/analysis/internal/chosen_analyzers.h>
 #include <hesscope/analyzers/analyzer_registry.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/executor.h>
@@ -207,10 +208,24 @@ TrainingSetup::TrainingSetup(ExperimentFile experiment,
     model = std::move(evaluated);
   }
   objective_ = std::make_unique<GraphObjective>(std::move(model), std::move(samples), options);
-  // A monitor that is of another model is refused now, not with the history at the end.
-  at_place(experiment_.monitors_location, [&] {
-    for (const Monitor& monitor : monitors_) monitor.analyzer->dimensions(*objective_);
-  });
+  if (!monitors_.empty()) at_place(experiment_.monitors_location, [&] { check_monitors(); });
+}
+
+// What a monitor cannot do with this model, or with the samples that it sees, is refused now and not
+// in the middle of a run.
+void TrainingSetup::check_monitors() const {
+  need_full_proof(monitors_, SpectrumMethod::kAuto);
+  require_matrix(monitors_, SpectrumMethod::kAuto, objective_->num_parameters());
+  const auto seen = monitored(training_set(experiment_.seeds.front()));
+  for (const Monitor& monitor : monitors_) {
+    monitor.analyzer->dimensions(*seen);
+    const std::string option = monitor.analyzer->needs_fresh_samples();
+    if (option.empty()) continue;
+    throw ConfigError(fmt::format(
+        "{} draws new samples, and a monitor looks at those that are trained on; analyze the "
+        "checkpoints of the run instead",
+        option));
+  }
 }
 
 // Which tensors of a file are parameters, and its buffers, the checkpoint says that training starts

@@ -88,6 +88,9 @@ class TrainingSetup {
   // 0 where every batch is drawn anew.
   std::int64_t num_training_samples() const;
 
+  /// @throws ConfigError.
+  void check_monitors() const;
+
   Model make_model(const ModelSources& sources) const;
 
   /// For data of these shapes. @throws ConfigError with the place in the experiment file,

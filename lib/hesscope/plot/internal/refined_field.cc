@@ -13,6 +13,8 @@ namespace hesscope::plot {
 namespace {
 
 constexpr double kMostParts = 16;
+// Of an axis: more than a screen has, also where one cell of many is wide.
+constexpr double kMostPlaces = 2000;
 
 std::size_t parts_of(const std::vector<double>& places, double largest) {
   double widest = 0;
@@ -20,7 +22,8 @@ std::size_t parts_of(const std::vector<double>& places, double largest) {
     widest = std::max(widest, std::abs(places[i + 1] - places[i]));
   }
   const double parts = std::ceil(widest / largest);
-  return parts > 1 ? static_cast<std::size_t>(std::min(parts, kMostParts)) : 1;
+  const double most = std::min(kMostParts, kMostPlaces / static_cast<double>(places.size()));
+  return parts > 1 && most > 1 ? static_cast<std::size_t>(std::min(parts, most)) : 1;
 }
 
 std::vector<double> divided(const std::vector<double>& places, std::size_t parts) {

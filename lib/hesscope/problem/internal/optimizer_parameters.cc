@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/shape.h>
+#include <hesscope/problem/internal/layer_order.h>
 #include <hesscope/problem/internal/optimizer_parameters.h>
 #include <hesscope/problem/internal/parameter_names.h>
 #include <hesscope/problem/internal/parameter_order.h>
@@ -24,6 +25,14 @@ using NamedPlaces = std::vector<std::pair<std::string, Place>>;
 void require_same_number(std::size_t theirs, std::size_t ours) {
   if (theirs < ours) throw FewerParameters{{text_of_other_number(theirs, ours)}, ours - theirs};
   if (theirs > ours) throw UnusableState{text_of_other_number(theirs, ours)};
+}
+
+// Whether the checkpoint's tensor is the parameter, under this name or another that is tied to it.
+bool is_name_of(const io::TensorInfo& tensor, const CheckpointParameter& own, const Model& model) {
+  return &tensor == own.tensor || (tensor.tie && tensor.tie == own.tensor->tie) ||
+         std::ranges::any_of(model.ties, [&](const ModelTie& tie) {
+           return tie.name == tensor.name && tie.to == own.block->name;
+         });
 }
 
 class ParameterAssignment {
@@ -82,7 +91,10 @@ class ParameterAssignment {
     if (named.empty()) throw UnusableState{"its groups list no parameters"};
     std::vector<NamedParameter> ours;
     for (const CheckpointParameter& each : checkpoint_parameters(model_, checkpoint_)) {
-      ours.push_back({each.block->name, checkpoint_.stored_name(each.tensor->name), each.index});
+      for (const io::TensorInfo& tensor : checkpoint_.tensors()) {
+        if (!is_name_of(tensor, each, model_)) continue;
+        ours.push_back({tensor.name, checkpoint_.stored_name(tensor.name), each.index});
+      }
     }
     std::vector<std::string> theirs;
     for (const auto& [name, place] : named) theirs.push_back(name);
@@ -141,7 +153,7 @@ class ParameterAssignment {
       }
     }
     require_same_number(numbered.size(), listed.size());
-    ParameterOrder order = order_parameters(listed, numbered);
+    ParameterOrder order = order_parameters(listed, numbered, keeps_order_of_layers(checkpoint_));
     if (order.is_open) throw UnknownGroups{{order.obstacle}};
     if (!order.obstacle.empty()) throw UnusableState{order.obstacle};
     assigned_.warning = std::move(order.warning);
@@ -179,6 +191,14 @@ std::vector<CheckpointParameter> checkpoint_parameters(const Model& model,
     if (found == model.parameters.end()) continue;
     all.push_back({&*found, static_cast<std::size_t>(found - model.parameters.begin()), &tensor});
   }
+  const auto first_place = [&](const CheckpointParameter& own) {
+    return std::ranges::find_if(checkpoint.tensors(), [&](const io::TensorInfo& tensor) {
+      return is_name_of(tensor, own, model);
+    });
+  };
+  std::ranges::stable_sort(all, {}, [&](const CheckpointParameter& own) {
+    return first_place(own) - checkpoint.tensors().begin();
+  });
   return all;
 }
 

@@ -41,7 +41,8 @@ struct CheckpointParameter {
   std::vector<std::int64_t> shape_of_moments(bool moments_are) const;
 };
 
-/// In the checkpoint's order.
+/// In the checkpoint's order: that of the first name of each, where several are tied, as PyTorch
+/// numbers parameters.
 std::vector<CheckpointParameter> checkpoint_parameters(const Model& model,
                                                        const io::TensorFile& checkpoint);
 

@@ -3,6 +3,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -91,6 +92,36 @@ ParameterOrder taken(const std::vector<ListedParameter>& listed,
   return order;
 }
 
+// Digits of a name read as a number: "layers.2" is before "layers.10".
+bool is_before_by_numbers(std::string_view a, std::string_view b) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const auto digits_of = [&](std::string_view text) {
+    return text.substr(
+        0, static_cast<std::size_t>(std::ranges::find_if_not(text, is_digit) - text.begin()));
+  };
+  while (!a.empty() && !b.empty()) {
+    if (is_digit(a.front()) && is_digit(b.front())) {
+      const std::string_view x = digits_of(a);
+      const std::string_view y = digits_of(b);
+      if (x.size() != y.size()) return x.size() < y.size();
+      if (x != y) return x < y;
+      a.remove_prefix(x.size());
+      b.remove_prefix(y.size());
+      continue;
+    }
+    if (a.front() != b.front()) return a.front() < b.front();
+    a.remove_prefix(1);
+    b.remove_prefix(1);
+  }
+  return a.size() < b.size();
+}
+
+bool are_in_order_of_numbers(const std::vector<ListedParameter>& listed) {
+  return std::ranges::is_sorted(listed, is_before_by_numbers, [](const ListedParameter& each) {
+    return std::string_view(each.name);
+  });
+}
+
 // The first place where the checkpoint's order and the shapes disagree.
 std::string contradiction(const std::vector<ListedParameter>& listed,
                           const std::vector<NumberedParameter>& numbered) {
@@ -112,7 +143,8 @@ std::string text_of_other_number(std::size_t theirs, std::size_t ours) {
 }
 
 ParameterOrder order_parameters(const std::vector<ListedParameter>& listed,
-                                const std::vector<NumberedParameter>& numbered) {
+                                const std::vector<NumberedParameter>& numbered,
+                                bool keeps_order) {
   if (listed.size() != numbered.size()) {
     return {.obstacle = text_of_other_number(numbered.size(), listed.size())};
   }
@@ -128,6 +160,15 @@ ParameterOrder order_parameters(const std::vector<ListedParameter>& listed,
     const Dealing natural(listed, numbered, as_in_model);
     const bool agree =
         natural.is_unique() && dealt.is_unique() && natural.positions() == dealt.positions();
+    if (natural.is_unique() && !agree && keeps_order && are_in_order_of_numbers(listed)) {
+      return {.obstacle = fmt::format(
+                  "the parameters '{}', '{}', ... stand in alphabetical order and otherwise in the "
+                  "model: nothing says whether the optimiser numbers them as the checkpoint lists "
+                  "them or as the model does",
+                  listed[0].name,
+                  listed[1].name),
+              .is_open = true};
+    }
     if (natural.is_unique() && !agree) {
       return taken(listed,
                    natural.positions(),

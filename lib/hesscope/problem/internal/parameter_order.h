@@ -39,10 +39,14 @@ std::string text_of_other_number(std::size_t theirs, std::size_t ours);
 /// agree with that. Where they leave one assignment only, that is it. Otherwise the order of the
 /// checkpoint is taken, unless the names stand there in alphabetical order while the model's own
 /// differs: a state_dict that was sorted before it was saved. Then the model's is taken if it fits,
-/// with a warning; nothing in the file can tell.
-/// @param listed    in the order of the checkpoint.
-/// @param numbered  in the order of the optimiser's groups.
+/// with a warning; nothing in the file can tell. But names may stand in alphabetical order in a
+/// module, too: where the checkpoint's format keeps that order and the names ("fc1", "fc2") do not
+/// betray a sorting ("layers.10" in front of "layers.2"), either order may be meant, and it is open.
+/// @param listed       in the order of the checkpoint.
+/// @param numbered     in the order of the optimiser's groups.
+/// @param keeps_order  whether a checkpoint of this format is as its module was.
 ParameterOrder order_parameters(const std::vector<ListedParameter>& listed,
-                                const std::vector<NumberedParameter>& numbered);
+                                const std::vector<NumberedParameter>& numbered,
+                                bool keeps_order = false);
 
 }  // namespace hesscope::detail

@@ -26,10 +26,11 @@ bool is_still_at(const std::filesystem::path& path, int descriptor) {
          held.st_dev == there.st_dev && held.st_ino == there.st_ino;
 }
 
-bool is_regular(int descriptor) {
+// Nothing is ever written into a lock file: what has content is somebody's.
+bool may_be_ours(int descriptor) {
   struct stat status {};
 
-  return ::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
+  return ::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0;
 }
 
 }  // namespace
@@ -46,9 +47,12 @@ FileLock::FileLock(const std::filesystem::path& output) : path_(output) {
                                     std::generic_category().message(errno),
                                     path_.string()));
     }
-    if (!is_regular(descriptor_.number())) {  // nothing of ours: not even to be removed
-      throw OutputError(
-          fmt::format("{}: the lock file is not a regular file; remove it", path_.string()));
+    if (!may_be_ours(descriptor_.number())) {  // not even to be removed
+      throw OutputError(fmt::format(
+          "{}: stands where the lock file of {} would and is none, as it is not an empty "
+          "regular file; move it, or choose another output",
+          path_.string(),
+          output.string()));
     }
     const int error = ::flock(descriptor_.number(), LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
     if (error == EWOULDBLOCK) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <set>
@@ -194,10 +195,15 @@ class ShardedSource final : public TensorSource {
     const WeightMap map = read_index(*files_.front(), limits);
     for (const auto& [name, byte] : map.files) {
       shards_.push_back(open_shard(*files_.front(), name, byte, limits));
-      files_.push_back(shards_.back().files().front());
+      add_files(shards_.back());
+      std::map<std::size_t, std::size_t> ties;  // numbers of the shard's ties in all of them
       for (const TensorInfo& tensor : shards_.back().tensors()) {
         hold(tensor.name, byte, limits);
         tensors_.push_back(tensor);
+        if (!tensor.tie) continue;
+        const auto [known, is_new] = ties.emplace(*tensor.tie, num_ties_);
+        if (is_new) ++num_ties_;
+        tensors_.back().tie = known->second;
       }
       for (const UnreadableTensor& tensor : shards_.back().unreadable()) {
         hold(tensor.name, byte, limits);
@@ -222,6 +228,15 @@ class ShardedSource final : public TensorSource {
   std::span<const std::shared_ptr<const InputFile>> files() const override { return files_; }
 
  private:
+  // The shard, and what it names itself, which others may name, too.
+  void add_files(const TensorFile& shard) {
+    for (const auto& file : shard.files()) {
+      const bool is_known = std::ranges::any_of(
+          files_, [&](const auto& other) { return other->path() == file->path(); });
+      if (!is_known) files_.push_back(file);
+    }
+  }
+
   /// The last file opened holds a tensor of this name, readable or not.
   /// @param byte  of the index, near which the file is named.
   void hold(const std::string& tensor, std::uint64_t byte, const ReadLimits& limits) {
@@ -270,6 +285,7 @@ class ShardedSource final : public TensorSource {
   std::string index_;  // the file opened
   std::vector<std::shared_ptr<const InputFile>> files_;
   std::vector<TensorFile> shards_;  // in the order of their names
+  std::size_t num_ties_ = 0;        // in all shards
   std::vector<TensorInfo> tensors_;
   std::vector<UnreadableTensor> unreadable_;
   std::map<std::string, std::size_t> holders_;  // of all these, by name: places in shards_
