@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include <Eigen/Core>
@@ -271,6 +274,22 @@ TEST(Derivatives, RefuseWhatBreaksTheirPreconditions) {
                  "hessian_times: x must have at least 1 entry");
   expect_refusal([&] { hessian_times(f, Eigen::Vector2d(1.0, 2.0), Eigen::MatrixXd::Zero(3, 1)); },
                  "hessian_times: V must have as many rows as x has entries, 2, got 3");
+}
+
+// The least of several squared distances, begun at infinity as for any scalar.
+TEST(Derivatives, KnowTheLimitsOfTheirScalars) {
+  const auto nearest = [](const auto& x) {
+    using T = std::decay_t<decltype(x(0) * x(0))>;
+    T least = std::numeric_limits<T>::infinity();
+    for (const double at : {0.8, -3.0}) least = std::min(least, T((x(0) - at) * (x(0) - at)));
+    return T(least + std::numeric_limits<T>::lowest() * 0.0 + std::numeric_limits<T>::epsilon());
+  };
+  for (const Eigen::Index n : {2, 10}) {  // by Jets, and by records
+    const Eigen::VectorXd x = Eigen::VectorXd::Constant(n, 1.0);
+    EXPECT_NEAR(nearest(x), 0.04, 1e-15);
+    EXPECT_NEAR(gradient(nearest, x)(0), 0.4, 1e-14);
+    EXPECT_NEAR(hessian(nearest, x)(0, 0), 2.0, 1e-14);
+  }
 }
 
 }  // namespace

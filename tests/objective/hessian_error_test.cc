@@ -82,8 +82,8 @@ TEST(HessianError, IsTold) {
   EXPECT_NEAR(hessian_error(h, product), 1e-3, 1e-3 * 1e-3);
 }
 
-// sum (c_i sqrt(w_i x_i)) with c = (1, 0) at w_2 = 0: 0 times an infinite slope is no number, and by
-// structure none either.
+// sum (c_i sqrt(w_i x_i)) with c = (1, 0) at w_2 = 0: 0 times an infinite slope is no number, and
+// by structure none either.
 TEST(HessianError, AHessianIsNoNumberWhereItsProductsAreNone) {
   ModelBuilder b("root");
   const Var w = b.parameter("w", {2});

@@ -71,6 +71,9 @@
 //   fmod, remainder       a jump        as std   those of the branch that std takes
 //   any                   outside its domain     NaN      NaN
 //
+// sqrt, cbrt and pow take what is 0 with gradient and Hessian for a constant, and are 0, 0, 0
+// there: also of x^4, though sqrt(x^4) has the second derivative 2.
+//
 // A primitive with an infinite or undefined partial contributes nothing in directions in which its
 // argument does not move: a zero entry of A (or P) counts as independence, not as 0 * inf = NaN. So
 // sqrt of a constant 0 is a constant, grad sqrt(x) at (x, y) = 0 is (inf, 0), and a derivative does

@@ -1,11 +1,40 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What Eigen wants to know of its scalars, of Jets; include <hesscope/autodiff/jet.h>, which
-// includes this, so that no matrix of Jets is made without it.
+// What Eigen and the standard library want to know of their scalars, of Jets; include
+// <hesscope/autodiff/jet.h>, which includes this, so that no matrix of Jets is made without it.
 #pragma once
+
+#include <limits>
 
 #include <hesscope/autodiff/jet.h>
 #include <hesscope/core/eigen.h>
+
+/// Those of double: std::numeric_limits<T>::infinity() is what it says for every scalar. Of the
+/// template that is not specialised it would be 0, without a word.
+template <int Order, int N, int M>
+class std::numeric_limits<hesscope::Jet<Order, N, M>> : public std::numeric_limits<double> {
+  using Jet = hesscope::Jet<Order, N, M>;
+  using OfDouble = std::numeric_limits<double>;
+
+ public:
+  static Jet min() noexcept { return OfDouble::min(); }
+
+  static Jet max() noexcept { return OfDouble::max(); }
+
+  static Jet lowest() noexcept { return OfDouble::lowest(); }
+
+  static Jet epsilon() noexcept { return OfDouble::epsilon(); }
+
+  static Jet round_error() noexcept { return OfDouble::round_error(); }
+
+  static Jet infinity() noexcept { return OfDouble::infinity(); }
+
+  static Jet quiet_NaN() noexcept { return OfDouble::quiet_NaN(); }
+
+  static Jet signaling_NaN() noexcept { return OfDouble::signaling_NaN(); }
+
+  static Jet denorm_min() noexcept { return OfDouble::denorm_min(); }
+};
 
 /// Jets as scalars of Eigen matrices, alone and mixed with double.
 template <int Order, int N, int M>

@@ -24,10 +24,10 @@ namespace hesscope {
 class TrainingRun {
  public:
   struct Options {
-    double learning_rate = 0;             ///< eta >= 0
-    std::optional<double> clip_norm;      ///< clip_norm() of the gradient, over what is trained
-    std::optional<double> clip_fraction;  ///< clip_coordinates() of it, after clip_norm
-    std::vector<bool> trained;            ///< for every block; empty = all
+    double learning_rate = 0;              ///< eta >= 0
+    std::optional<double> clip_norm = {};  ///< clip_norm() of the gradient, over what is trained
+    std::optional<double> clip_fraction = {};  ///< clip_coordinates() of it, after clip_norm
+    std::vector<bool> trained = {};            ///< for every block; empty = all
     /// Batch losses above it in kLossPatience steps in a row count as divergence: clipped steps may
     /// stay finite for ever. In fewer they may be of outliers, whose clipped steps do no harm.
     double loss_limit = kInfinity;

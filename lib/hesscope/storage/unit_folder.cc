@@ -49,8 +49,8 @@ void require_name(const std::string& name) {
   }
 }
 
-// Whether a name is that of a file on its way into its place (AtomicFile), or of a folder on its way
-// out: "PREFIX.tmp-PID", "PREFIX.tmp-units".
+// Whether a name is that of a file on its way into its place (AtomicFile), or of a folder on its
+// way out: "PREFIX.tmp-PID", "PREFIX.tmp-units".
 bool is_temporary_name(std::string_view name, std::string_view prefix) {
   const std::size_t mark = name.rfind(".tmp-");
   if (mark == std::string_view::npos || !name.starts_with(prefix)) return false;

@@ -211,8 +211,8 @@ TrainingSetup::TrainingSetup(ExperimentFile experiment,
   if (!monitors_.empty()) at_place(experiment_.monitors_location, [&] { check_monitors(); });
 }
 
-// What a monitor cannot do with this model, or with the samples that it sees, is refused now and not
-// in the middle of a run.
+// What a monitor cannot do with this model, or with the samples that it sees, is refused now and
+// not in the middle of a run.
 void TrainingSetup::check_monitors() const {
   need_full_proof(monitors_, SpectrumMethod::kAuto);
   require_matrix(monitors_, SpectrumMethod::kAuto, objective_->num_parameters());

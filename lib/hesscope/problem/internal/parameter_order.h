@@ -41,7 +41,7 @@ std::string text_of_other_number(std::size_t theirs, std::size_t ours);
 /// differs: a state_dict that was sorted before it was saved. Then the model's is taken if it fits,
 /// with a warning; nothing in the file can tell. But names may stand in alphabetical order in a
 /// module, too: where the checkpoint's format keeps that order and the names ("fc1", "fc2") do not
-/// betray a sorting ("layers.10" in front of "layers.2"), either order may be meant, and it is open.
+/// betray a sorting ("layers.10" in front of "layers.2"), either order may be meant: it is open.
 /// @param listed       in the order of the checkpoint.
 /// @param numbered     in the order of the optimiser's groups.
 /// @param keeps_order  whether a checkpoint of this format is as its module was.
