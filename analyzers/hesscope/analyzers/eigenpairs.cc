@@ -172,7 +172,6 @@ class EigenpairsAnalyzer final : public Analyzer {
     fix_signs(vectors);
     answer[end.eigenvalues].set(found.values);
     answer[end.residuals].set(found.residuals);
-    if (found.proof == Proof::kConverged) answer[end.eigenvalues].is_proved = false;
     answer[end.eigenvectors].set_rows(vectors.transpose());
     set_determined(vectors.array().square().square().colwise().sum().transpose().matrix(),
                    determined,
@@ -186,6 +185,15 @@ class EigenpairsAnalyzer final : public Analyzer {
     set_determined(weights, determined, answer[end.block_weight]);
     set_overlap(point, end, vectors, determined, answer[end.overlap]);
     set_gradient_fraction(point, vectors, determined, answer[end.gradient_fraction]);
+    if (found.proof != Proof::kConverged) return;
+    for (const VariableId id : {end.eigenvalues,
+                                end.eigenvectors,
+                                end.participation,
+                                end.block_weight,
+                                end.overlap,
+                                end.gradient_fraction}) {
+      answer[id].is_proved = false;
+    }
   }
 
   void set_overlap(PointAnalysis& point,

@@ -258,6 +258,13 @@ class SamplingAnalyzer final : public Analyzer {
     set_errors(answer,
                first_order_,
                first_order_sampling_errors(point.objective(), point.theta(), pairs, options));
+    for (const Place& place : first_order_) {
+      const bool is_largest = place.figure == index_of(SpectralFigure::kLambdaMax);
+      const bool is_smallest = place.figure == index_of(SpectralFigure::kLambdaMin);
+      if (!is_largest && !is_smallest) continue;
+      const EndOfSpectrum& end = is_largest ? ends.largest : ends.smallest;
+      if (end.proof == Proof::kConverged) answer[place.id].is_proved = false;
+    }
   }
 
   SamplingErrorOptions options_;

@@ -86,6 +86,8 @@ class TrackingAnalyzer final : public Analyzer {
         numbers.insert(numbers.end(), row.begin(), row.end());
       }
       result[end.track].set_numbers(std::move(numbers), {Status::kOk});
+      result[end.track].is_proved = std::ranges::all_of(
+          answers, [&](const Group& answer) { return answer[end.eigenvalues].is_proved; });
     }
     return result;
   }
@@ -114,8 +116,10 @@ class TrackingAnalyzer final : public Analyzer {
       return;
     }
     answer[variables.eigenvalues].set(end.values);
-    if (end.proof == Proof::kConverged) answer[variables.eigenvalues].is_proved = false;
     set_clusters(end, answer[variables.cluster]);
+    if (end.proof == Proof::kConverged) {
+      answer[variables.eigenvalues].is_proved = answer[variables.cluster].is_proved = false;
+    }
     if (before == nullptr || before->status != Status::kOk) {
       const Status why = before == nullptr ? point.no_neighbour_status() : before->status;
       for (const VariableId id : of_before) answer[id].set_missing(why);

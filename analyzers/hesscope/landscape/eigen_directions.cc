@@ -115,7 +115,9 @@ Directions make_eigen(const DirectionContext& context, const std::vector<Eigen::
     if (has_next) {
       result.facts[fmt::format("gap_{}", k + 1)].set(gap_beside(extremes, end, place_of(ranks[k])));
     }
-    if (end.proof == Proof::kConverged) result.facts[name].is_proved = false;
+    if (end.proof != Proof::kConverged) continue;
+    result.facts[name].is_proved = false;
+    if (has_next) result.facts[fmt::format("gap_{}", k + 1)].is_proved = false;
   }
   return result;
 }

@@ -183,12 +183,14 @@ Group SmoothnessRun::summarize(Group result,
   std::vector<const std::vector<double>*> gradients;
   std::vector<const std::vector<double>*> diagonals;
   bool has_no_order = false;  // checkpoints that may be of no one path
+  bool is_proved = true;
   for (const Group& answer : answers) {
     const auto* gradient_norm = numbers(answer[sources_.gradient_norm]);
     const auto* spectral_norm = numbers(answer[sources_.spectral_norm]);
     if (gradient_norm != nullptr && spectral_norm != nullptr) {
       x.push_back(gradient_norm->front());
       y.push_back(spectral_norm->front());
+      is_proved = is_proved && answer[sources_.spectral_norm].is_proved;
     }
     const auto* gradient = numbers(answer[sources_.gradient]);
     const auto* diagonal = numbers(answer[sources_.hessian_diagonal]);
@@ -202,7 +204,14 @@ Group SmoothnessRun::summarize(Group result,
     result.set_rest_missing(Status::kUndefinedNoOrder);
     return result;
   }
-  if (x.size() >= kFewestPointsOfLine) set_lines(result, x, y, seed);
+  if (x.size() >= kFewestPointsOfLine) {
+    set_lines(result, x, y, seed);
+    for (const auto& [l0, l1] : lines_) {
+      for (const VariableId id : {l0.value, l0.lower, l0.upper, l1.value, l1.lower, l1.upper}) {
+        result[id].is_proved = is_proved;
+      }
+    }
+  }
   const bool has_diagonals = !gradients.empty() || x.empty();  // else there is no matrix
   if (gradients.size() >= kFewestPointsOfLine) {
     set_coordinates(result, gradients, diagonals);
