@@ -40,10 +40,9 @@ std::optional<int> number_in(const char* variable) {
 std::optional<LaunchedTask> launched_task() {
   for (const Launcher& launcher : kLaunchers) {
     const std::optional<int> size = number_in(launcher.size);
-    const std::optional<int> rank = number_in(launcher.rank);
-    if (!size || !rank) continue;
+    if (!size) continue;
     return LaunchedTask{.size = *size,
-                        .rank = *rank,
+                        .rank = number_in(launcher.rank).value_or(0),
                         .launcher = launcher.name,
                         .size_variable = launcher.size,
                         .rank_variable = launcher.rank};

@@ -17,7 +17,7 @@ struct LaunchedTask {
   std::string rank_variable = {};
 };
 
-/// None where no launcher says a size and a rank.
+/// None where no launcher says a size; without a rank it is the first task.
 std::optional<LaunchedTask> launched_task();
 
 }  // namespace hesscope::cli
