@@ -115,6 +115,13 @@ TEST_F(HostileTorch, MayBeCircular) {
   EXPECT_EQ(both.tensors()[0].name, "1");
 }
 
+// A million entries that the pickle holds once, and twenty objects that all have them.
+TEST_F(HostileTorch, MayShareWhatIsLarge) {
+  std::string objects = "(" + std::string(1'000'000, 'N') + "t" + std::string("q\0", 2) + "0](";
+  for (int i = 0; i < 20; ++i) objects += "cmodule\nKind\n" + std::string("h\0", 2) + "R";
+  refused(objects + "e", {"it holds the same things in too many places (more than 16000000"});
+}
+
 TEST_F(HostileTorch, MayShareWithoutEnd) {
   // Each list holds the one before twice: 2^99 paths.
   const auto laughs = [](const std::string& innermost) {

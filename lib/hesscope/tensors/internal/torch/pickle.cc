@@ -127,15 +127,17 @@ class PickleMachine {
                      to_string(kind),
                      to_string(document_.kind(arguments)));
     }
-    const std::vector<PickleIndex> given = document_.elements(arguments);
-    if (is_call && given.empty() && document_.is_global(callable, "collections", "OrderedDict")) {
-      push_container(PickleKind::kDict);
-    } else if (is_call && given.size() == 1 && is_builtin_set(callable) &&
-               document_.kind(given[0]) == PickleKind::kList) {
-      push_container(PickleKind::kSet, document_.elements(given[0]));
-    } else {
-      push(document_.add_object({callable, arguments, kNoNode, kNoNode}, cursor_.start()));
+    const std::size_t num_given = document_.num_elements(arguments);
+    if (is_call && num_given == 0 && document_.is_global(callable, "collections", "OrderedDict")) {
+      return push_container(PickleKind::kDict);
     }
+    if (is_call && num_given == 1 && is_builtin_set(callable)) {
+      const PickleIndex given = document_.elements(arguments).front();
+      if (document_.kind(given) == PickleKind::kList) {
+        return push_container(PickleKind::kSet, document_.elements(given));
+      }
+    }
+    push(document_.add_object({callable, arguments, kNoNode, kNoNode}, cursor_.start()));
   }
 
   /// The container itself; of an object, what was put into it, which is then of this kind too.

@@ -14,7 +14,7 @@ bool has_children(PickleKind kind) {
          kind == PickleKind::kDict || kind == PickleKind::kObject;
 }
 
-std::vector<PickleChild> PickleChildren::of(PickleIndex node) const {
+std::vector<PickleChild> PickleChildren::of(PickleIndex node) {
   std::vector<PickleChild> all;
   if (document_.kind(node) != PickleKind::kObject) {
     add_elements(node, all);
@@ -28,20 +28,25 @@ std::vector<PickleChild> PickleChildren::of(PickleIndex node) const {
   return all;
 }
 
-void PickleChildren::add_elements(PickleIndex node, std::vector<PickleChild>& all) const {
+std::vector<PickleIndex> PickleChildren::elements(PickleIndex node) {
+  num_read_ += document_.num_elements(node);
+  return document_.elements(node);
+}
+
+void PickleChildren::add_elements(PickleIndex node, std::vector<PickleChild>& all) {
   if (!has_children(document_.kind(node)) || document_.kind(node) == PickleKind::kObject) return;
-  const std::vector<PickleIndex> elements = document_.elements(node);
+  const std::vector<PickleIndex> entries = elements(node);
   const bool is_dict = document_.kind(node) == PickleKind::kDict;
-  for (std::size_t i = 0; i < elements.size(); i += is_dict ? 2 : 1) {
-    all.push_back(is_dict ? PickleChild{elements[i], i / 2, elements[i + 1]}
-                          : PickleChild{kNoNode, i, elements[i]});
+  for (std::size_t i = 0; i < entries.size(); i += is_dict ? 2 : 1) {
+    all.push_back(is_dict ? PickleChild{entries[i], i / 2, entries[i + 1]}
+                          : PickleChild{kNoNode, i, entries[i]});
   }
 }
 
 // Attributes; those of __slots__ are the second of two dicts. Any other state has no names.
-void PickleChildren::add_state(PickleIndex state, std::vector<PickleChild>& all) const {
+void PickleChildren::add_state(PickleIndex state, std::vector<PickleChild>& all) {
   if (document_.kind(state) == PickleKind::kTuple && document_.num_elements(state) == 2) {
-    const std::vector<PickleIndex> parts = document_.elements(state);
+    const std::vector<PickleIndex> parts = elements(state);
     const auto is_attributes = [&](PickleIndex part) {
       return document_.kind(part) == PickleKind::kDict || document_.kind(part) == PickleKind::kNone;
     };
@@ -53,18 +58,18 @@ void PickleChildren::add_state(PickleIndex state, std::vector<PickleChild>& all)
   add_elements(state, all);
 }
 
-PickleIndex PickleChildren::attribute(PickleIndex state, std::string_view name) const {
-  const std::vector<PickleIndex> elements = document_.elements(state);
-  for (std::size_t i = 0; i + 1 < elements.size(); i += 2) {
-    if (document_.kind(elements[i]) == PickleKind::kText && document_.text(elements[i]) == name) {
-      return elements[i + 1];
+PickleIndex PickleChildren::attribute(PickleIndex state, std::string_view name) {
+  const std::vector<PickleIndex> entries = elements(state);
+  for (std::size_t i = 0; i + 1 < entries.size(); i += 2) {
+    if (document_.kind(entries[i]) == PickleKind::kText && document_.text(entries[i]) == name) {
+      return entries[i + 1];
     }
   }
   return kNoNode;
 }
 
 // Of a torch.nn.Module what its state_dict() has.
-bool PickleChildren::add_module(PickleIndex state, std::vector<PickleChild>& all) const {
+bool PickleChildren::add_module(PickleIndex state, std::vector<PickleChild>& all) {
   if (state == kNoNode || document_.kind(state) != PickleKind::kDict) return false;
   std::vector<PickleIndex> parts;
   for (const std::string_view name : {"_parameters", "_buffers", "_modules"}) {
@@ -75,7 +80,7 @@ bool PickleChildren::add_module(PickleIndex state, std::vector<PickleChild>& all
   std::unordered_set<std::string_view> left_out;
   if (const PickleIndex set = attribute(state, "_non_persistent_buffers_set");
       set != kNoNode && document_.kind(set) == PickleKind::kSet) {
-    for (const PickleIndex name : document_.elements(set)) {
+    for (const PickleIndex name : elements(set)) {
       if (document_.kind(name) == PickleKind::kText) left_out.insert(document_.text(name));
     }
   }

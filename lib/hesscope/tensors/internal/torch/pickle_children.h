@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include <hesscope/tensors/internal/torch/pickle.h>
 #include <hesscope/tensors/internal/torch/pickle_nodes.h>
 
 namespace hesscope::io {
@@ -23,28 +24,36 @@ struct PickleChild {
 bool has_children(PickleKind kind);
 
 /// Elements of containers, and attributes of objects. Of a torch.nn.Module it is what its
-/// state_dict() has: parameters, persistent buffers, modules.
+/// state_dict() has: parameters, persistent buffers, modules. A pickle can name in very many places
+/// what it holds once, and each of them has it: those who walk through it count what they read.
 class PickleChildren {
  public:
   /// `document` must outlive this.
   explicit PickleChildren(const PickleDocument& document) : document_(document) {}
 
   /// In the order of the pickle. Empty for what has no children.
-  std::vector<PickleChild> of(PickleIndex node) const;
+  std::vector<PickleChild> of(PickleIndex node);
+
+  /// Whether more elements have been read, those of one container each time, than any file needs:
+  /// four times as many as a pickle may have.
+  bool has_read_too_much() const { return num_read_ > kMostRead; }
 
   /// A key that is text or a number as text, text cut after kMaxNameBytes + 1; a position in a
   /// list; "[3]" for other keys.
   std::string label(const PickleChild& child) const;
 
   static constexpr std::size_t kMaxNameBytes = 4096;
+  static constexpr std::size_t kMostRead = 4 * PickleLimits{}.max_nodes;
 
  private:
-  void add_elements(PickleIndex node, std::vector<PickleChild>& all) const;
-  void add_state(PickleIndex state, std::vector<PickleChild>& all) const;
-  PickleIndex attribute(PickleIndex state, std::string_view name) const;
-  bool add_module(PickleIndex state, std::vector<PickleChild>& all) const;
+  std::vector<PickleIndex> elements(PickleIndex node);
+  void add_elements(PickleIndex node, std::vector<PickleChild>& all);
+  void add_state(PickleIndex state, std::vector<PickleChild>& all);
+  PickleIndex attribute(PickleIndex state, std::string_view name);
+  bool add_module(PickleIndex state, std::vector<PickleChild>& all);
 
   const PickleDocument& document_;
+  std::size_t num_read_ = 0;
 };
 
 }  // namespace hesscope::io

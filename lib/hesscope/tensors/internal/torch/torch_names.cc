@@ -101,6 +101,11 @@ class TensorFinder : private PickleView {
     if (path_.size() >= kMaxDepth) refuse(node, "it nests deeper than {} levels", kMaxDepth);
     is_on_path_[node] = true;
     path_.push_back({.node = node, .children = children_.of(node), .name_bytes = name_.size()});
+    if (children_.has_read_too_much()) {
+      refuse(node,
+             "it holds the same things in too many places (more than {} in all)",
+             PickleChildren::kMostRead);
+    }
     if (was_entered_[node]) num_repeated_steps_ += 1 + path_.back().children.size();
     was_entered_[node] = true;
     if (num_repeated_steps_ > kMaxRepeatedSteps) {
@@ -109,17 +114,22 @@ class TensorFinder : private PickleView {
     refuse_repeated_keys(node);
   }
 
-  // Readers disagree on which of two equal keys counts.
+  // Of a key: one key of megabytes may stand in very many dicts.
+  std::string_view beginning(PickleIndex key) const {
+    return document_.text(key).substr(0, kMaxNameBytes + 1);
+  }
+
+  // Readers disagree on which of two equal keys counts. None longer than a name may be.
   void refuse_repeated_keys(PickleIndex node) const {
     std::unordered_set<std::string_view> texts;
     std::unordered_set<std::int64_t> integers;
     for (const PickleChild& child : path_.back().children) {
       if (child.key == kNoNode) continue;
       const PickleKind kind = document_.kind(child.key);
-      const bool is_new =
-          kind == PickleKind::kText      ? texts.emplace(document_.text(child.key)).second
-          : kind == PickleKind::kInteger ? integers.insert(document_.integer(child.key)).second
-                                         : true;
+      const bool is_new = kind == PickleKind::kText ? texts.emplace(beginning(child.key)).second
+                          : kind == PickleKind::kInteger
+                              ? integers.insert(document_.integer(child.key)).second
+                              : true;
       if (!is_new) refuse(node, "the key '{}' occurs twice", escaped(children_.label(child)));
     }
   }

@@ -29,7 +29,7 @@ class ValueFinder {
   std::vector<FileValue> find() && {
     enter(document_.root());
     while (!path_.empty() && num_steps_ < kMaxSteps && found_.size() < kMaxValues &&
-           num_name_bytes_ < kMaxListedNameBytes) {
+           num_name_bytes_ < kMaxListedNameBytes && !children_.has_read_too_much()) {
       Step& step = path_.back();
       if (step.next == step.children.size()) {
         is_on_path_[step.node] = false;
@@ -110,9 +110,10 @@ std::vector<FileValue> find_values(const PickleDocument& document) {
 
 std::optional<double> find_number(const PickleDocument& document, std::string_view name) {
   constexpr std::size_t kMaxLookedAt = 10'000;
-  const PickleChildren children(document);
+  PickleChildren children(document);
   std::vector<std::pair<PickleIndex, std::string_view>> open = {{document.root(), name}};
-  for (std::size_t i = 0; i < open.size() && i < kMaxLookedAt; ++i) {
+  for (std::size_t i = 0; i < open.size() && i < kMaxLookedAt && !children.has_read_too_much();
+       ++i) {
     const auto [node, rest] = open[i];
     if (!has_children(document.kind(node))) continue;
     for (const PickleChild& child : children.of(node)) {
