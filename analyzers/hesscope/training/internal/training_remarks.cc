@@ -19,8 +19,8 @@ void remark_on_weight_decay(const ExperimentFile& experiment,
     if (decay == 0) continue;
     remarks.push_back(fmt::format(
         "{}: the weight-decay of run '{}' ({}) is its optimiser's and not in the loss that "
-        "monitors look at: added to the gradient, it adds itself to every eigenvalue in training; "
-        "with weight_decay in [model] instead it is in the loss",
+        "monitors look at: what it does to the curvature in training is not in their numbers; with "
+        "weight_decay in [model] instead it is in the loss, and so in every optimiser's gradient",
         experiment.path.string(),
         run.name,
         decay));
