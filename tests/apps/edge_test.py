@@ -297,7 +297,7 @@ class Edge(program.Case):
 
     def test_any_analyzer_is_a_monitor(self):
         listed = json.loads(self.run_program("inspect", "--quantities", "--json").stdout)["groups"]
-        others = ("attention-terms", "alignment")  # of other models
+        others = ("attention-terms", "alignment", "population")  # of other models, and of new samples
         for name in [group["name"] for group in listed if group["question"] and group["name"] not in others]:
             with self.subTest(name):
                 self.train(experiment(["gd"], steps=2, monitors=f'monitors = ["{name}"]'), output=name)
@@ -306,6 +306,18 @@ class Edge(program.Case):
                     self.assertEqual(file["parameter_name"].asstr()[:].tolist(), ["layers.0.weight", "layers.0.bias"])
                     np.testing.assert_array_equal(file["parameter_offset"], [0, INPUTS * OUTPUTS])
                 self.assertEqual(self.run_program("inspect", f"{name}/history.h5").returncode, DONE)
+
+    def test_what_a_monitor_cannot_do_is_refused_before_the_run(self):
+        for monitors, mention in (('["population"]', "population draws new samples, and a monitor looks at those"),
+                                  ('["spectrum"]\n[monitors]\nprove = "full"', "`prove` full goes with `method` distributed"),
+                                  ('["noise"]\n[monitors]\nnoise-sampling = "fresh"', "fresh draws new samples"),
+                                  ('["stability"]\n[monitors]\nbatch-sharpness = "100000"', "cannot be had from")):
+            with self.subTest(monitors):
+                text = experiment(["gd"], steps=2, monitors="monitors = " + monitors.split("\n")[0])
+                text += "\n" + "\n".join(monitors.split("\n")[1:]) + "\n"
+                done = self.train(text, output="refused", expect=USAGE)
+                self.assertIn(mention, done.stderr)
+                self.assertFalse((self.folder / "refused").exists())
 
     def test_a_monitor_does_not_follow_rules_with_a_memory(self):
         self.train(experiment(["gd"], steps=3, monitors='monitors = ["smoothness"]'))
