@@ -160,7 +160,7 @@ TEST(Tile, FollowsTheBatch) {
   expect_refused(twice, "cannot repeat axis 0 of (N, 2)");
   OperatorFixture none("Tile");
   none.data({}).integers({1}, {0});
-  expect_refused(none, "cannot repeat axis 0 of (N)");
+  expect_refused(none, "cannot repeat axis 0 of (N,)");
   OperatorFixture endless("Tile");
   endless.integers({4}, {1, 2, 3, 4}).integers({1}, {std::int64_t{1} << 62});
   expect_refused(endless, "beyond 64 bits");

@@ -84,7 +84,7 @@ TEST(ShapeOperators, HaveLimits) {
   deep.data({2}).integers({65}, axes);
   expect_refused(deep, "names or makes 65 axes; at most 64 are taken");
   OperatorFixture reshaped("Reshape");
-  reshaped.data({2}).integers({67}, std::vector<std::int64_t>(67, 1));
+  reshaped.numbers({1}, {2}).integers({67}, std::vector<std::int64_t>(67, 1));
   expect_refused(reshaped, "names or makes 67 axes");
   OperatorFixture known("Reshape");
   known.integers({1}, {3}).integers({67}, std::vector<std::int64_t>(67, 1));

@@ -58,7 +58,7 @@ std::vector<Invariance> find_invariances(const Objective& objective,
   require_blocks("find_invariances", objective.parameter_blocks(), objective.num_parameters());
   detail::require_max_samples("find_invariances", options.max_samples);
   if (objective.num_parameters() == 0) return {};
-  const std::vector<ParameterBlock> blocks = with_entries(objective.parameter_blocks());
+  const std::span<const ParameterBlock> blocks = objective.parameter_blocks();
   detail::SearchPoints points{.points = {},
                               .num_finding = points_to_find_with(objective, blocks, options),
                               .tolerance = options.tolerance};

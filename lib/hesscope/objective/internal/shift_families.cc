@@ -99,7 +99,7 @@ constexpr std::size_t kMaxShiftTerms = 160;
 ShiftTerms shift_terms(std::span<const ParameterBlock> blocks, Index width) {
   ShiftTerms terms;
   for (const ParameterBlock& block : blocks) {
-    if (block.shape.empty()) continue;
+    if (block.shape.empty() || block.size == 0) continue;
     const Index last = block.shape.back();
     if (last == width || (block.shape.size() == 1 && last % width == 0)) {
       const Index count = block.size / width;
@@ -125,7 +125,8 @@ ShiftTerms shift_terms(std::span<const ParameterBlock> blocks, Index width) {
 std::set<Index> widths_of(std::span<const ParameterBlock> blocks) {
   std::set<Index> widths;
   for (const ParameterBlock& block : blocks) {
-    if (!block.shape.empty() && block.shape.back() > 1) widths.insert(block.shape.back());
+    if (block.size > 0 && !block.shape.empty() && block.shape.back() > 1)
+      widths.insert(block.shape.back());
   }
   return widths;
 }
@@ -239,6 +240,7 @@ std::vector<Invariance> axis_shifts(std::span<const ParameterBlock> blocks,
                                     const SearchPoints& points) {
   std::vector<std::vector<Index>> found;
   for (const ParameterBlock& block : blocks) {
+    if (block.size == 0) continue;
     Index front = 1;
     for (const std::int64_t extent : block.shape) {
       const UnitView view{

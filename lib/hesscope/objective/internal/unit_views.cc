@@ -83,6 +83,7 @@ std::vector<UnitView> unit_views(std::span<const ParameterBlock> blocks,
                                  Index max_wide_parts) {
   std::vector<UnitView> views;
   for (const ParameterBlock& block : blocks) {
+    if (block.size == 0) continue;
     for (const Tensor& tensor : tensors_of(block)) add_views(tensor, units, max_wide_parts, views);
   }
   return views;
@@ -91,6 +92,7 @@ std::vector<UnitView> unit_views(std::span<const ParameterBlock> blocks,
 std::set<Index> unit_counts(std::span<const ParameterBlock> blocks) {
   std::set<Index> counts = {1};
   for (const ParameterBlock& block : blocks) {
+    if (block.size == 0) continue;
     for (const std::int64_t extent : block.shape) {
       for (Index parts = 1; parts <= kMaxParts; ++parts) {
         if (extent % parts == 0 && extent / parts > 1) counts.insert(extent / parts);
