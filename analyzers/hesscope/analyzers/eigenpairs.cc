@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <string>
 #include <utility>
@@ -153,18 +154,17 @@ class EigenpairsAnalyzer final : public Analyzer {
 
   void describe(PointAnalysis& point, const End& end, Group& answer) const {
     const detail::ClusteredEnd found = pairs_of(point, end);
+    const std::array of_pairs = {end.eigenvalues,
+                                 end.eigenvectors,
+                                 end.participation,
+                                 end.block_weight,
+                                 end.overlap,
+                                 end.gradient_fraction};
     answer[end.proof].set_flag(static_cast<std::int8_t>(found.proof));
     answer[end.error_bound].set(found.error_bound, found.status);
     if (found.status != Status::kOk) {
-      for (const VariableId id : {end.eigenvalues,
-                                  end.residuals,
-                                  end.eigenvectors,
-                                  end.participation,
-                                  end.block_weight,
-                                  end.overlap,
-                                  end.gradient_fraction}) {
-        answer[id].set_missing(found.status);
-      }
+      answer[end.residuals].set_missing(found.status);
+      for (const VariableId id : of_pairs) answer[id].set_missing(found.status);
       return;
     }
     const Eigen::Index determined = num_determined(found);
@@ -186,14 +186,7 @@ class EigenpairsAnalyzer final : public Analyzer {
     set_overlap(point, end, vectors, determined, answer[end.overlap]);
     set_gradient_fraction(point, vectors, determined, answer[end.gradient_fraction]);
     if (found.proof != Proof::kConverged) return;
-    for (const VariableId id : {end.eigenvalues,
-                                end.eigenvectors,
-                                end.participation,
-                                end.block_weight,
-                                end.overlap,
-                                end.gradient_fraction}) {
-      answer[id].is_proved = false;
-    }
+    for (const VariableId id : of_pairs) answer[id].is_proved = false;
   }
 
   void set_overlap(PointAnalysis& point,

@@ -26,8 +26,8 @@ namespace hesscope::onnx {
 Value constant_value(const OnnxFile& file, const Tensor& tensor, Graph& graph);
 
 /// Bounds checked before what is beyond them is allocated, those of the whole graph after each node
-/// of the file. A graph's work is a few million multiplications a
-/// sample; beyond these it is no small model, and a file may say so in a few bytes.
+/// of the file. A graph's work is a few million multiplications a sample; beyond these it is no
+/// small model, and a file may say so in a few bytes.
 struct ImportLimits {
   std::size_t max_nodes = 200'000;               ///< of the graph that is recorded
   std::int64_t max_entries = 10'000'000;         ///< of all its nodes, for one sample

@@ -10,7 +10,6 @@
 
 #include <fmt/format.h>
 
-#include <hesscope/analysis/internal/analysis_summary.h>
 #include <hesscope/analysis/internal/result_reading.h>
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
@@ -349,35 +348,11 @@ bool TrainingFolder::train(const std::function<bool(std::int64_t)>& tick) {
   return true;
 }
 
-// What monitors did not find, but for the last look at a run that has diverged, where nothing is.
-void TrainingFolder::warn_of_flaws(const std::vector<std::vector<Group>>& records,
-                                   std::span<const HistoryRow> rows,
-                                   bool has_diverged) {
-  const std::size_t num_looks = rows.size() - (has_diverged ? 1 : 0);
-  for (std::size_t m = 0; m < records.size(); ++m) {
-    std::string first;
-    std::size_t count = 0;
-    for (std::size_t r = 0; r < num_looks; ++r) {
-      const std::vector<std::string> flaws = flaws_of(records[m][r]);
-      if (flaws.empty()) continue;
-      if (count++ == 0) first = fmt::format("{} (step {})", flaws.front(), rows[r].step);
-    }
-    if (count == 0) continue;
-    outcome_.warnings.push_back(fmt::format("{}: monitor {}: {} of {} looks lack numbers: {}",
-                                            outcome_.folder.string(),
-                                            setup_->monitors()[m].name,
-                                            count,
-                                            num_looks,
-                                            first));
-  }
-}
-
 void TrainingFolder::finish(const TrainingRun& run,
                             TrainingJournal& journal,
                             TrainingMonitors& monitors) {
   const std::vector<HistoryRow> rows = journal.rows();
   const std::vector<std::vector<Group>> records = monitors.records(rows);
-  warn_of_flaws(records, rows, run.has_diverged());
   write_history(history_path(),
                 existing_,
                 {.experiment = setup_->experiment(),
@@ -395,6 +370,11 @@ void TrainingFolder::finish(const TrainingRun& run,
                  .checkpoints = checkpoints_.digests()});
   const std::vector<std::string>& remarks = units_->folder().remarks();
   outcome_.warnings.insert(outcome_.warnings.end(), remarks.begin(), remarks.end());
+  const auto num_looks =
+      rows.size() - (run.has_diverged() ? 1 : 0);  // the last finds nothing there
+  for (const std::string& flaw : monitors.flaws(records, std::span(rows).first(num_looks))) {
+    outcome_.warnings.push_back(fmt::format("{}: {}", outcome_.folder.string(), flaw));
+  }
   units_->finish();
   outcome_.num_steps = run.num_steps();
   outcome_.status = run.has_diverged() ? Status::kNonFinite : Status::kOk;

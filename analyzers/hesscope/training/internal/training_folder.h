@@ -79,9 +79,6 @@ class TrainingFolder {
                               const std::function<bool(std::int64_t)>& tick);
   HistoryRow look(const TrainingRun& run, BatchLoss& losses, double seconds) const;
   bool restore(TrainingRun& run, TrainingJournal& journal, TrainingMonitors& monitors);
-  void warn_of_flaws(const std::vector<std::vector<Group>>& records,
-                     std::span<const HistoryRow> rows,
-                     bool has_diverged);
   void finish(const TrainingRun& run, TrainingJournal& journal, TrainingMonitors& monitors);
 
   const TrainingSetup* setup_;

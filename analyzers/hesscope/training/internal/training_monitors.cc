@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <cstddef>
 #include <string>
 
 #include <fmt/format.h>
 
+#include <hesscope/analysis/internal/analysis_summary.h>
 #include <hesscope/analysis/internal/checked_answers.h>
 #include <hesscope/analyzers/point_analysis.h>
 #include <hesscope/training/internal/run_optimizer.h>
@@ -68,6 +70,27 @@ std::vector<std::vector<Group>> TrainingMonitors::records(std::span<const Histor
     }
   }
   return result;
+}
+
+std::vector<std::string> TrainingMonitors::flaws(std::span<const std::vector<Group>> records,
+                                                 std::span<const HistoryRow> rows) const {
+  std::vector<std::string> sentences;
+  for (std::size_t m = 0; m < records.size(); ++m) {
+    std::string first;
+    std::size_t count = 0;
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      const std::vector<std::string> of_row = flaws_of(records[m][r]);
+      if (of_row.empty()) continue;
+      if (count++ == 0) first = fmt::format("{} (step {})", of_row.front(), rows[r].step);
+    }
+    if (count == 0) continue;
+    sentences.push_back(fmt::format("monitor {}: {} of {} looks lack numbers: {}",
+                                    setup_->monitors()[m].name,
+                                    count,
+                                    rows.size(),
+                                    first));
+  }
+  return sentences;
 }
 
 }  // namespace hesscope::detail

@@ -34,6 +34,10 @@ class TrainingMonitors {
   /// By monitor, what it saw at each row.
   std::vector<std::vector<Group>> records(std::span<const HistoryRow> rows);
 
+  /// A sentence for each that did not find all numbers at these rows, the first of records().
+  std::vector<std::string> flaws(std::span<const std::vector<Group>> records,
+                                 std::span<const HistoryRow> rows) const;
+
   /// What they look at; null where there are none.
   const GraphObjective* objective() const { return objective_.get(); }
 

@@ -8,6 +8,7 @@
 #include <functional>
 #include <numeric>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <hesscope/import/internal/indices.h>
@@ -25,14 +26,13 @@ bool is_at_hand(const OperatorCall& call, const Value& value) {
 // Whether one entry of numbers at hand is below another. Integers stay integers: two of 64 bits may
 // be one double.
 std::function<bool(std::size_t, std::size_t)> less_of(const OperatorCall& call, const Value& data) {
-  if (data.is_known()) {
-    return [entries = call.known_of_one(0)](std::size_t a, std::size_t b) {
+  const auto less_among = [](auto entries) {
+    return [entries = std::move(entries)](std::size_t a, std::size_t b) {
       return entries[a] < entries[b];
     };
-  }
-  return [entries = call.known_reals_of_one(0)](std::size_t a, std::size_t b) {
-    return entries[a] < entries[b];
   };
+  if (data.is_known()) return less_among(call.known_of_one(0));
+  return less_among(call.known_reals_of_one(0));
 }
 
 Value known_column(const OperatorCall& call, std::vector<std::int64_t> entries, Axes axes) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <cctype>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -9,36 +8,13 @@
 #include <fmt/format.h>
 
 #include <hesscope/problem/internal/layer_order.h>
+#include <hesscope/problem/internal/name_words.h>
 
 namespace hesscope::detail {
 namespace {
 
 constexpr std::size_t kMaxLayers = 500;
 constexpr std::size_t kMaxSteps = 5'000'000;  // of one search
-
-// The words and numbers of a name: "net0.weight" is net, 0, weight.
-std::vector<std::string_view> words_of(std::string_view name) {
-  const auto kind_of = [](char c) {
-    const auto byte = static_cast<unsigned char>(c);
-    return std::isdigit(byte) != 0 ? 2 : std::isalpha(byte) != 0 ? 1 : 0;
-  };
-  std::vector<std::string_view> all;
-  for (std::size_t i = 0; i < name.size();) {
-    std::size_t end = i + 1;
-    while (end < name.size() && kind_of(name[end]) == kind_of(name[i])) ++end;
-    if (kind_of(name[i]) != 0) all.push_back(name.substr(i, end - i));
-    i = end;
-  }
-  return all;
-}
-
-bool is_number(std::string_view word) { return word.front() >= '0' && word.front() <= '9'; }
-
-bool is_less(std::string_view a, std::string_view b) {
-  a.remove_prefix(std::min(a.find_first_not_of('0'), a.size()));
-  b.remove_prefix(std::min(b.find_first_not_of('0'), b.size()));
-  return a.size() != b.size() ? a.size() < b.size() : a < b;
-}
 
 // A tensor's name in words.
 struct Named {
@@ -63,7 +39,7 @@ bool comes_before(const Named& a, const Named& b) {
     const bool are_numbers = is_number(a.words[k]) && is_number(b.words[k]);
     if (a.words[k] != b.words[k] && !are_numbers) return false;
   }
-  return is_less(a.words[i], b.words[i]);
+  return is_smaller_number(a.words[i], b.words[i]);
 }
 
 bool differ_in_one_word(const Named& a, const Named& b) {

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <hesscope/problem/internal/name_words.h>
 #include <hesscope/problem/internal/parameter_order.h>
 #include <hesscope/tensors/tensor_file.h>
 
@@ -90,30 +91,6 @@ ParameterOrder taken(const std::vector<ListedParameter>& listed,
   ParameterOrder order{.warning = std::move(warning)};
   for (const std::size_t position : positions) order.blocks.push_back(listed[position].block);
   return order;
-}
-
-// Digits of a name read as a number: "layers.2" is before "layers.10".
-bool is_before_by_numbers(std::string_view a, std::string_view b) {
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  const auto digits_of = [&](std::string_view text) {
-    return text.substr(
-        0, static_cast<std::size_t>(std::ranges::find_if_not(text, is_digit) - text.begin()));
-  };
-  while (!a.empty() && !b.empty()) {
-    if (is_digit(a.front()) && is_digit(b.front())) {
-      const std::string_view x = digits_of(a);
-      const std::string_view y = digits_of(b);
-      if (x.size() != y.size()) return x.size() < y.size();
-      if (x != y) return x < y;
-      a.remove_prefix(x.size());
-      b.remove_prefix(y.size());
-      continue;
-    }
-    if (a.front() != b.front()) return a.front() < b.front();
-    a.remove_prefix(1);
-    b.remove_prefix(1);
-  }
-  return a.size() < b.size();
 }
 
 bool are_in_order_of_numbers(const std::vector<ListedParameter>& listed) {
