@@ -1,22 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <bit>
-#include <cstdint>
 
 #include <hesscope/core/error.h>
+#include <hesscope/models/tensor_copies.h>
 #include <hesscope/problem/checkpoint_buffers.h>
 
 namespace hesscope {
-namespace {
-
-// NaN, which statistics of no sample are, equals itself here.
-bool are_same(const std::vector<double>& a, const std::vector<double>& b) {
-  return std::ranges::equal(a, b, {}, std::bit_cast<std::uint64_t, double>, [](double x) {
-    return std::bit_cast<std::uint64_t>(x);
-  });
-}
-
-}  // namespace
 
 std::shared_ptr<const CheckpointBuffers> buffers_of(const Model& model,
                                                     const io::TensorFile& checkpoint) {

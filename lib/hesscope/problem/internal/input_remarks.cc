@@ -8,6 +8,7 @@
 
 #include <hesscope/core/name_list.h>
 #include <hesscope/core/wildcard.h>
+#include <hesscope/models/tensor_copies.h>
 #include <hesscope/problem/internal/input_remarks.h>
 
 namespace hesscope::detail {
@@ -132,12 +133,6 @@ std::string setting_of(std::span<const std::string> names) {
       "[\"{}\"{}]", fmt::join(first, "\", \""), first.size() < names.size() ? ", ..." : "");
 }
 
-// To the last bit, but that numbers that are none are the same.
-bool are_same(const Eigen::Ref<const Eigen::ArrayXd>& a,
-              const Eigen::Ref<const Eigen::ArrayXd>& b) {
-  return (a == b || (a.isNaN() && b.isNaN())).all();
-}
-
 }  // namespace
 
 std::vector<std::string> remarks_on_unmoved_parameters(const Model& model,
@@ -146,7 +141,7 @@ std::vector<std::string> remarks_on_unmoved_parameters(const Model& model,
   for (const ParameterBlock& block : model.parameters) {
     const bool is_same = std::ranges::all_of(points, [&](const Eigen::VectorXd& theta) {
       const auto of_block = [&](const Eigen::VectorXd& x) {
-        return x.segment(block.offset, block.size).array();
+        return std::span(x.data() + block.offset, static_cast<std::size_t>(block.size));
       };
       return are_same(of_block(theta), of_block(points.front()));
     });
