@@ -290,6 +290,28 @@ TEST(JetKink, DirectionsWithoutMotionStayIndependent) {
   EXPECT_EQ(angle.gradient, (std::array<double, 2>{0.0, 0.0}));
 }
 
+// f'' A A' decides where the argument moves at first order; where it moves at second order alone, the
+// functions below tend to -inf, +inf, 0 and -inf.
+TEST(JetKink, SecondDerivativesAtAPoleThatIsReachedAtSecondOrderAreUndefined) {
+  const Jet1 x = variable(0.0);
+  expect_jet(log(x + x * x), -kInfinity, kInfinity, -kInfinity);
+  expect_jet(sqrt(x + x * x), 0.0, kInfinity, -kInfinity);
+  expect_jet(asin(1.0 - x - x * x), std::asin(1.0), -kInfinity, kInfinity);
+  expect_jet(log(x * x), -kInfinity, 0.0, kNaN);
+  expect_jet(cbrt(x * x), 0.0, 0.0, kNaN);
+  expect_jet(pow(x * x, 0.7), 0.0, 0.0, kNaN);
+  using J = Jet<2, 2>;
+  const J u = J::variable(0.0, 0);
+  const J v = J::variable(0.0, 1);
+  const J f = log(u * (1.0 + v));  // log(u) + log(1 + v)
+  EXPECT_EQ(f.gradient, (std::array<double, 2>{kInfinity, 0.0}));
+  EXPECT_EQ(f.second(0, 0), -kInfinity);
+  EXPECT_TRUE(std::isnan(f.second(1, 0)));
+  EXPECT_EQ(f.second(1, 1), 0.0);
+  const J g = pow(u * u, J(0.3) + v);
+  EXPECT_TRUE(std::isnan(g.second(0, 0)));
+}
+
 TEST(Jet, NanSpreadsToAllDerivatives) {
   const Jet1 x = variable(kNaN);
   for (const Jet1& y : {abs(x),

@@ -77,8 +77,10 @@
 // A primitive with an infinite or undefined partial contributes nothing in directions in which its
 // argument does not move: a zero entry of A (or P) counts as independence, not as 0 * inf = NaN. So
 // sqrt of a constant 0 is a constant, grad sqrt(x) at (x, y) = 0 is (inf, 0), and a derivative does
-// not depend on which other derivatives are computed with it. Ring operations are plain floating
-// point: a NaN or an infinity met in them spreads.
+// not depend on which other derivatives are computed with it. Where an argument moves towards a pole
+// at second order alone, as x * x at 0 in log(x * x), the second derivative is NaN: such functions
+// tend to either infinity, or to a number. Ring operations are plain floating point: a NaN or an
+// infinity met in them spreads.
 #pragma once
 
 #include <algorithm>
@@ -303,14 +305,26 @@ class Jet {
 
   explicit Jet(Uninitialised /*tag*/) {}
 
+  // How derivatives and partials make a chain rule: products, and the sum of what first partials
+  // make of second derivatives with what second partials make of first ones.
   struct PlainProduct {
     double operator()(double partial, double derivative) const { return partial * derivative; }
+
+    double sum(double first, double second) const { return first + second; }
   };
 
-  // A direction in which the argument does not move contributes nothing, whatever the partial.
+  // Where a partial is not finite. A direction in which the argument does not move contributes
+  // nothing, whatever the partial. At a pole f'' is infinitely larger than f', so that f'' A A'
+  // is all of the sum where it is infinite; where it is not, A moves on the way to the pole, and
+  // neither term of the sum has a limit of its own.
   struct IndependentProduct {
     double operator()(double partial, double derivative) const {
       return derivative == 0.0 ? 0.0 : partial * derivative;
+    }
+
+    double sum(double first, double second) const {
+      if (std::isinf(second)) return second;
+      return std::isinf(first) ? kNaN : first + second;
     }
   };
 
@@ -345,7 +359,7 @@ class Jet {
     r.value = f;
     map_gradient(r, [&](std::size_t i) { return times(f1, a.gradient[i]); });
     map_pairs(r, [&](std::size_t k, std::size_t i, std::size_t j) {
-      return times(f1, a.hessian[k]) + times(times(f2, a.gradient[j]), a.gradient[i]);
+      return times.sum(times(f1, a.hessian[k]), times(times(f2, a.gradient[j]), a.gradient[i]));
     });
     return r;
   }
@@ -359,11 +373,11 @@ class Jet {
       return times(p.f_a, a.gradient[i]) + times(p.f_b, b.gradient[i]);
     });
     map_pairs(r, [&](std::size_t k, std::size_t i, std::size_t j) {
-      return (times(p.f_a, a.hessian[k]) + times(p.f_b, b.hessian[k])) +
-             (times(times(p.f_aa, a.gradient[j]), a.gradient[i]) +
-              times(times(p.f_bb, b.gradient[j]), b.gradient[i])) +
-             (times(times(p.f_ab, a.gradient[j]), b.gradient[i]) +
-              times(times(p.f_ab, b.gradient[j]), a.gradient[i]));
+      return times.sum(times(p.f_a, a.hessian[k]) + times(p.f_b, b.hessian[k]),
+                       (times(times(p.f_aa, a.gradient[j]), a.gradient[i]) +
+                        times(times(p.f_bb, b.gradient[j]), b.gradient[i])) +
+                           (times(times(p.f_ab, a.gradient[j]), b.gradient[i]) +
+                            times(times(p.f_ab, b.gradient[j]), a.gradient[i])));
     });
     return r;
   }
