@@ -11,11 +11,11 @@ DECLARES = {
     "atomic": "atomic memory_order_relaxed",
     "chrono": "chrono",
     "cmath": "abs acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 fdim floor "
-             "fma fmod hypot isfinite isinf isnan log log10 log1p log2 nearbyint pow remainder rint round signbit sin "
-             "sinh sqrt tan tanh tgamma trunc",
+             "fma fmod hypot isfinite isinf isnan isnormal log log10 log1p log2 nearbyint pow remainder rint round signbit "
+             "sin sinh sqrt tan tanh tgamma trunc",
     "compare": "partial_ordering",
     "concepts": "convertible_to integral same_as",
-    "cstddef": "byte nullptr_t size_t",
+    "cstddef": "byte nullptr_t ptrdiff_t size_t",
     "cstdint": "int8_t int32_t int64_t uint8_t uint32_t uint64_t",
     "ctime": "clock",
     "deque": "deque",

@@ -32,7 +32,11 @@ template <AnyJet J>
 J pow(const J& x, double p) {
   if (p == 0.5) return sqrt(x);
   const double v = x.value;
-  return J::unary(x, std::pow(v, p), detail::power_slope(v, p), detail::power_curvature(v, p));
+  const double f = std::pow(v, p);
+  const double f1 = detail::power_slope(v, p);
+  const double f2 = detail::power_curvature(v, p);
+  if (p == 0.0 || p == 1.0) return J::unary(x, f, f1, f2);
+  return detail::scaled_unary(x, f, f1, f2, p * f, p * (p - 1.0) * f, 1.0 / v);
 }
 
 // (b^w)' = b^w ln b in four cases:
@@ -73,6 +77,14 @@ J pow(const J& x, const J& y) {
     p.f_b = p.f * log_v;
     p.f_ab = std::pow(v, w - 1.0) * (1.0 + w * log_v);
     p.f_bb = p.f * log_v * log_v;
+    const double scale = 1.0 / v;
+    const bool is_plain = detail::is_far_from_limits(p.f_a) && detail::is_far_from_limits(p.f_aa);
+    if (!is_plain && std::isnormal(scale) && std::isnormal(p.f)) {  // by x / v, see scaled_unary()
+      p.f_a = w * p.f;
+      p.f_aa = w * (w - 1.0) * p.f;
+      p.f_ab = p.f * (1.0 + w * log_v);
+      return J::binary(x * scale, y, p);
+    }
   } else if (v == 0.0 && w > 0.0) {  // cases 2, 3
     p.f_b = 0.0;
     p.f_ab = w > 1.0 ? 0.0 : -kInfinity;
@@ -160,11 +172,16 @@ requires detail::JetsAndNumbers<A, B, C> detail::JetAmong<A, B, C> fma(const A& 
 // f_v = c, f_w = -s, f_vv = -2 c s, f_vw = s^2 - c^2, f_ww = 2 c s
 template <AnyJet J>
 J atan2(const J& y, const J& x) {
+  const double f = std::atan2(y.value, x.value);
   const double r = std::hypot(x.value, y.value);
-  const double c = x.value / r / r;
-  const double s = y.value / r / r;
-  return J::binary(
-      y, x, {std::atan2(y.value, x.value), c, -s, -2.0 * c * s, (s - c) * (s + c), 2.0 * c * s});
+  const auto partials = [f](double c, double s) {
+    return typename J::Partials{f, c, -s, -2.0 * c * s, (s - c) * (s + c), 2.0 * c * s};
+  };
+  if (detail::is_far_from_limits(r) || !std::isnormal(1.0 / r)) {
+    return J::binary(y, x, partials(x.value / r / r, y.value / r / r));
+  }
+  const double scale = 1.0 / r;  // of v / r and w / r, see scaled_unary()
+  return J::binary(y * scale, x * scale, partials(x.value * scale, y.value * scale));
 }
 
 // The larger or smaller argument with its derivatives; the first at a tie. max and min treat NaN as

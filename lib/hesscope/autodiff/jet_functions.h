@@ -26,6 +26,28 @@
 
 namespace hesscope {
 
+namespace detail {
+
+// Whether products with it stay in the range of double for all but the most extreme factors; 0 is
+// no result of rounding for what is not 0.
+inline bool is_far_from_limits(double x) {
+  return std::abs(x) >= 0x1p-340 && std::abs(x) <= 0x1p340;
+}
+
+// A function f of v with f' = c1 s and f'' = c2 s^2. These leave the range of double where c1, c2,
+// s, and s times the derivatives of x, may not: log'' is -exp(-800) at exp(400), whose own
+// derivatives are as large. There f is taken as a function of u = s x, by which its derivatives are
+// c1 and c2.
+template <AnyJet J>
+J scaled_unary(const J& x, double f, double f1, double f2, double c1, double c2, double s) {
+  const bool is_plain = is_far_from_limits(f1) && is_far_from_limits(f2);
+  const bool may_be_scaled =
+      std::isnormal(s) && std::isnormal(c1) && (std::isnormal(c2) || c2 == 0.0);
+  return is_plain || !may_be_scaled ? J::unary(x, f, f1, f2) : J::unary(x * s, f, c1, c2);
+}
+
+}  // namespace detail
+
 /// The value without its derivatives: the named way to drop them.
 inline double value_of(double x) { return x; }
 
@@ -108,7 +130,7 @@ J sqrt(const J& x) {
       return J::unary(moving, f, f1, f2);
     }
   }
-  return J::unary(x, f, f1, f2);
+  return detail::scaled_unary(x, f, f1, f2, 0.5 * f, -0.25 * f, 1.0 / v);
 }
 
 // f = cbrt(v), f' = 1 / (3 f^2), f'' = -2 f' / (3 v), odd around 0 and so without a limit there
@@ -118,7 +140,7 @@ J cbrt(const J& x) {
   const double f = std::cbrt(v);
   const double f1 = 1.0 / (3.0 * f * f);
   const double f2 = v == 0.0 ? kNaN : -2.0 * f1 / (3.0 * v);
-  return J::unary(x, f, f1, f2);
+  return detail::scaled_unary(x, f, f1, f2, f / 3.0, -2.0 * f / 9.0, 1.0 / v);
 }
 
 // exp' = exp
@@ -147,30 +169,32 @@ J expm1(const J& x) {
 template <AnyJet J>
 J log(const J& x) {
   const double f1 = 1.0 / (x.value + 0.0);  // -0 becomes +0
-  return J::unary(x, std::log(x.value), f1, -f1 * f1);
+  return detail::scaled_unary(x, std::log(x.value), f1, -f1 * f1, 1.0, -1.0, f1);
 }
 
 // log(v) / ln 2
 template <AnyJet J>
 J log2(const J& x) {
   const double inverse = 1.0 / (x.value + 0.0);
-  const double f1 = inverse * std::numbers::log2e;
-  return J::unary(x, std::log2(x.value), f1, -f1 * inverse);
+  constexpr double k = std::numbers::log2e;
+  const double f1 = inverse * k;
+  return detail::scaled_unary(x, std::log2(x.value), f1, -f1 * inverse, k, -k, inverse);
 }
 
 // log(v) / ln 10
 template <AnyJet J>
 J log10(const J& x) {
   const double inverse = 1.0 / (x.value + 0.0);
-  const double f1 = inverse * std::numbers::log10e;
-  return J::unary(x, std::log10(x.value), f1, -f1 * inverse);
+  constexpr double k = std::numbers::log10e;
+  const double f1 = inverse * k;
+  return detail::scaled_unary(x, std::log10(x.value), f1, -f1 * inverse, k, -k, inverse);
 }
 
 // log(1 + v)' = 1 / (1 + v)
 template <AnyJet J>
 J log1p(const J& x) {
   const double f1 = 1.0 / (1.0 + x.value);
-  return J::unary(x, std::log1p(x.value), f1, -f1 * f1);
+  return detail::scaled_unary(x, std::log1p(x.value), f1, -f1 * f1, 1.0, -1.0, f1);
 }
 
 // sin' = cos, sin'' = -sin
@@ -246,7 +270,7 @@ template <AnyJet J>
 J asinh(const J& x) {
   const double v = x.value;
   const double f1 = 1.0 / std::hypot(1.0, v);
-  return J::unary(x, std::asinh(v), f1, -(v * f1) * f1 * f1);
+  return detail::scaled_unary(x, std::asinh(v), f1, -(v * f1) * f1 * f1, 1.0, -v * f1, f1);
 }
 
 // acosh' = 1 / sqrt(v^2 - 1), acosh'' = -v acosh'^3
@@ -254,7 +278,7 @@ template <AnyJet J>
 J acosh(const J& x) {
   const double v = x.value;
   const double f1 = 1.0 / (std::sqrt(v - 1.0) * std::sqrt(v + 1.0));
-  return J::unary(x, std::acosh(v), f1, -(v * f1) * f1 * f1);
+  return detail::scaled_unary(x, std::acosh(v), f1, -(v * f1) * f1 * f1, 1.0, -v * f1, f1);
 }
 
 // atanh' = 1 / (1 - v^2), atanh'' = 2 v atanh'^2

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -110,6 +111,13 @@ class JetTape::Replay {
     }
   }
 
+  // w f'' a., where w f'' may leave the range of double though the whole does not.
+  static Block curved(double w, double second, const Block& dot) {
+    const double factor = w * second;
+    if (std::isnormal(factor) || w == 0.0 || second == 0.0) return factor * dot;
+    return w * (second * dot);
+  }
+
   void backward(Index i) {
     const Step& step = tape_.at(i);
     const bool is_linear = step.f_aa == 0.0 && step.f_ab == 0.0 && step.f_bb == 0.0;
@@ -120,7 +128,7 @@ class JetTape::Replay {
     state(step.a) = State::kMoving;
     if (step.b == kNone) {
       if (is_curved) {
-        dotted_bar(step.a) += step.f_a * outer + (w * step.f_aa) * dot(step.a);
+        dotted_bar(step.a) += step.f_a * outer + curved(w, step.f_aa, dot(step.a));
       } else {
         dotted_bar(step.a) += step.f_a * outer;
       }
@@ -128,10 +136,10 @@ class JetTape::Replay {
     }
     state(step.b) = State::kMoving;
     if (is_curved) {
-      dotted_bar(step.a) +=
-          step.f_a * outer + ((w * step.f_aa) * dot(step.a) + (w * step.f_ab) * dot(step.b));
-      dotted_bar(step.b) +=
-          step.f_b * outer + ((w * step.f_ab) * dot(step.a) + (w * step.f_bb) * dot(step.b));
+      dotted_bar(step.a) += step.f_a * outer +
+                            (curved(w, step.f_aa, dot(step.a)) + curved(w, step.f_ab, dot(step.b)));
+      dotted_bar(step.b) += step.f_b * outer +
+                            (curved(w, step.f_ab, dot(step.a)) + curved(w, step.f_bb, dot(step.b)));
     } else {
       dotted_bar(step.a) += step.f_a * outer;
       dotted_bar(step.b) += step.f_b * outer;

@@ -198,6 +198,11 @@ class Jet<2, Eigen::Dynamic, Eigen::Dynamic> {
     const double inverse = 1.0 / b.value;
     const double q = a.value / b.value;
     const double q_b = -q * inverse;
+    const bool is_plain =
+        detail::is_far_from_limits(inverse) && (q == 0.0 || detail::is_far_from_limits(q));
+    if (!is_plain && std::isnormal(inverse)) {  // as the quotient of a / b and b / b
+      return binary(a * inverse, b * inverse, {q, 1.0, -q, 0.0, -1.0, 2.0 * q});
+    }
     return binary(a, b, {q, inverse, q_b, 0.0, -inverse * inverse, -2.0 * q_b * inverse});
   }
 
