@@ -190,6 +190,22 @@ class HostileResults(program.Case):
         self.check(done, {BAD_INPUT})
         self.assertIn(b"its data lies in another file (external storage), which is not followed", done.stderr)
 
+    def test_densities_that_are_not_as_long_as_their_places(self):
+        self.analyze(program.checkpoint(500), "--only", "density", "--force", output=self.good)
+        shutil.copy(self.good, self.folder / "a.h5")
+        with h5py.File(self.folder / "a.h5", "a") as file:
+            del file["density/exact_density"]
+            file["density"].create_dataset("exact_density", data=np.ones((1, 1)))
+            file["density/exact_density"].dims[0].attach_scale(file["checkpoint"])
+        for results in (["a.h5"], ["a.h5", "good.h5", "--label", "r", "--label", "r"],
+                        ["good.h5", "a.h5", "--label", "r", "--label", "r"]):
+            for command in (["plot", *results, "--figure", "density", "-o", "a.svg"],
+                            ["report", *results, "-o", "a.html"]):
+                with self.subTest(results=results, command=command[0]):
+                    done = self.measure(*command)
+                    self.check(done, {BAD_INPUT})
+                    self.assertRegex(done.stderr, rb"a\.h5: variable '/density/exact_density': must have \d+ values")
+
     def test_each_edit_is_harmless(self):
         for name, (function, expected) in EDITS.items():
             with self.subTest(name):

@@ -48,6 +48,16 @@ TEST(SeedBands, LeaveLinesAtOtherPlacesAndWithoutALabel) {
   EXPECT_EQ(panel.note, "seeds of one label whose steps differ are drawn apart");
 }
 
+TEST(SeedBands, LeaveWhatIsNotOfOneLengthToTheDrawing) {
+  plot::Panel panel;
+  panel.series = {line("Adam", {1, 2}), line("Adam", {1, 2}), line("Adam", {1, 2})};
+  std::get<plot::Line>(panel.series[0]).y.pop_back();
+  std::get<plot::Line>(panel.series[2]).uncertain = {true};
+  merge_seeds(panel);
+  EXPECT_EQ(panel.series.size(), 3U);
+  EXPECT_TRUE(panel.note.empty());
+}
+
 TEST(SeedBands, SayNothingOfPiecesOfALine) {
   plot::Panel panel;
   panel.series = {plot::Line{.x = {0, 1}, .y = {1, 2}, .label = "Adam"},

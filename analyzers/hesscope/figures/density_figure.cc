@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -15,8 +16,11 @@ namespace {
 
 const char* const kDecades = "decades";
 
-std::vector<double> row_of(const Source& source, const std::string& name, std::size_t checkpoint) {
-  return read_row(*source.result, "density", name, 2, checkpoint);
+std::vector<double> row_of(const Source& source,
+                           const std::string& name,
+                           std::size_t checkpoint,
+                           std::optional<std::size_t> size = std::nullopt) {
+  return read_row(*source.result, "density", name, 2, checkpoint, size);
 }
 
 bool has_numbers(const std::vector<double>& values) {
@@ -28,8 +32,8 @@ bool has_numbers(const std::vector<double>& values) {
 void draw_curve(
     plot::Panel& panel, const Source& source, std::size_t checkpoint, bool is_one, double& lowest) {
   const std::vector<double> at = row_of(source, "eigenvalue", checkpoint);
-  const std::vector<double> exact = row_of(source, "exact_density", checkpoint);
-  const std::vector<double> estimate = row_of(source, "density", checkpoint);
+  const std::vector<double> exact = row_of(source, "exact_density", checkpoint, at.size());
+  const std::vector<double> estimate = row_of(source, "density", checkpoint, at.size());
   const double sigma = read_row(*source.result, "density", "sigma", 1, checkpoint).front();
   std::size_t n = 1;
   if (const auto* offsets = source.result->find("spectrum", "eigenvalues");
@@ -66,8 +70,10 @@ void draw_decades(plot::Panel& panel,
                   plot::Colour colour) {
   std::vector<double> at = row_of(source, "log10_magnitude", checkpoint);
   for (double& value : at) value = std::pow(10.0, value);
-  const std::vector<double> negative = row_of(source, "log_density_negative", checkpoint);
-  const std::vector<double> positive = row_of(source, "log_density_positive", checkpoint);
+  const std::vector<double> negative =
+      row_of(source, "log_density_negative", checkpoint, at.size());
+  const std::vector<double> positive =
+      row_of(source, "log_density_positive", checkpoint, at.size());
   const std::string before = is_one ? "" : source.label + ": ";
   panel.series.push_back(
       plot::Line{.x = at, .y = positive, .label = before + "positive", .colour = colour});

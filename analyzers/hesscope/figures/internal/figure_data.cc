@@ -107,13 +107,20 @@ std::vector<double> read_row(const io::ResultReader& result,
                              const std::string& group,
                              const std::string& name,
                              std::size_t rank,
-                             std::size_t index) {
+                             std::size_t index,
+                             std::optional<std::size_t> size) {
   const Variable* const listed = result.find(group, name);
   const bool is_double = listed != nullptr && listed->type == VariableType::kDouble;
-  if (is_double && listed->shape.size() == rank && listed->shape[0] > index) {
-    return result.read_double_slice(group, name, index);
+  std::vector<double> row = is_double && listed->shape.size() == rank && listed->shape[0] > index
+                                ? result.read_double_slice(group, name, index)
+                                : read_numbers(result, group, name, rank, index + 1).row(index);
+  if (size && row.size() != *size) {
+    refuse(result,
+           group,
+           name,
+           fmt::format("must have {} values at each checkpoint, has {}", *size, row.size()));
   }
-  return read_numbers(result, group, name, rank, index + 1).row(index);
+  return row;
 }
 
 std::vector<double> read_column(const io::ResultReader& result,

@@ -23,13 +23,14 @@ Variable read_numbers(const io::ResultReader& result,
                       std::size_t rank,
                       std::size_t num_rows = 0);
 
-/// What such a variable holds at `index` along its first dimension. @throws InputError as
-/// read_numbers.
+/// What such a variable holds at `index` along its first dimension: `size` numbers, where that is
+/// given. @throws InputError as read_numbers, and for another number of them.
 std::vector<double> read_row(const io::ResultReader& result,
                              const std::string& group,
                              const std::string& name,
                              std::size_t rank,
-                             std::size_t index);
+                             std::size_t index,
+                             std::optional<std::size_t> size = std::nullopt);
 
 /// A variable with one dimension of `size`. @throws InputError as read_numbers, and for another
 /// size.

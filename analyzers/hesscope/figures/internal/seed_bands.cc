@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -26,14 +27,17 @@ std::pair<plot::Line, plot::Band> merged(const std::vector<plot::Line>& seeds) {
   for (std::size_t i = 0; i < line.x.size(); ++i) {
     std::vector<double> values;
     for (const plot::Line& seed : seeds) values.push_back(seed.y[i]);
-    const bool is_whole = std::ranges::all_of(values, [](double v) { return std::isfinite(v); });
-    std::ranges::sort(values);
-    line.y[i] = is_whole ? median(values) : kNaN;
     for (const plot::Line& seed : seeds) {
       if (!seed.uncertain.empty() && seed.uncertain[i]) line.uncertain[i] = true;
     }
-    band.low[i] = is_whole ? values.front() : kNaN;
-    band.high[i] = is_whole ? values.back() : kNaN;
+    if (std::ranges::all_of(values, [](double v) { return std::isfinite(v); })) {
+      std::ranges::sort(values);
+      line.y[i] = median(values);
+      band.low[i] = values.front();
+      band.high[i] = values.back();
+    } else {
+      line.y[i] = band.low[i] = band.high[i] = kNaN;
+    }
   }
   return {std::move(line), std::move(band)};
 }
@@ -42,8 +46,18 @@ std::pair<plot::Line, plot::Band> merged(const std::vector<plot::Line>& seeds) {
 // checkpoint, say. Pieces of one line meet at one place at most.
 bool differ_in_places(const plot::Line& a, const plot::Line& b) {
   if (a.label.empty() || a.label != b.label || a.x == b.x) return false;
-  const auto is_in_a = [&](double x) { return std::ranges::find(a.x, x) != a.x.end(); };
-  return std::ranges::count_if(b.x, is_in_a) > 1;
+  const std::unordered_set<double> places(a.x.begin(), a.x.end());
+  return std::ranges::count_if(b.x, [&](double x) { return places.contains(x); }) > 1;
+}
+
+// Whether they may be seeds of one run. What is not of one length (of a damaged result, say) is
+// left to the drawing, which refuses it.
+bool are_seeds(const plot::Line& a, const plot::Line& b) {
+  const auto is_of_one_length = [](const plot::Line& line) {
+    const std::size_t size = line.x.size();
+    return line.y.size() == size && (line.uncertain.empty() || line.uncertain.size() == size);
+  };
+  return a.label == b.label && a.x == b.x && is_of_one_length(a) && is_of_one_length(b);
 }
 
 }  // namespace
@@ -61,7 +75,7 @@ void merge_seeds(plot::Panel& panel) {
     for (std::size_t k = i; first != nullptr && !first->label.empty() && k < is_taken.size(); ++k) {
       const plot::Line* const other = line_at(k);
       has_apart = has_apart || (other != nullptr && differ_in_places(*first, *other));
-      if (other == nullptr || other->label != first->label || other->x != first->x) continue;
+      if (other == nullptr || !are_seeds(*first, *other)) continue;
       seeds.push_back(*other);
       is_taken[k] = true;
     }
