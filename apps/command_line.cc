@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
 #include <map>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -202,7 +202,9 @@ Invocation parse_command_line(int argc,
   try {
     app.parse(static_cast<int>(arguments.size()), arguments.data());
   } catch (const CLI::Success& success) {  // --help, --version
-    app.exit(success);
+    std::ostringstream text;
+    app.exit(success, text, text);
+    write_text(text.str());
     return {};
   } catch (const CLI::ParseError& error) {
     // A mistyped option is the likelier mistake behind a missing one.
@@ -213,7 +215,7 @@ Invocation parse_command_line(int argc,
     return print_manual(manual_folder, commands, is_of_ranks);
   }
   if (chosen.empty()) {
-    std::fputs(help.c_str(), stdout);  // main() sees to a full disk
+    write_text(help);
     return {nullptr, argc > 1 ? ExitCode::kUsage : ExitCode::kDone};
   }
   const auto [sub, command] = subcommands[chosen];

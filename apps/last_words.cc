@@ -6,13 +6,13 @@
 #include <cerrno>
 #include <csignal>
 
-#include <fcntl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 namespace hesscope::cli {
 namespace {
 
-// The end of a pipe whose other end the child reads; -1 = there is none.
+// One of two sockets, of which the child reads the other; -1 = there is none.
 std::atomic<int> to_child = -1;
 
 // Whether the process at the other end has taken its words back, and not just ended.
@@ -42,7 +42,7 @@ bool are_taken_back(int from_parent) {
 
 void leave_last_words(const std::string& text) {
   std::array<int, 2> ends = {};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return;
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) return;
   // Launchers signal all that they have started: from the first moment on, the child hears none.
   sigset_t all;
   sigset_t before;
@@ -69,7 +69,8 @@ void take_back_last_words() noexcept {
   const int end = to_child.exchange(-1);
   if (end < 0) return;
   const char word = 0;
-  while (::write(end, &word, 1) < 0 && errno == EINTR) {
+  // Without SIGPIPE, where something has killed the child.
+  while (::send(end, &word, 1, MSG_NOSIGNAL) < 0 && errno == EINTR) {
   }
   ::close(end);
 }

@@ -4,6 +4,7 @@
 // rank is the program; what it asks of objectives the others compute with it.
 #include <csignal>
 #include <cstdio>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <string>
@@ -59,8 +60,12 @@ ExitCode run_as(const std::shared_ptr<MpiTeam>& team, Command& command) {
   if (!command.shares_work()) return is_first ? run_reporting(command) : ExitCode::kDone;
   if (!is_first) {
     leave_signals_to_the_first();
-    command.serve();
-    return ExitCode::kDone;
+    try {
+      command.serve();
+      return ExitCode::kDone;
+    } catch (const std::exception&) {  // the ranks have not met: the first says why
+      return ExitCode::kFailed;
+    }
   }
   leave_last_words(fmt::format(
       "hesscope {}: {} has died; what is finished is kept, and the same command continues "
@@ -68,7 +73,12 @@ ExitCode run_as(const std::shared_ptr<MpiTeam>& team, Command& command) {
       command.name(),
       team->place()));
   const ExitCode code = run_reporting(command);
-  if (!team->has_begun()) decline(*team);
+  if (!team->has_begun()) {
+    try {
+      decline(*team);
+    } catch (const std::exception&) {  // what has been said is why the command ends
+    }
+  }
   take_back_last_words();
   return code;
 }
