@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tensors that may be no parameters, though the model computes with them, by what checkpoints show."""
+import h5py
 import numpy as np
 
 import program
@@ -35,6 +36,28 @@ class Buffers(Perceptron):
         done = self.run_program("analyze", "step-1.npz", "-p", "problem.toml", "-o", "out.h5", "--only", "hessian")
         self.assertNotIn("are the same to the last bit", done.stderr)
         self.assertIn("not finite", done.stderr)
+
+    def test_what_has_diverged_in_the_graph_alone_is_a_parameter(self):
+        known = self.run_it()
+        good = dict(self.weights)
+        for odd in (np.nan, np.inf):
+            with self.subTest(odd):
+                self.weights = {**good, "A": np.where(np.arange(12).reshape(4, 3) == 5, odd, good["A"])}
+                self.write_model()
+                names, loss, hessian = self.run_it()
+                self.assertEqual((names, loss), known[:2])
+                np.testing.assert_array_equal(hessian, known[2])
+        # Infinities in both are those of a mask; NaN is not.
+        for odd, is_parameter in ((np.nan, True), (-np.inf, False)):
+            self.weights = {**good, "a": np.array([0, 0, odd, 0])}
+            self.write_model()
+            self.save("own.npz")
+            for checkpoint in ("own.npz", "model.onnx"):
+                with self.subTest(odd=odd, checkpoint=checkpoint):
+                    self.run_program(*self.arguments(checkpoint))
+                    with h5py.File(self.folder / "out.h5") as file:
+                        names = {program.text(name) for name in file["parameter_name"]}
+                    self.assertEqual("a" in {name.split("[")[0] for name in names}, is_parameter)
 
     def test_what_the_optimiser_was_not_given(self):
         # Adam of all but `a`, as PyTorch has it: by numbers, in the order of the state_dict.

@@ -51,8 +51,11 @@ std::vector<std::string> texts_or_none(const Settings& settings, const std::stri
   return settings.has(key) ? settings.texts(key) : std::vector<std::string>();
 }
 
-bool is_finite(const Tensor& tensor) {
-  return std::ranges::all_of(tensor.reals, [](double x) { return std::isfinite(x); });
+// Whether they may be a mask of what the model computes with: some are infinite. NaN is what a
+// training that has diverged leaves of a parameter.
+bool may_be_mask(const std::vector<double>& entries) {
+  return std::ranges::any_of(entries, [](double x) { return std::isinf(x); }) &&
+         std::ranges::none_of(entries, [](double x) { return std::isnan(x); });
 }
 
 // What the node gives another name; nullptr if it does something else.
@@ -103,7 +106,11 @@ std::string constant_reason(const OnnxCandidate& candidate,
                             const Settings& settings,
                             const TensorShapes& checkpoint) {
   if (checkpoint.has_integers(candidate.name)) return "integers in the checkpoint";
-  if (!is_finite(*candidate.tensor)) return "holds infinities";
+  if (may_be_mask(candidate.tensor->reals) &&
+      (!checkpoint.shapes.contains(candidate.name) || !checkpoint.read ||
+       may_be_mask(checkpoint.read(candidate.name)))) {
+    return "holds infinities";
+  }
   if (is_unnamed_number(candidate, settings, checkpoint)) {
     return "a single number of the graph: `parameters` can name it";
   }
@@ -243,8 +250,8 @@ std::vector<OnnxTensorRole> onnx_tensor_roles(const OnnxFile& file,
     }
     if (role.reason.empty()) {
       role.reason = constant_reason(candidate, settings, checkpoint);
-      role.is_single_number =
-          is_finite(*candidate.tensor) && is_unnamed_number(candidate, settings, checkpoint);
+      role.is_single_number = !may_be_mask(candidate.tensor->reals) &&
+                              is_unnamed_number(candidate, settings, checkpoint);
     }
     role.is_parameter = role.reason.empty();
     if (role.is_parameter) {

@@ -36,9 +36,10 @@ struct OnnxTensorRole {
 ///
 /// Parameters are the tensors of real numbers that the checkpoint holds under their names and that
 /// a derivative reaches: not what only comparisons, conditions and statistics of batch
-/// normalisation use, not what is frozen or tied to another, and of an .onnx checkpoint, which
-/// holds everything, nothing infinite, and single numbers only where `parameters` names them. What
-/// nothing in the graph uses is a parameter, too, without effect.
+/// normalisation use, not what is frozen or tied to another, not what holds infinities in the graph
+/// and in the checkpoint, as masks do, and of an .onnx checkpoint, which holds everything, single
+/// numbers only where `parameters` names them. What nothing in the graph uses is a parameter, too,
+/// without effect.
 ///
 /// The result of an Identity node of a tensor is a tensor of its own where merging by value has
 /// left it there: where the checkpoint has one of that name, unless `tied`, or a checkpoint that
