@@ -48,6 +48,23 @@ TEST(Sqrt, OfASumOfSquaresThatIsZeroHasNoSlope) {
   }
 }
 
+// Of columns, which are gathered to be summed, and by powers, as vector_norm() is written.
+TEST(Pow, ToAHalfOfASumOfSquaresThatIsZeroHasNoSlope) {
+  OperatorFixture op("Pow");
+  const std::vector<std::int32_t> transposed = {0, 3, 1, 4, 2, 5};
+  const std::vector<std::int32_t> back = {0, 2, 4, 1, 3, 5};
+  const Var columns = gather(row_beside_zeros(op.graph()), transposed, 3, 2);
+  const Var sums = sum_rows(gather(square(abs(columns)), back, 2, 3));
+  op.value({.axes = onnx::plain_axes({2}), .var = reshape(sums, 1, 2)}).numbers({}, {0.5});
+  expect_computes(op, op.result(), [](const auto& theta, const double*) {
+    using T = typename std::decay_t<decltype(theta)>::Scalar;
+    using std::sqrt;
+    T squares(0.0);
+    for (int e = 0; e < 3; ++e) squares += theta(e) * theta(e);
+    return std::vector<T>{T(sqrt(squares)), T(0.0)};
+  });
+}
+
 // |x|^2 |y|^2, as below a cosine.
 TEST(Sqrt, OfAProductOfSumsOfSquaresThatIsZeroHasNoSlope) {
   OperatorFixture op("Sqrt");

@@ -23,6 +23,15 @@ std::int32_t GraphPatterns::root(std::int32_t i) const {
   return i;
 }
 
+std::int32_t GraphPatterns::before_moves(std::int32_t i) const {
+  const auto moves = [&](const Node& n) {
+    return n.op == Op::kReshape || n.op == Op::kSlice || n.op == Op::kEmbed ||
+           (n.op == Op::kGather && n.b < 0);
+  };
+  while (moves(node(i))) i = node(i).a;
+  return i;
+}
+
 bool GraphPatterns::is_of_parameters(std::int32_t i) const {
   while (node(i).op == Op::kReshape || node(i).op == Op::kSlice || node(i).op == Op::kScale ||
          (node(i).op == Op::kGather && node(i).b < 0)) {
@@ -96,7 +105,8 @@ std::int32_t GraphPatterns::without_factors(std::int32_t i) const {
 bool GraphPatterns::is_sum_of_squares(std::int32_t i) const {
   const auto is_sum = [&](std::int32_t j) {
     const Node& sum = node(without_factors(j));
-    return (sum.op == Op::kSumRows || sum.op == Op::kSum) && root_of_square(sum.a) >= 0;
+    return (sum.op == Op::kSumRows || sum.op == Op::kSum) &&
+           root_of_square(before_moves(sum.a)) >= 0;
   };
   const Node& found = node(without_factors(i));
   return is_sum(i) || (found.op == Op::kHadamard && is_sum(found.a) && is_sum(found.b));

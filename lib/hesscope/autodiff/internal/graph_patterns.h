@@ -65,6 +65,8 @@ class GraphPatterns {
 
   const Node& node(std::int32_t i) const { return nodes_[static_cast<std::size_t>(i)]; }
 
+  /// The node whose entries, or some of them, and zeros node i has in other places.
+  std::int32_t before_moves(std::int32_t i) const;
   std::span<const double> constant(std::int32_t i) const;
   std::optional<double> number(std::int32_t i) const;
   bool has_same_shape(std::int32_t i, std::int32_t j) const;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
 
+#include <hesscope/autodiff/internal/graph_patterns.h>
 #include <hesscope/import/internal/composition.h>
 #include <hesscope/import/internal/movement.h>
 
@@ -45,6 +46,11 @@ Var root_of_squares(Var sums) {
   const auto number = [&](double x) { return sums.graph().constant(std::span(&x, 1), 1, 1); };
   const Var is_zero = equal(sums, number(0));
   return hadamard(sqrt(sums + is_zero), number(1) - is_zero);
+}
+
+Var root_of(Var a) {
+  const bool is_norm = detail::GraphPatterns(a.graph()).is_sum_of_squares(a.node());
+  return is_norm ? root_of_squares(a) : sqrt(a);
 }
 
 Var min_rows(Var a) { return -max_rows(-a); }

@@ -44,6 +44,10 @@ Var norm_rows(const OperatorCall& call, Var a, double p);
 /// where the root's slope is infinite.
 Var root_of_squares(Var sums);
 
+/// The root of each entry: root_of_squares() of what the graph shows to be sums of squares, as
+/// exporters spell out norms and deviations.
+Var root_of(Var a);
+
 /// A matrix times each of the tensor's columns along an axis: that axis has as many entries as the
 /// matrix has rows.
 Value multiplied_along(const OperatorCall& call,

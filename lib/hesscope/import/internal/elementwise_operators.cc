@@ -5,7 +5,6 @@
 #include <array>
 #include <cmath>
 
-#include <hesscope/autodiff/internal/graph_patterns.h>
 #include <hesscope/core/constants.h>
 #include <hesscope/import/internal/composition.h>
 #include <hesscope/import/internal/integer_arithmetic.h>
@@ -27,8 +26,7 @@ Values lower_function(const OperatorCall& call) {
 
 Values lower_root(const OperatorCall& call) {
   const Value x = call.real(0);
-  const bool is_norm = detail::GraphPatterns(call.graph()).is_sum_of_squares(x.var->node());
-  return {call.result(is_norm ? root_of_squares(*x.var) : sqrt(*x.var), x.axes)};
+  return {call.result(root_of(*x.var), x.axes)};
 }
 
 // f(x) for a composition of graph operations.

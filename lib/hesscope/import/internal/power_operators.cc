@@ -23,7 +23,7 @@ Var column(const Value& value) { return matrix(value, value.size(), 1); }
 Var raised(Var x, double exponent) {
   if (exponent == 1) return x;
   if (exponent == 2) return square(x);
-  if (exponent == 0.5) return sqrt(x);
+  if (exponent == 0.5) return root_of(x);
   if (exponent == -1) return reciprocal(x);
   return power(x, exponent);
 }
