@@ -18,6 +18,7 @@ Eigen::VectorXd clip_norm(const Eigen::Ref<const Eigen::VectorXd>& gradient, dou
   }
   const double norm = detail::norm(gradient);
   if (!std::isfinite(norm) && gradient.allFinite()) {
+    if (std::isinf(max_norm)) return gradient;
     // Beyond the largest double, as no entry is: 2^-32 of it is not.
     const Eigen::VectorXd part = 0x1p-32 * gradient;
     return max_norm / detail::norm(part) * part;

@@ -61,6 +61,9 @@ InitialDistributionKind normal_kind() {
             const double deviation = settings.real("std");
             stream.normal(out);
             for (double& x : out) x *= deviation;
+            if (!std::ranges::all_of(out, [](double x) { return std::isfinite(x); })) {
+              settings.refuse("std", fmt::format("'std' is too large for doubles: {}", deviation));
+            }
           }};
 }
 
@@ -74,6 +77,11 @@ InitialDistributionKind uniform_kind() {
             const double high = settings.real("high");
             if (high < low) {
               settings.refuse("high", fmt::format("'high' must be at least 'low', got {}", high));
+            }
+            if (!std::isfinite(high - low)) {
+              settings.refuse(
+                  "high",
+                  fmt::format("'high' - 'low' is too large for a double: {} - {}", high, low));
             }
             fill_uniform(low, high, stream, out);
           }};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -53,9 +54,14 @@ class LinearAttentionHessian final : public StructuredHessian {
   }
 
   double workspace_bytes(int num_threads) const override {
-    const bool is_split = structure_.parametrization == Parametrization::kSplitQk;
+    if (structure_.parametrization != Parametrization::kSplitQk) {
+      return sum_.workspace_bytes(num_threads);
+    }
+    // What from_pq_to_split() takes: H in (P, Q), the Jacobians and a product with one of them.
     const auto pq = static_cast<double>(LinearAttentionSizes(structure_).num_parameters());
-    return sum_.workspace_bytes(num_threads) + (is_split ? pq * pq * sizeof(double) : 0.0);
+    const double jacobian = 6.0 * std::pow(static_cast<double>(extent()), 4);
+    const double numbers = pq * pq + (static_cast<double>(structure_.layers) + 1.0) * jacobian;
+    return sum_.workspace_bytes(num_threads) + numbers * sizeof(double);
   }
 
  private:

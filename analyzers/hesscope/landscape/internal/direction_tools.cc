@@ -31,6 +31,7 @@ void normalize(const ParameterBlock& block,
     const double norm = detail::norm(theta.segment(first, size));
     direction.segment(first, size) *= norm / direction.segment(first, size).norm();
   };
+  if (block.size == 0) return;
   const bool is_vector = block.shape.size() <= 1;
   if (is_vector && leaves_out_vectors) {
     direction.segment(block.offset, block.size).setZero();
