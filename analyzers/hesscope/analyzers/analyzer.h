@@ -132,9 +132,9 @@ inline constexpr char kTakesMatrix[] = "its numbers take the matrix (`method` de
 
 /// An analyzer as users name and configure it.
 struct AnalyzerKind {
-  std::string name;         ///< on the command line and as the group in the result file
-  std::string question;     ///< one line for help
-  bool by_default = false;  ///< whether it runs unless others are asked for
+  std::string name;           ///< on the command line and as the group in the result file
+  std::string question = {};  ///< one line for help
+  bool by_default = false;    ///< whether it runs unless others are asked for
   /// What it takes for the headline numbers that a run may leave out (Status::kNotComputed).
   std::string on_missing = {};
   std::string on_not_stored = {};  ///< and for those that take what is not stored

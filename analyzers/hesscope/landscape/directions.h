@@ -67,7 +67,7 @@ struct PreparedDirections {
 struct DirectionKind {
   std::string name;
   std::string argument = {};  ///< its form for help, in brackets if it may be left out; empty: none
-  std::string meaning;        ///< one line for help
+  std::string meaning = {};   ///< one line for help
   std::size_t min_checkpoints = 1;
   std::size_t max_checkpoints = std::numeric_limits<std::size_t>::max();
   bool is_centre_first = false;  ///< the centre is the first checkpoint, not the last

@@ -256,6 +256,10 @@ class Graph {
 
 // Operands of the elementwise operations have the same shape, or one of them has one row, one
 // column or both, which then stand for as many as the other has.
+//
+// What exponentials spell out is recorded as the function that it is, whose derivatives stay in the
+// range of double where squares of exponentials do not: 1 / (1 + exp(-x)), exp(x) / (1 + exp(x)),
+// log(1 + exp(x)), and of rows exp(x) / sum(exp(x)), log(sum(exp(x))) and log(softmax(x)).
 
 Var operator+(Var a, Var b);
 Var operator-(Var a, Var b);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -145,6 +146,25 @@ Var standardized(const char* name, Var a, double epsilon, bool is_centred) {
                            .factor = epsilon});
 }
 
+Var node_of(Graph& graph, std::int32_t i) {
+  const Graph::Node n = graph.nodes()[static_cast<std::size_t>(i)];
+  return graph.record({.op = Op::kReshape, .a = i, .rows = n.rows, .cols = n.cols});
+}
+
+bool has_shape(Var a, Eigen::Index rows, Eigen::Index cols) {
+  return a.rows() == rows && a.cols() == cols;
+}
+
+// 1 / a of a = 1 + exp(-x), sigmoid(x); nothing for another a.
+std::optional<Var> logistic(Var a) {
+  const detail::GraphPatterns patterns(a.graph());
+  const std::int32_t minus_x = patterns.exponent_beside_one(a.node());
+  if (minus_x < 0) return std::nullopt;
+  const auto negated = patterns.scaled(minus_x);
+  if (negated && negated->factor == -1) return sigmoid(node_of(a.graph(), negated->operand));
+  return sigmoid(-node_of(a.graph(), minus_x));
+}
+
 }  // namespace
 
 Var operator+(Var a, Var b) { return elementwise("operator+", Op::kAdd, a, b); }
@@ -158,7 +178,24 @@ Var operator*(double factor, Var a) {
       {.op = Op::kScale, .a = a.node(), .rows = a.rows(), .cols = a.cols(), .factor = factor});
 }
 
-Var operator/(Var a, Var b) { return elementwise("operator/", Op::kDivide, a, b); }
+// What exponentials spell out is taken for what it is: squares of exp(400), which its derivatives
+// would be made of, are no doubles.
+Var operator/(Var a, Var b) {
+  if (&a.graph() == &b.graph()) {
+    const detail::GraphPatterns patterns(a.graph());
+    if (a.rows() == 1 && a.cols() == 1 && patterns.are_ones(a.node())) {
+      if (const auto found = logistic(b)) return *found;
+    }
+    const std::int32_t x = patterns.exponent(a.node());
+    if (x >= 0 && has_shape(b, a.rows(), a.cols()) && patterns.exponent_beside_one(b.node()) == x) {
+      return sigmoid(node_of(a.graph(), x));
+    }
+    if (x >= 0 && has_shape(b, a.rows(), 1) && patterns.exponents_of_sums(b.node()) == x) {
+      return softmax_rows(node_of(a.graph(), x));
+    }
+  }
+  return elementwise("operator/", Op::kDivide, a, b);
+}
 
 Var hadamard(Var a, Var b) { return elementwise("hadamard", Op::kHadamard, a, b); }
 
@@ -192,11 +229,21 @@ Var exp(Var a) { return elementary(Elementary::kExp, a); }
 
 Var gelu(Var a) { return elementary(Elementary::kGelu, a); }
 
-// log sigmoid(x) is -softplus(-x), which keeps its digits where those of a sigmoid near 0 or 1 are
+// As for quotients, above; and log sigmoid(x) is -softplus(-x), which keeps its digits where those of a sigmoid near 0 or 1 are
 // gone.
 Var log(Var a) {
   Graph& graph = a.graph();
-  const auto sigmoid = detail::GraphPatterns(graph).sigmoid(a.node());
+  const detail::GraphPatterns patterns(graph);
+  if (const std::int32_t x = patterns.exponent_beside_one(a.node()); x >= 0) {
+    return softplus(node_of(graph, x));
+  }
+  if (const std::int32_t x = patterns.exponents_of_sums(a.node()); x >= 0) {
+    return log_sum_exp_rows(node_of(graph, x));
+  }
+  if (const std::int32_t x = patterns.logits(a.node()); x >= 0) {
+    return node_of(graph, x) - log_sum_exp_rows(node_of(graph, x));
+  }
+  const auto sigmoid = patterns.sigmoid(a.node());
   if (!sigmoid) return elementary(Elementary::kLog, a);
   const Graph::Node of = graph.nodes()[static_cast<std::size_t>(sigmoid->argument)];
   const Var minus_x = graph.record({.op = Op::kScale,
@@ -209,7 +256,10 @@ Var log(Var a) {
 
 Var power(Var a, double exponent) { return elementary(Elementary::kPower, a, exponent); }
 
-Var reciprocal(Var a) { return elementary(Elementary::kReciprocal, a); }
+Var reciprocal(Var a) {
+  const auto found = logistic(a);
+  return found ? *found : elementary(Elementary::kReciprocal, a);
+}
 
 Var relu(Var a) { return elementary(Elementary::kRelu, a); }
 

@@ -56,7 +56,7 @@ struct SettingKey {
 
   std::string name;
   Type type = Type::kText;
-  std::string meaning;                    ///< one line for help and errors
+  std::string meaning = {};               ///< one line for help and errors
   std::vector<std::string> choices = {};  ///< for text: the accepted values; empty = any
   std::int64_t minimum = INT64_MIN;       ///< for integers
   std::int64_t maximum = INT64_MAX;       ///< for integers

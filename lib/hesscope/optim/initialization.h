@@ -46,10 +46,10 @@ std::span<const InitialDistributionKind> initial_distribution_kinds();
 
 /// Where initial parameters come from.
 struct Initialization {
-  InitialDistribution
-      otherwise;  ///< of blocks that no pattern names; without a name: the model's own
+  /// Of blocks that no pattern names; without a name: the model's own.
+  InitialDistribution otherwise = {};
   /// By patterns of names (`*` and `?`); of several that match a block, the last counts.
-  std::vector<std::pair<std::string, InitialDistribution>> patterns;
+  std::vector<std::pair<std::string, InitialDistribution>> patterns = {};
 };
 
 /// The initial parameters of a seed: block b is drawn from (seed, Stream::kInitialization, b),

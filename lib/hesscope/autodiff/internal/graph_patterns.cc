@@ -60,6 +60,34 @@ bool GraphPatterns::is_column_of(std::int32_t i, std::int32_t rows) const {
   return node(i).rows == node(rows).rows && node(i).cols == 1;
 }
 
+bool GraphPatterns::are_ones(std::int32_t i) const {
+  const std::span<const double> entries = constant(i);
+  return !entries.empty() && std::ranges::all_of(entries, [](double x) { return x == 1; });
+}
+
+std::int32_t GraphPatterns::exponent(std::int32_t i) const {
+  const Node& n = node(root(i));
+  const bool is_exp = n.op == Op::kElementary && n.function == Elementary::kExp;
+  return is_exp && has_same_shape(n.a, i) ? n.a : -1;
+}
+
+std::int32_t GraphPatterns::exponent_beside_one(std::int32_t i) const {
+  const Node& sum = node(root(i));
+  if (sum.op != Op::kAdd || !has_same_shape(root(i), i)) return -1;
+  const std::int32_t other = are_ones(sum.b) ? sum.a : are_ones(sum.a) ? sum.b : -1;
+  return other >= 0 && has_same_shape(other, i) ? exponent(other) : -1;
+}
+
+std::int32_t GraphPatterns::exponents_of_sums(std::int32_t i) const {
+  const Node& sum = node(root(i));
+  return sum.op == Op::kSumRows && has_same_shape(root(i), i) ? exponent(sum.a) : -1;
+}
+
+std::int32_t GraphPatterns::logits(std::int32_t i) const {
+  const Node& n = node(root(i));
+  return n.op == Op::kSoftmaxRows && has_same_shape(root(i), i) ? n.a : -1;
+}
+
 // The node whose rows' means, one for each, node i is; -1 if it is nothing of the kind.
 std::int32_t GraphPatterns::rows_of_mean(std::int32_t i) const {
   const Node& mean = node(root(i));

@@ -24,6 +24,21 @@ class GraphPatterns {
   /// x)) / 2, in any order of the factors.
   std::optional<Graph::Node> gelu(std::int32_t i) const;
 
+  /// x of node i = exp(x), of its shape, or -1.
+  std::int32_t exponent(std::int32_t i) const;
+
+  /// x of node i = 1 + exp(x), of its shape, or -1.
+  std::int32_t exponent_beside_one(std::int32_t i) const;
+
+  /// x of node i, the sums of the rows of exp(x) as a column, or -1.
+  std::int32_t exponents_of_sums(std::int32_t i) const;
+
+  /// x of node i = softmax_rows(x), of its shape, or -1.
+  std::int32_t logits(std::int32_t i) const;
+
+  /// Whether node i is a constant of ones.
+  bool are_ones(std::int32_t i) const;
+
   /// Of node i = factor * operand, a node of its shape.
   struct Scaled {
     double factor;

@@ -7,6 +7,13 @@
 
 namespace hesscope::detail {
 
+// A quotient by that denominator; NaN where the denominator has left the range of double. The 0 that
+// it would be then, times derivatives of the argument, which are as large, may be any number.
+template <typename B>
+B quotient_in_range(double numerator, const B& denominator) {
+  return B(numerator) / denominator + B(0) * denominator;
+}
+
 struct SqrtFunction {
   template <typename B>
   static B f(const B& x) {
@@ -21,17 +28,17 @@ struct SqrtFunction {
 
   template <typename B>
   static B ddf(const B& x) {
-    return B(-1) / (B(4) * x * f(x));
+    return quotient_in_range(-1, B(4) * x * f(x));
   }
 
   template <typename B>
   static B dddf(const B& x) {
-    return B(3) / (B(8) * x * x * f(x));
+    return quotient_in_range(3, B(8) * x * x * f(x));
   }
 
   template <typename B>
   static B ddddf(const B& x) {
-    return B(-15) / (B(16) * x * x * x * f(x));
+    return quotient_in_range(-15, B(16) * x * x * x * f(x));
   }
 };
 
@@ -76,17 +83,17 @@ struct LogFunction {
 
   template <typename B>
   static B ddf(const B& x) {
-    return B(-1) / (x * x);
+    return quotient_in_range(-1, x * x);
   }
 
   template <typename B>
   static B dddf(const B& x) {
-    return B(2) / (x * x * x);
+    return quotient_in_range(2, x * x * x);
   }
 
   template <typename B>
   static B ddddf(const B& x) {
-    return B(-6) / (x * x * x * x);
+    return quotient_in_range(-6, x * x * x * x);
   }
 };
 
