@@ -59,6 +59,18 @@ class Buffers(Perceptron):
                         names = {program.text(name) for name in file["parameter_name"]}
                     self.assertEqual("a" in {name.split("[")[0] for name in names}, is_parameter)
 
+    def test_weights_among_the_operations(self):
+        self.write_model(inline=["A"])
+        self.save("weights.npz", A=None)
+        warning = "the weights of sum are Constant nodes, as those of scripted recurrent modules are exported"
+        for checkpoint in ("weights.npz", "model.onnx"):
+            done = self.run_program(*self.arguments(checkpoint))
+            self.assertEqual(done.returncode, DONE, done.stderr)
+            self.assertIn(warning, done.stderr)
+        self.write_model()
+        self.save("weights.npz")
+        self.assertNotIn("Constant nodes", self.run_program(*self.arguments()).stderr)
+
     def test_what_the_optimiser_was_not_given(self):
         # Adam of all but `a`, as PyTorch has it: by numbers, in the order of the state_dict.
         given = [name for name in self.weights if name != "a"]

@@ -32,6 +32,8 @@ def attribute(name, value):
         return field(1, name) + varint(2 << 3 | 5) + struct.pack("<f", value) + field(20, 1)
     if isinstance(value, int):
         return field(1, name) + field(3, value) + field(20, 2)
+    if isinstance(value, np.ndarray):
+        return field(1, name) + field(5, tensor("", value)) + field(20, 4)
     return field(1, name) + b"".join(field(8, each) for each in value) + field(20, 7)
 
 

@@ -24,12 +24,14 @@ class Perceptron(program.Case):
         np.savez(self.folder / "data.npz", **self.data)
         self.say()
 
-    def write_model(self, batch="N", extra=()):
-        nodes = [node("Gemm", ["x", "A", "a"], ["sum"], transB=1), node("Tanh", ["sum"], ["hidden"]),
-                 node("Gemm", ["hidden", "B", "b"], ["logits"], transB=1)]
+    def write_model(self, batch="N", extra=(), inline=(), x="x"):
+        nodes = [node("Constant", [], [name], value=self.weights[name]) for name in inline]
+        nodes += [node("Gemm", [x, "A", "a"], ["sum"], transB=1), node("Tanh", ["sum"], ["hidden"]),
+                  node("Gemm", ["hidden", "B", "b"], ["logits"], transB=1)]
         outputs = [value_info("logits", (batch, 2), "float64")] + [value_info(n, (batch, 4), "float64") for n in extra]
         (self.folder / "model.onnx").write_bytes(onnx_files.model(
-            nodes, self.weights, [value_info("x", (batch, 3), "float64")], outputs))
+            nodes, {name: weight for name, weight in self.weights.items() if name not in inline},
+            [value_info(x, (batch, 3), "float64")], outputs))
 
     def say(self, *lines, loss="cross-entropy", tables=""):
         (self.folder / "problem.toml").write_text("\n".join(

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <cctype>
 #include <cstdint>
 #include <set>
 #include <vector>
@@ -20,6 +21,14 @@ using onnx::Axes;
 using onnx::ElementKind;
 using onnx::OnnxFile;
 using onnx::Value;
+
+// A name as a key of a TOML file, in quotes where it needs them.
+std::string toml_key(const std::string& name) {
+  const bool is_bare = !name.empty() && std::ranges::all_of(name, [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '_' || c == '-';
+  });
+  return is_bare ? name : fmt::format("'{}'", printable(name));
+}
 
 void require_inputs_known(const OnnxFile& file, const Settings& settings) {
   if (!settings.has("inputs")) return;
@@ -164,7 +173,7 @@ class DeclaredInputs {
             data_,
             array,
             fmt::format("the input '{}' of {}", printable(input.name), file_.path.string())),
-        printable(input.name)));
+        toml_key(input.name)));
   }
 
   // The samples' axis is the first, or the only symbol, as of sequences (time, batch, numbers).
