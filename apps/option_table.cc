@@ -85,6 +85,11 @@ std::string settings_text(const std::map<std::string, SettingValue>& values) {
   return all;
 }
 
+// A word in front of which no "--" stands.
+std::string positional_word(const std::string& given) {
+  return " " + shell_word(given.starts_with('-') ? "./" + given : given);
+}
+
 }  // namespace
 
 Option& Option::required() {
@@ -331,7 +336,11 @@ Option& OptionTable::positionals(const std::string& name,
                                  const std::string& help) {
   Option& option = repeated(name, target, "", help);
   option.kind = Option::Kind::kPositionals;
-  option.written = [&target] { return target.empty() ? "" : " " + shell_words(target); };
+  option.written = [&target] {
+    std::string all;
+    for (const std::string& each : target) all += positional_word(each);
+    return all;
+  };
   return option;
 }
 
@@ -340,7 +349,7 @@ Option& OptionTable::positional(const std::string& name,
                                 const std::string& help) {
   Option& option = text(name, target, "", help);
   option.kind = Option::Kind::kPositional;
-  option.written = [&target] { return " " + shell_word(target); };
+  option.written = [&target] { return positional_word(target); };
   return option.required();
 }
 

@@ -12,7 +12,7 @@ import subprocess
 import time
 
 import program
-from program import BAD_INPUT, DATA, DONE, FIXTURES, INCONCLUSIVE, PROBLEM, USAGE, checkpoint, num_units
+from program import BAD_INPUT, DATA, DONE, FAILED, FIXTURES, INCONCLUSIVE, PROBLEM, USAGE, checkpoint, num_units
 from ranks import RANKED, Ranks
 
 ADAM = [checkpoint(step) for step in program.STEPS[:3]]
@@ -94,6 +94,8 @@ class Speaking(Ranks):
             check=True).stdout.count("/spectrum"))
         done = self.finish(self.start(["-n", "2", RANKED, "--help"]), DONE)
         self.assertEqual(done.stdout.count("mpirun -n N hesscope-mpi COMMAND"), 1)
+        done = self.finish(self.start(["-n", "2", RANKED, "analyze", "--help"]), DONE)
+        self.assertEqual(done.stdout.count("Usage:"), 1)
 
     def test_its_manual_page_says_what_its_help_says(self):
         done = subprocess.run([RANKED, "--write-manual", "share"], cwd=self.folder, capture_output=True, text=True, check=True)
@@ -120,6 +122,14 @@ class Speaking(Ranks):
         done = self.run_ranks(3, [*ANALYZE, "-o", "out.h5", "--only", "nothing"], expect=USAGE)
         self.assertEqual(done.stderr.count("nothing"), 1, done.stderr)
         self.assertFalse((self.folder / "out.h5").exists())
+
+    def test_the_launcher_of_another_mpi_is_refused(self):
+        for rank, code in ((0, BAD_INPUT), (1, FAILED)):
+            done = subprocess.run([RANKED, "analyze", "none.npz", "--problem", PROBLEM, "-o", "out.h5"], cwd=self.folder,
+                                  env=self.environment(PMI_SIZE="3", PMI_RANK=str(rank)), capture_output=True, text=True,
+                                  check=False)
+            self.assertEqual(done.returncode, code, done.stderr)
+            self.assertEqual(done.stderr.count("none.npz"), 1 - rank, done.stderr)
 
     def test_what_shares_nothing_is_refused(self):
         experiment = DATA.parent / "experiments" / "la-depth.toml"
