@@ -290,8 +290,8 @@ TEST(JetKink, DirectionsWithoutMotionStayIndependent) {
   EXPECT_EQ(angle.gradient, (std::array<double, 2>{0.0, 0.0}));
 }
 
-// f'' A A' decides where the argument moves at first order; where it moves at second order alone, the
-// functions below tend to -inf, +inf, 0 and -inf.
+// f'' A A' decides where the argument moves at first order; where it moves at second order alone,
+// the functions below tend to -inf, -inf and +inf.
 TEST(JetKink, SecondDerivativesAtAPoleThatIsReachedAtSecondOrderAreUndefined) {
   const Jet1 x = variable(0.0);
   expect_jet(log(x + x * x), -kInfinity, kInfinity, -kInfinity);

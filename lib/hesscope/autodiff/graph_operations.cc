@@ -229,8 +229,8 @@ Var exp(Var a) { return elementary(Elementary::kExp, a); }
 
 Var gelu(Var a) { return elementary(Elementary::kGelu, a); }
 
-// As for quotients, above; and log sigmoid(x) is -softplus(-x), which keeps its digits where those of a sigmoid near 0 or 1 are
-// gone.
+// As for quotients, above; and log sigmoid(x) is -softplus(-x), which keeps its digits where those
+// of a sigmoid near 0 or 1 are gone.
 Var log(Var a) {
   Graph& graph = a.graph();
   const detail::GraphPatterns patterns(graph);

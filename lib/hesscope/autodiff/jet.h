@@ -77,10 +77,10 @@
 // A primitive with an infinite or undefined partial contributes nothing in directions in which its
 // argument does not move: a zero entry of A (or P) counts as independence, not as 0 * inf = NaN. So
 // sqrt of a constant 0 is a constant, grad sqrt(x) at (x, y) = 0 is (inf, 0), and a derivative does
-// not depend on which other derivatives are computed with it. Where an argument moves towards a pole
-// at second order alone, as x * x at 0 in log(x * x), the second derivative is NaN: such functions
-// tend to either infinity, or to a number. Ring operations are plain floating point: a NaN or an
-// infinity met in them spreads.
+// not depend on which other derivatives are computed with it. Where an argument moves towards a
+// pole at second order alone, as x * x at 0 in log(x * x), the second derivative is NaN: such
+// functions tend to either infinity, or to a number. Ring operations are plain floating point: a
+// NaN or an infinity met in them spreads.
 #pragma once
 
 #include <algorithm>

@@ -7,8 +7,8 @@
 
 namespace hesscope::detail {
 
-// A quotient by that denominator; NaN where the denominator has left the range of double. The 0 that
-// it would be then, times derivatives of the argument, which are as large, may be any number.
+// A quotient by that denominator; NaN where the denominator has left the range of double. The 0
+// that it would be then, times derivatives of the argument, which are as large, may be any number.
 template <typename B>
 B quotient_in_range(double numerator, const B& denominator) {
   return B(numerator) / denominator + B(0) * denominator;
