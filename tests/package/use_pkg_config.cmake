@@ -57,13 +57,17 @@ if(NOT is_own AND macros MATCHES "__SANITIZE_ADDRESS__")
     COMMAND_ERROR_IS_FATAL ANY)
 endif()
 
-# So are those to which there is no NaN.
-execute_process(
-  COMMAND ${CXX_COMPILER} -std=c++20 -ffast-math -fsyntax-only ${flags} ${cflags_of_consumer} ${SOURCE}/main.cc
-  RESULT_VARIABLE result ERROR_VARIABLE errors)
-if(result EQUAL 0 OR NOT errors MATCHES "compiled with -ffast-math")
-  message(FATAL_ERROR "with -ffast-math a consumer is not refused with what to do:\n${errors}")
-endif()
+# So are those to which there is no NaN, and those whose matrices are others.
+set(refused -ffast-math -DEIGEN_DEFAULT_TO_ROW_MAJOR -DEIGEN_DEFAULT_DENSE_INDEX_TYPE=int)
+set(told "compiled with -ffast-math" "without EIGEN_DEFAULT_TO_ROW_MAJOR" "and EIGEN_DEFAULT_DENSE_INDEX_TYPE")
+foreach(flag words IN ZIP_LISTS refused told)
+  execute_process(
+    COMMAND ${CXX_COMPILER} -std=c++20 ${flag} -fsyntax-only ${flags} ${cflags_of_consumer} ${SOURCE}/main.cc
+    RESULT_VARIABLE result ERROR_VARIABLE errors)
+  if(result EQUAL 0 OR NOT errors MATCHES "${words}")
+    message(FATAL_ERROR "with ${flag} a consumer is not refused with what to do:\n${errors}")
+  endif()
+endforeach()
 
 execute_process(COMMAND ${PKG_CONFIG} --modversion hesscope
   OUTPUT_VARIABLE version OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
