@@ -85,9 +85,16 @@ std::string settings_text(const std::map<std::string, SettingValue>& values) {
   return all;
 }
 
-// A word in front of which no "--" stands.
+// "-a.npz" without a "--" in front of it.
 std::string positional_word(const std::string& given) {
   return " " + shell_word(given.starts_with('-') ? "./" + given : given);
+}
+
+// The two are one name of a file, so that a run that was begun with one goes on with the other.
+void take_positional(Option& option) {
+  option.take = [take = option.take](const std::string& given) {
+    return take(given.starts_with("./-") ? given.substr(2) : given);
+  };
 }
 
 }  // namespace
@@ -336,6 +343,7 @@ Option& OptionTable::positionals(const std::string& name,
                                  const std::string& help) {
   Option& option = repeated(name, target, "", help);
   option.kind = Option::Kind::kPositionals;
+  take_positional(option);
   option.written = [&target] {
     std::string all;
     for (const std::string& each : target) all += positional_word(each);
@@ -349,6 +357,7 @@ Option& OptionTable::positional(const std::string& name,
                                 const std::string& help) {
   Option& option = text(name, target, "", help);
   option.kind = Option::Kind::kPositional;
+  take_positional(option);
   option.written = [&target] { return positional_word(target); };
   return option.required();
 }

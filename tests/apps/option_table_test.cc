@@ -84,11 +84,13 @@ TEST_F(OptionTableTest, TakesANumberEachTime) {
 TEST_F(OptionTableTest, RecordsNeitherWhatIsAsItWasNorWhatChangesNoResult) {
   EXPECT_EQ(give("FILE", "a.npz"), "");
   EXPECT_EQ(give("FILE", "-b.npz"), "");
+  EXPECT_EQ(give("FILE", "./-c.npz"), "");
+  EXPECT_THAT(files_, ElementsAre("a.npz", "-b.npz", "-c.npz"));
   EXPECT_EQ(give("--output", "out.h5"), "");
   EXPECT_EQ(give("--method", "auto"), "");
   EXPECT_EQ(give("--seed", "0"), "");
   EXPECT_EQ(output_, "out.h5");
-  EXPECT_EQ(table_.recorded(), " a.npz ./-b.npz");
+  EXPECT_EQ(table_.recorded(), " a.npz ./-b.npz ./-c.npz");
 }
 
 TEST_F(OptionTableTest, RecordsSettingsByTheirNames) {
