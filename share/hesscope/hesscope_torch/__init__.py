@@ -61,6 +61,10 @@ def analyze(model, inputs, targets=None, loss=None, *options, output=None, sampl
     where PyTorch has another loss; ValueError and TypeError for arguments that cannot be.
     """
     problem = Problem(model, inputs, targets, loss, output, sample_axis, weight_decay, whole_batch)
+    return _analyzed(problem, options, result, program)
+
+
+def _analyzed(problem, options, result, program):
     with tempfile.TemporaryDirectory(prefix="hesscope-") as folder:
         path = problem.save(pathlib.Path(folder), is_compared=True)
         checkpoint = pathlib.Path(folder) / "model.pt"
@@ -74,11 +78,16 @@ def hessian(model, inputs, targets=None, loss=None, *, output=None, sample_axis=
             program=None):
     """(H, names): the Hessian of the mean loss, (n, n) in float64, and for each of its n rows the name of the tensor that
     the row is of. Tensors come in the order of named_parameters(), entries as in tensor.flatten()."""
-    run = analyze(model, inputs, targets, loss, "--only", "hessian", "--save-hessian", output=output,
-                  sample_axis=sample_axis, weight_decay=weight_decay, whole_batch=whole_batch, program=program)
+    problem = Problem(model, inputs, targets, loss, output, sample_axis, weight_decay, whole_batch)
+    run = _analyzed(problem, ("--only", "hessian", "--save-hessian"), None, program)
     matrix = np.asarray(run["hessian/matrix"].values)[0]
     sizes = np.diff([*np.asarray(run["parameter_offset"].values), len(matrix)])
-    return matrix, np.repeat(np.asarray(run["parameter_name"].values, object), sizes)
+    names = np.repeat(np.asarray(run["parameter_name"].values, object), sizes)
+    place = {name: i for i, name in enumerate(problem.parameters)}  # the file has the order of the graph
+    order = np.argsort([place[name] for name in names], kind="stable")
+    if np.any(np.diff(order) != 1):
+        matrix, names = matrix[np.ix_(order, order)], names[order]
+    return matrix, names
 
 
 def save_problem(folder, model, inputs, targets=None, loss=None, *, output=None, sample_axis=0, weight_decay=0.0,

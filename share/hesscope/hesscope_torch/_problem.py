@@ -117,6 +117,11 @@ class Problem:
         np.savez_compressed(folder / "data.npz", **{name: array.numpy() for name, array in arrays.items()})
         return self._write_problem(folder, predicted, tied, separate)
 
+    @property
+    def parameters(self):
+        """Their names, in the order of the state_dict."""
+        return self._named_as("parameter")
+
     def _named_as(self, role):
         return [name for name, each in self._roles.items() if each == role]
 
