@@ -1,75 +1,82 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Functions that PyTorch does not export, or not as it computes them."""
 
+import inspect
+import itertools
+import math
+import operator
+import types
+
 import torch
 import torch.nn.functional as F
 from torch.overrides import TorchFunctionMode
 
+from . import _attributes, _loss_formulas
+from ._attributes import expm1, known
+from ._loss_formulas import distance, norm
+
 
 class WrittenOut(TorchFunctionMode):
-    """Within it they are computed by their formulas."""
+    """Within it they are computed by their formulas, also where functions of PyTorch call them that are Python code.
+
+    samples: how many there are, which must not interact; None where they may.
+    """
+
+    def __init__(self, samples=None):
+        super().__init__()
+        self._formulas = {**FORMULAS, F.batch_norm: _attributes.batch_norm(samples)}
 
     def __torch_function__(self, function, types, arguments=(), keywords=None):
-        return FORMULAS.get(function, function)(*arguments, **(keywords or {}))
+        keywords = keywords or {}
+        if function in self._formulas:
+            return self._formulas[function](*_by_place(function, arguments, keywords))
+        if not _is_in_python(function):
+            return function(*arguments, **keywords)
+        with self:
+            return _body(function)(*arguments, **keywords)
 
 
-def _reduced(losses, reduction):
-    return {"mean": torch.mean, "sum": torch.sum, "none": lambda each: each}[reduction](losses)
+def _by_place(function, arguments, keywords):
+    """All arguments, with defaults where PyTorch says which these are."""
+    given = _signature(function).bind(*arguments, **keywords)
+    given.apply_defaults()
+    return given.args
 
 
-def _absolute(output, target, size_average=None, reduce=None, reduction="mean"):
-    return _reduced((output - target).abs(), reduction)
+def _signature(function):
+    try:
+        return inspect.signature(function)
+    except ValueError:  # of a function that is not written in Python: that of its formula
+        return inspect.signature(FORMULAS[function])
 
 
-def _squared(output, target, size_average=None, reduce=None, reduction="mean"):
-    return _reduced((output - target) ** 2, reduction)
+def _is_in_python(function):
+    """Whether it is a function of PyTorch that asks itself whether a mode takes it, and then computes."""
+    return isinstance(function, types.FunctionType) and any(
+        function.__globals__ is module.__dict__ for module in (F, torch.functional)) and any(
+        name.startswith("has_torch_function") for name in function.__code__.co_names)
 
 
-def _huber(output, target, reduction="mean", delta=1.0):
-    size = (output - target).abs()
-    return _reduced(torch.where(size < delta, size ** 2 / 2, delta * (size - delta / 2)), reduction)
+def _body(function):
+    """What the function computes. The function itself would ask the mode, and come back here for ever."""
+    taken = {name: lambda *_: False for name in function.__globals__ if name.startswith("has_torch_function")}
+    body = types.FunctionType(function.__code__, {**function.__globals__, **taken}, function.__name__,
+                              function.__defaults__, function.__closure__)
+    body.__kwdefaults__ = function.__kwdefaults__
+    return body
 
 
-def _smooth_absolute(output, target, size_average=None, reduce=None, reduction="mean", beta=1.0):
-    return _huber(output, target, reduction, beta) / beta if beta > 0 else _absolute(output, target, reduction=reduction)
-
-
-def _binary_cross_entropy(output, target, weight=None, size_average=None, reduce=None, reduction="mean"):
-    losses = -(target * output.log().clamp(min=-100) + (1 - target) * (1 - output).log().clamp(min=-100))
-    return _reduced(losses if weight is None else weight * losses, reduction)
-
-
-def _cross_entropy(output, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean",
-                   label_smoothing=0.0):
-    if label_smoothing == 0 or weight is not None or output.ndim < 2:
-        return F.cross_entropy(output, target, weight, size_average, ignore_index, reduce, reduction, label_smoothing)
-    log_p = output.log_softmax(1)
-    if target.is_floating_point():
-        own = -(target * log_p).sum(1)
-    else:
-        own = -log_p.gather(1, target.unsqueeze(1)).squeeze(1)
-    losses = (1 - label_smoothing) * own - label_smoothing * log_p.mean(1)
-    return losses.mean() if reduction == "mean" else _reduced(losses, reduction)
-
-
-def _poisson(output, target, log_input=True, full=False, size_average=None, eps=1e-8, reduce=None, reduction="mean"):
-    if full:
-        return F.poisson_nll_loss(output, target, log_input, full, size_average, eps, reduce, reduction)
-    return _reduced(output.exp() - target * output if log_input else output - target * (output + eps).log(), reduction)
-
-
-def _bilinear(a, b, weight, bias=None):
+def _bilinear(a, b, weight, bias):
     found = torch.einsum("...n,onm,...m->...o", a, weight, b)
     return found if bias is None else found + bias
 
 
-def _distance(a, b, p=2.0, eps=1e-6, keepdim=False):
-    size = (a - b + eps).abs()
-    return ((size ** 2).sum(-1, keepdim).sqrt() if p == 2 else (size ** p).sum(-1, keepdim) ** (1 / p))
+def _cdist(a, b, p, compute_mode):
+    return norm(a.unsqueeze(-2) - b.unsqueeze(-3), p)
 
 
-def _embedding(places, table, padding_idx=None, *settings, **named_settings):
-    found = F.embedding(places, table, None, *settings, **named_settings)
+def _embedding(places, table, padding_idx, *settings):
+    found = F.embedding(places, table, None, *settings)
     if padding_idx is None:
         return found
     row = padding_idx % len(table)  # of which PyTorch has no derivative
@@ -77,10 +84,87 @@ def _embedding(places, table, padding_idx=None, *settings, **named_settings):
     return torch.where((places == row).unsqueeze(-1), constant, found)
 
 
+def _pad(input, pad, mode="constant", value=None):
+    if mode != "circular":
+        return F.pad(input, pad, mode, value)
+    for i, (before, after) in enumerate(zip(pad[::2], pad[1::2])):
+        def part(x, *bounds, inner=[slice(None)] * i):
+            return x[(..., slice(*bounds), *inner)]
+        input = part(input, max(-before, 0), min(after, 0) or None)
+        ends = ([part(input, -before, None)] if before > 0 else []), ([part(input, 0, after)] if after > 0 else [])
+        input = torch.cat([*ends[0], input, *ends[1]], -1 - i)
+    return input
+
+
+def _softplus(input, beta=1, threshold=20):
+    return torch.where(beta * input > threshold, input, F.softplus(input, beta))
+
+
+def _unflatten(input, dim, sizes):
+    dim %= input.ndim
+    return input.reshape(*input.shape[:dim], *sizes, *input.shape[dim + 1:])
+
+
+def _hstack(tensors):
+    return torch.cat(list(tensors), 0 if tensors[0].ndim == 1 else 1)
+
+
+def _tile(input, *dims):
+    dims = dims[0] if len(dims) == 1 and not isinstance(dims[0], int) else dims
+    return input.repeat(*[1] * (input.ndim - len(dims)), *dims)
+
+
+def _diag_embed(input, offset=0, dim1=-2, dim2=-1):
+    if (offset, dim1, dim2) != (0, -2, -1):
+        return torch.diag_embed(input, offset, dim1, dim2)
+    is_diagonal = torch.eye(known(input.shape[-1], int), dtype=torch.bool)
+    return torch.where(is_diagonal, input.unsqueeze(-1), torch.zeros((), dtype=input.dtype))
+
+
+def _diff(input, n=1, dim=-1, prepend=None, append=None):
+    input = torch.cat([part for part in (prepend, input, append) if part is not None], dim)
+    for _ in range(n):
+        count = input.shape[dim] - 1
+        input = input.narrow(dim, 1, count) - input.narrow(dim, 0, count)
+    return input
+
+
+def _cumprod(input, dim):
+    return torch.stack(list(itertools.accumulate(input.unbind(dim), operator.mul)), dim)
+
+
+def _logaddexp(input, other):
+    return input + F.softplus(other - input)
+
+
+def _logit(input, eps=None):
+    input = input if eps is None else input.clamp(eps, 1 - eps)
+    return input.log() - (1 - input).log()
+
+
+def _atan2(input, other):
+    input, other = torch.broadcast_tensors(input, other)
+    is_flat, is_origin = input.abs() <= other.abs(), (input == 0) & (other == 0)
+    flat = (input.masked_fill(is_origin, 0) / other.masked_fill(~is_flat | is_origin, 1)).atan()
+    steep = math.pi / 2 * torch.sign(input) - (other / input.masked_fill(is_flat, 1)).atan()
+    turn = torch.where(input < 0, torch.full_like(input, -math.pi), torch.full_like(input, math.pi))
+    return torch.where(is_flat, flat + torch.where(other < 0, turn, torch.zeros_like(turn)), steep)
+
+
+def _cosh(input):
+    return (input.exp() + (-input).exp()) / 2
+
+
+TENSORS = {
+    "unflatten": _unflatten, "hstack": _hstack, "tile": _tile, "diag_embed": _diag_embed, "diff": _diff,
+    "cumprod": _cumprod, "inner": lambda input, other: torch.tensordot(input, other, ([-1], [-1])), "atan2": _atan2,
+    "logaddexp": _logaddexp, "logit": _logit, "exp2": lambda input: 2 ** input, "expm1": expm1, "cosh": _cosh,
+    "sinh": lambda input: input.tanh() * _cosh(input),
+}
 FORMULAS = {
-    F.l1_loss: _absolute, F.mse_loss: _squared, F.huber_loss: _huber, F.smooth_l1_loss: _smooth_absolute,
-    F.binary_cross_entropy: _binary_cross_entropy, F.cross_entropy: _cross_entropy, F.poisson_nll_loss: _poisson,
-    F.pairwise_distance: _distance, torch.pairwise_distance: _distance, F.embedding: _embedding, F.bilinear: _bilinear,
-    torch.cosh: lambda x: (x.exp() + (-x).exp()) / 2, torch.Tensor.cosh: lambda x: (x.exp() + (-x).exp()) / 2,
-    torch.sinh: lambda x: (x.exp() - (-x).exp()) / 2, torch.Tensor.sinh: lambda x: (x.exp() - (-x).exp()) / 2,
+    **_attributes.FORMULAS, **_loss_formulas.FORMULAS,
+    F.pairwise_distance: distance, torch.pairwise_distance: distance, torch.cdist: _cdist, F.embedding: _embedding,
+    F.bilinear: _bilinear, F.pad: _pad, F.softplus: _softplus,
+    **{getattr(owner, name): formula for owner in (torch, torch.Tensor) for name, formula in TENSORS.items()
+       if hasattr(owner, name)},
 }

@@ -199,7 +199,7 @@ class Problem:
                    for tensor, axis in zip(tensors, self._axes)]
         options = {"dynamo": False} if "dynamo" in inspect.signature(torch.onnx.export).parameters else {}
         failure = None
-        with WrittenOut(), warnings.catch_warnings():
+        with WrittenOut(None if self._whole_batch else self._count), warnings.catch_warnings():
             warnings.filterwarnings("ignore", category=UserWarning, module="torch")
             if is_compared:
                 warnings.filterwarnings("ignore", category=torch.jit.TracerWarning)
@@ -208,8 +208,10 @@ class Problem:
                     root, tuple(tensors), str(path), input_names=self._names, output_names=[OUTPUT], opset_version=OPSET,
                     dynamic_axes={} if self._whole_batch else {n: {a: "batch"} for n, a in zip(self._names, self._axes)},
                     do_constant_folding=False, training=torch.onnx.TrainingMode.PRESERVE, **options)
-            except (RuntimeError, TypeError, AssertionError, AttributeError) as error:
-                failure = f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
+            except hesscope.Error:  # of a formula
+                raise
+            except Exception as error:  # which may be any
+                failure = f"{type(error).__name__}: {str(error).strip()}".partition("\n")[0].removesuffix(": ")
                 traceback.clear_frames(error.__traceback__)  # which hold what keeps PyTorch from exporting anything else
         if failure is not None:
             if "requires grad as a constant" in failure:
