@@ -105,11 +105,9 @@ def equal_tensors(model, parameters):
     tensors = tensors_of(model)
     tied, separate = [], []
     for i, name in enumerate(parameters):
-        for other in parameters[:i]:
-            if tensors[other] is tensors[name]:
-                tied.append(f"{name} = {other}")
-                break
-            if torch.equal(tensors[other], tensors[name]):
-                separate.append(name)
-                break
+        same = next((other for other in parameters[:i] if tensors[other] is tensors[name]), None)
+        if same is not None:
+            tied.append(f"{name} = {same}")
+        elif any(torch.equal(tensors[other], tensors[name]) for other in parameters[:i]):
+            separate.append(name)
     return tied, separate
