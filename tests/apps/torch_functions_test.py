@@ -209,6 +209,24 @@ class TorchFunctions(program.Case):
                                      classes),
         }, whole_batch=True)
 
+    def test_weights_of_positives(self):
+        table = torch.rand(3, 4, dtype=torch.float64)
+        last = nn.Linear(5, 4)
+        places = Net(lambda net, x: net.last(x), last=last)
+        in_one = Net(lambda net, x: net.last(x).view(-1, 4), last=last)
+        for module, sample_axis, shape, weights in (
+                (places, 0, (8, 3, 5), (table[0, 0], table[0, :1], table[0], table[:, :1], table, table[None])),
+                (places, 1, (3, 8, 5), (table[0], table[:, None], table[:, None, :1])),
+                (in_one, 0, (8, 3, 5), (table[0], table[:1]))):
+            inputs = torch.randn(shape)
+            target = (torch.randn_like(module(inputs)) > 0).float()
+            for weight in weights:
+                with self.subTest(shape=shape, weight=weight.shape):
+                    self.check(module, inputs, target, nn.BCEWithLogitsLoss(pos_weight=weight), sample_axis=sample_axis)
+        loss = nn.BCEWithLogitsLoss(pos_weight=torch.rand(8, 1, 1))
+        with self.assertRaisesRegex(ValueError, "pos_weight of shape .8, 1, 1. has other numbers for other samples"):
+            hesscope_torch.hessian(places, torch.randn(8, 3, 5), torch.zeros(8, 3, 4), loss, program=PROGRAM)
+
     def test_losses_at_their_corners(self):
         x = torch.tensor([[1.0, 0, 0.75, 1], [1, -1, 0, 2]]).repeat(2, 1)
         for name, loss, target in (

@@ -16,18 +16,32 @@ class Loss:
         self.function, self.kind, self._settings = function, kind, settings
         self.is_in_graph = kind == "output"
 
-    def settings(self, targets, predicted):
-        """Keys of [model]."""
+    def settings(self, targets, predicted, by_sample):
+        """Keys of [model]; by_sample() puts samples along the first axis."""
         found = {key: value.tolist() if isinstance(value, torch.Tensor) else value
                  for key, value in self._settings.items() if value is not None}
         if "ignore_index" in found and not bool((targets == found["ignore_index"]).any()):
             del found["ignore_index"]
+        if "pos_weight" in found:
+            found["pos_weight"] = _for_each_entry(self._settings["pos_weight"], predicted, by_sample)
         if self.kind in ("cross-entropy", "nll") and predicted.ndim > 2:
             found["class_axis"] = 1
         if self.kind in ("mse", "huber", "bce-with-logits") and targets.shape != predicted.shape:
             raise ValueError(f"targets of shape {tuple(targets.shape)}, and an output of shape {tuple(predicted.shape)}: "
                              "PyTorch would compare each with each")
         return found
+
+
+def _for_each_entry(weight, predicted, by_sample):
+    """As a problem file has it: one number, or one for each entry of the last axis, or for each of a sample's output."""
+    if weight.numel() == 1:
+        return weight.item()
+    samples = by_sample(weight.expand(predicted.shape))
+    if bool((samples != samples[:1]).any()):
+        raise ValueError(f"pos_weight of shape {tuple(weight.shape)} has other numbers for other samples: write the loss as "
+                         "a function of the output and of targets that hold these numbers, too")
+    is_of_last = weight.ndim == 1 and samples.shape[1:][-1:] == weight.shape and bool((samples == weight).all())
+    return weight.tolist() if is_of_last else samples[0].flatten().tolist()
 
 
 def loss_of(loss):

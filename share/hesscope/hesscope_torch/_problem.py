@@ -104,7 +104,7 @@ class Problem:
             self._export(root, tensors, folder / "model.onnx", is_compared)
             state = tensors_of(root)
             self.state = {name: state[name].detach().clone() for name, role in self._roles.items() if role != "unused"}
-            tied, separate = equal_tensors(root, self._named_as("parameter"))
+            tied, separate = equal_tensors(root, self.parameters)
             arrays = {name: tensor if axis is None else tensor.movedim(axis, 0)
                       for name, tensor, axis in zip(self._names, tensors, self._axes)}
             axis = self._axis_of_output(root, tensors, predicted)
@@ -115,7 +115,8 @@ class Problem:
         arrays["predictions"] = (predicted.reshape(1) if predicted.ndim == 0 or self._whole_batch else
                                  self._by_sample(predicted, axis))
         np.savez_compressed(folder / "data.npz", **{name: array.numpy() for name, array in arrays.items()})
-        return self._write_problem(folder, predicted, tied, separate)
+        return self._write_problem(folder, self._loss.settings(
+            self._targets, predicted, lambda tensor: self._by_sample(tensor, axis)), tied, separate)
 
     @property
     def parameters(self):
@@ -243,15 +244,15 @@ class Problem:
             return tensor.reshape(self._count, -1, *tensor.shape[1:])
         return tensor.reshape(-1, self._count, *tensor.shape[1:]).movedim(1, 0)
 
-    def _write_problem(self, folder, predicted, tied, separate):
-        settings = {"kind": "onnx", "file": "model.onnx", "loss": self._loss.kind,
-                    **self._loss.settings(self._targets, predicted)}
+    def _write_problem(self, folder, settings, tied, separate):
+        settings = {"kind": "onnx", "file": "model.onnx", "loss": self._loss.kind, **settings}
         if self._whole_batch:
             settings["batch"] = 1
         if self._weight_decay:
             settings["weight_decay"] = self._weight_decay
         if any(role != "parameter" for role in self._roles.values()):
-            settings["parameters"] = self._named_as("parameter")
+            settings["parameters"] = [_pattern(name) for name in self.parameters]
+        separate = [_pattern(name) for name in separate]
         settings.update({key: names for key, names in (("tied", tied), ("separate", separate)) if names})
         lines = ["[model]", *(f"{key} = {json.dumps(value)}" for key, value in settings.items()),
                  "[data]", 'file = "data.npz"']
@@ -301,6 +302,11 @@ def _require_usual(model, loss):
     names = _names_of(model)
     if names and all(name.startswith(("module.", "_orig_mod.")) for name in names):
         raise ValueError("all names begin as those of DataParallel do, which is left out: call the attribute otherwise")
+
+
+def _pattern(name):
+    """Which matches this name only: in problem files, [QK] is Q or K."""
+    return name.replace("[", "[[]")
 
 
 def _names_of(model):
