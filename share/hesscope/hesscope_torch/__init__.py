@@ -37,6 +37,7 @@ PyTorch's leaves out what detach(), no_grad() and custom backward functions cut.
 """
 
 import pathlib
+import re
 import tempfile
 
 import numpy as np
@@ -69,7 +70,11 @@ def _analyzed(problem, options, result, program):
         path = problem.save(pathlib.Path(folder), is_compared=True)
         checkpoint = pathlib.Path(folder) / "model.pt"
         torch.save(problem.state, checkpoint)
-        run = hesscope.analyze(checkpoint, path, *options, output=result, program=program)
+        try:
+            run = hesscope.analyze(checkpoint, path, *options, output=result, program=program)
+        except hesscope.Error as error:  # without places in files that the user knows nothing of
+            said = re.sub(re.escape(folder) + r"/[\w.]+(:\d+)?: ", "", str(error))
+            raise hesscope.Error(said, error.exit_code) from None
     problem.compare(run["loss"].values[0], run["gradient_norm"].values[0])
     return run
 

@@ -160,7 +160,8 @@ class Problem:
         """What the graph gives. Finds out the loss, its gradient's norm, and the role of each tensor by name: "parameter",
         "constant" or "unused"."""
         state = {name: tensor for name, tensor in tensors_of(root).items() if tensor.is_floating_point()}
-        trained = {name for name, tensor in state.items() if tensor.requires_grad}
+        infinite = [name for name, tensor in state.items() if tensor.requires_grad and not tensor.isfinite().all()]
+        trained = {name for name, tensor in state.items() if tensor.requires_grad} - set(infinite)
         averages = averages_of(root)
         leaves = {name: tensor for name, tensor in state.items()
                   if isinstance(tensor, nn.Parameter) or with_buffers and name not in averages}
@@ -168,24 +169,31 @@ class Problem:
             predicted = root(*([tensor[None] for tensor in tensors] if self._whole_batch else tensors))
             if not predicted.requires_grad:
                 raise ValueError("no derivative of what the model gives reaches any tensor of it")
+            if self._loss.is_in_graph and predicted.ndim > 1 and predicted.numel() not in (1, self._count):
+                raise ValueError("the loss, or the model that gives it, must give the mean over the batch or a number for "
+                                 f"each of {self._count} samples, got a tensor of shape {tuple(predicted.shape)}")
             loss = predicted if self._loss.is_in_graph else self._loss.function(predicted, self._targets_for_loss())
             slopes = torch.autograd.grad(predicted.sum(), list(leaves.values()), retain_graph=True, allow_unused=True)
             self._roles = {name: "constant" for name in state}
             for name, slope in zip(leaves, slopes):
                 self._roles[name] = "unused" if slope is None else "parameter" if name in trained else "constant"
-            own = list({id(leaves[name]): leaves[name] for name in self._named_as("parameter")}.values())
+            own = list({id(leaves[name]): leaves[name] for name in self.parameters}.values())
             gradient = torch.autograd.grad(loss.mean(), own, allow_unused=True) if own else []
         left_out = [name for name in self._named_as("unused") if name in trained]
         if left_out:
             warnings.warn(f"no derivative of the output reaches {', '.join(left_out)}: not among the parameters", stacklevel=6)
-        if not self._named_as("parameter"):
-            raise ValueError("no tensor that requires a gradient has a part in what the model gives")
+        if infinite:
+            warnings.warn(f"{', '.join(infinite)}: constant, as a tensor is that holds numbers which are not finite",
+                          stacklevel=6)
+        if not self.parameters:
+            raise ValueError("no tensor that requires a gradient, and is finite, has a part in what the model gives")
         with torch.no_grad():
-            decay = self._weight_decay / 2 * sum(leaf.square().sum() for leaf in own)
-            self._own_loss = float(loss.mean() + decay)
-            self._own_gradient_norm = math.hypot(*(
-                float(torch.linalg.vector_norm(self._weight_decay * leaf + (0 if slope is None else slope)))
-                for leaf, slope in zip(own, gradient)))
+            gradient = [torch.zeros_like(leaf) if slope is None else slope for leaf, slope in zip(own, gradient)]
+            self._own_loss = loss.mean().item()
+            if self._weight_decay:  # 0 times an infinite parameter would be no number
+                self._own_loss += self._weight_decay / 2 * sum(leaf.square().sum().item() for leaf in own)
+                gradient = [slope + self._weight_decay * leaf for leaf, slope in zip(own, gradient)]
+            self._own_gradient_norm = math.hypot(*(torch.linalg.vector_norm(slope).item() for slope in gradient))
         return predicted.detach()
 
     def _targets_for_loss(self):
@@ -267,7 +275,7 @@ class Problem:
     def compare(self, loss, gradient_norm):
         """With PyTorch's own."""
         close = 1e-6 if self._dtype == torch.float64 else 1e-3
-        if math.isnan(loss) and math.isnan(self._own_loss):
+        if not math.isfinite(loss) and not math.isfinite(self._own_loss):
             return
         if math.isnan(loss):
             raise hesscope.Error(f"the exported graph's loss is not a number, PyTorch's is {self._own_loss:.9g}: as where labels "
@@ -275,11 +283,26 @@ class Problem:
         if not abs(loss - self._own_loss) <= close * abs(self._own_loss) + 1e-12:
             raise hesscope.Error(f"the exported graph has the loss {loss:.9g}, the model in PyTorch {self._own_loss:.9g}: the "
                                  "export is another model, as where it draws random numbers", None)
+        if not math.isfinite(gradient_norm):
+            self._warn_of_infinite_slopes()
+            return
+        if not math.isfinite(self._own_gradient_norm):
+            warnings.warn("PyTorch has no finite gradient at these parameters, as where it takes the root of a sum of "
+                          "squares that are 0: derivatives are 0 there", stacklevel=4)
+            return
         size = abs(gradient_norm - self._own_gradient_norm)
         if not size <= close * self._own_gradient_norm + 1e-3 * close * abs(self._own_loss):
             warnings.warn(f"PyTorch's gradient is another one, of norm {self._own_gradient_norm:.9g} instead of "
                           f"{gradient_norm:.9g}: detach(), no_grad() and custom backward functions cut it, and derivatives "
-                          "here are those of what the model computes", stacklevel=3)
+                          "here are those of what the model computes", stacklevel=4)
+
+    def _warn_of_infinite_slopes(self):
+        said = ("the loss has no finite gradient at these parameters, and so no Hessian: as where a root is taken of 0, "
+                "whose slope is infinite; sqrt(x + 1e-12) has a finite one")
+        if math.isfinite(self._own_gradient_norm):
+            said += (f". PyTorch's gradient, of norm {self._own_gradient_norm:.9g}, leaves infinite slopes out where they "
+                     "meet a slope of 0, as that of relu, clamp or where")
+        warnings.warn(said, stacklevel=5)
 
 
 def _require_usual(model, loss):

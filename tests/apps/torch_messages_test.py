@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""share/hesscope/hesscope_torch: what it says where a Hessian is not what a user expects, or is none.
+
+Where PyTorch is not installed, all tests are skipped.
+"""
+import math
+import sys
+import unittest
+import unittest.mock
+import warnings
+
+import numpy as np
+
+import program
+from program import PROGRAM, SOURCE
+
+sys.path.insert(0, str(SOURCE / "share" / "hesscope"))
+import hesscope  # noqa: E402
+
+try:
+    import torch
+    import torch.nn.functional as F
+    from torch import nn
+    import hesscope_torch
+    import torch_models
+    from torch_models import Example, Net
+except ImportError:
+    torch = None
+
+
+@unittest.skipUnless(torch, "no PyTorch (Debian's python3-torch)")
+class TorchMessages(program.Case):
+    def setUp(self):
+        super().setUp()
+        torch.set_num_threads(1)
+        torch.manual_seed(5)
+        self.x, self.y, self.classes = torch.randn(8, 3), torch.randn(8, 2), torch.arange(8) % 2
+
+    def hessian(self, *arguments, **options):
+        """With what was warned of."""
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            found = hesscope_torch.hessian(*arguments, program=PROGRAM, **options)
+        return *found, "\n".join(str(each.message) for each in said if "OpenBLAS" not in str(each.message))
+
+    def assert_same(self, module, loss, found, names):
+        wanted, _, _, hessian, _ = torch_models.derivatives(Example(module, {"x": self.x}, self.classes, "", loss))
+        rows = [i for i, name in enumerate(np.repeat(wanted, [module.get_parameter(n).numel() for n in wanted]))
+                if name in set(names)]
+        self.assertLess(np.linalg.norm(found - hessian[np.ix_(rows, rows)]), 1e-13 * np.linalg.norm(hessian))
+
+    def test_slopes_that_are_infinite(self):
+        module = Net(lambda net, x: net.b(net.a(x).relu().sqrt()), a=nn.Linear(3, 4), b=nn.Linear(4, 2))
+        found, _, said = self.hessian(module, self.x, self.y, nn.MSELoss())
+        self.assertFalse(np.isfinite(found).all())
+        self.assertRegex(said, "no finite gradient at these parameters.*root.*PyTorch's gradient, of norm")
+        self.assertNotIn("detach", said)
+
+        module = Net(lambda net, x: net.a(x) + (net.scale ** 2).sum().sqrt(), a=nn.Linear(3, 2),
+                     scale=nn.Parameter(torch.zeros(2)))
+        found, _, said = self.hessian(module, self.x, self.y, nn.MSELoss())
+        self.assertTrue(np.isfinite(found).all())
+        self.assertIn("PyTorch has no finite gradient", said)
+
+        module = Net(lambda net, x: net.a(x) + net.scale.sqrt(), a=nn.Linear(3, 2), scale=nn.Parameter(torch.zeros(2)))
+        _, _, said = self.hessian(module, self.x, self.y, nn.MSELoss())
+        self.assertIn("no finite gradient", said)
+        self.assertNotIn("PyTorch's gradient", said)
+
+    def test_infinite_parameters_are_constant(self):
+        module = Net(lambda net, x: net.layer(x) + net.mask, layer=nn.Linear(3, 3),
+                     mask=nn.Parameter(torch.tensor([0.0, 0.0, -math.inf])))
+        for loss in (nn.CrossEntropyLoss(), lambda o, t: F.cross_entropy(o, t)):
+            found, names, said = self.hessian(module, self.x, self.classes, loss)
+            self.assertEqual(list(dict.fromkeys(names)), ["layer.weight", "layer.bias"])
+            self.assertRegex(said, "^mask: constant, as a tensor is that holds numbers which are not finite$")
+            self.assert_same(module, loss, found, names)
+        module.mask.data[0] = math.nan
+        found, _, said = self.hessian(module, self.x, self.classes, nn.CrossEntropyLoss())
+        self.assertTrue(np.isnan(found).all())
+        with self.assertRaisesRegex(ValueError, "no tensor that requires a gradient, and is finite,"):
+            module = Net(lambda net, x: x[:, :2] * net.scale, scale=nn.Parameter(torch.tensor([1.0, math.inf])))
+            self.hessian(module, self.x, self.y, nn.MSELoss())
+
+    def test_names_that_are_patterns(self):
+        module = Net(lambda net, x: net.layer(x) * net.scales["w[0]"] + net.scales["w0"] * net.scales["w[1]"].exp(),
+                     layer=nn.Linear(3, 2), scales=nn.ParameterDict({
+                         "w[0]": torch.randn(2), "w0": torch.randn(2), "w[1]": torch.ones(2), "w1": torch.ones(2)}))
+        for name in ("w0", "w1"):
+            module.scales[name].requires_grad_(False)
+        found, names, _ = self.hessian(module, self.x, self.classes, F.cross_entropy)
+        self.assertEqual(list(dict.fromkeys(names)), ["layer.weight", "layer.bias", "scales.w[0]", "scales.w[1]"])
+        self.assert_same(module, F.cross_entropy, found, names)
+
+    def test_one_layer_twice_beside_an_equal_one(self):
+        norm = nn.LayerNorm(3)
+        module = nn.Sequential(nn.Linear(3, 3), nn.LayerNorm(3), nn.Tanh(), norm, nn.Softplus(), norm, nn.Linear(3, 2))
+        module.register_buffer("unused", torch.zeros(2))
+        found, names, said = self.hessian(module, self.x, self.classes, F.cross_entropy)
+        self.assertEqual(said, "")
+        self.assertEqual(list(dict.fromkeys(names)), [name for name, _ in module.named_parameters()])
+        self.assert_same(module, F.cross_entropy, found, names)
+
+    def test_nothing_of_files_that_nobody_wrote(self):
+        last = nn.Linear(3, 2)
+        centred = Net(lambda net, x: net.last(x - x.mean(0)), last=last)
+        missing = self.x.index_fill(0, torch.tensor([1]), math.nan)
+        weighted = nn.CrossEntropyLoss(torch.tensor([1.0, -1]))
+        for words, module, inputs, target, loss in (
+                ("array 'input', sample 1: expected finite", last, missing, self.y, nn.MSELoss()),
+                ("'class_weights' must be numbers at least 0", last, self.x, self.classes, weighted),
+                ("which takes a mean over the batch", centred, self.x, self.y, nn.MSELoss())):
+            with self.subTest(words), self.assertRaisesRegex(hesscope.Error, words) as caught:
+                self.hessian(module, inputs, target, loss)
+            self.assertNotRegex(str(caught.exception), "hesscope-|problem.toml|data.npz")
+
+    def test_losses_that_are_none(self):
+        with self.assertRaisesRegex(ValueError, r"mean over the batch or a number for each of 8 samples.*\(8, 2\)"):
+            self.hessian(nn.Linear(3, 2), self.x, self.y, nn.MSELoss(reduction="none"))
+
+    def test_whatever_an_exporter_raises(self):
+        for error, words in ((IndexError("pop from empty list"), "IndexError: pop from empty list$"),
+                             (AssertionError(), "AssertionError$"), (ValueError("a\nb"), "ValueError: a$")):
+            with self.subTest(words), unittest.mock.patch("torch.onnx.export", side_effect=error):
+                with self.assertRaisesRegex(hesscope.Error, "PyTorch cannot export this model as ONNX: " + words):
+                    self.hessian(nn.Linear(3, 2), self.x, self.y, nn.MSELoss())
+
+
+if __name__ == "__main__":
+    program.main()
