@@ -152,6 +152,8 @@ class TorchFunctions(program.Case):
             "group norm of channels": nn.GroupNorm(1, 4, affine=False),
             "groups of two": lambda h: F.group_norm(torch.cat([h, h ** 2], 1), 2, eps=1e-2)[:, 2:6],
             "instance norm": lambda h: F.instance_norm(h.view(-1, 1, 4)).flatten(1),
+            "instance norm of averages": lambda h: F.instance_norm(h.view(-1, 2, 2), a[:2], b[:2], None, b[2:],
+                                                                   False).flatten(1),
             "instance norm with weights": lambda h: F.instance_norm(h.view(-1, 1, 4), weight=a[:1]).flatten(1),
         }, between, torch.randn(8, 3))
 
@@ -260,6 +262,8 @@ class TorchFunctions(program.Case):
             "circular": lambda h: F.pad(h[:, None], (3, 2), mode="circular")[:, 0, 1:5] * h,
             "circular and cut": lambda h: F.pad(h[:, None], (-1, 2), mode="circular")[:, 0, 1:5] * h,
             "circular planes": lambda h: F.pad(h.view(-1, 1, 2, 2), (1, 2, 2, 1), "circular").flatten(1)[:, 3:7] * h,
+            "threshold": lambda h: F.threshold(h, 0.25, 0.5) * h, "threshold in place": nn.Threshold(0, -1, True),
+            "bilinear": lambda h: F.bilinear(h, h, points[:1, None].expand(4, 4, 4)),
             "unflatten": lambda h: nn.Unflatten(1, (2, 2))(h).prod(1).repeat(1, 2),
             "unflatten to what is left": lambda h: h.unflatten(-1, (2, -1)).prod(1).repeat(1, 2),
             "hstack": lambda h: torch.hstack([h[:, :2] ** 2, h[:, 2:]]), "tile": lambda h: h.tile(1, 2)[:, 2:6] * h,

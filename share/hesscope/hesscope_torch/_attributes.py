@@ -61,6 +61,10 @@ def _selu(input, inplace=False):
     return _put(scale * torch.where(input > 0, input, alpha * expm1(input.clamp(max=0))), input, inplace)
 
 
+def _threshold(x, threshold, value, is_in_place):
+    return _put(torch.where(x > threshold, x, torch.full_like(x, value)), x, is_in_place)
+
+
 def _hardsigmoid(x, is_in_place):
     found = torch.where(x >= 3, torch.ones_like(x), torch.where(x <= -3, torch.zeros_like(x), (x + 3) / 6))
     return _put(found, x, is_in_place)
@@ -98,13 +102,14 @@ def _group_norm(x, groups, weight, bias, eps):
 
 
 def _instance_norm(x, mean, variance, weight, bias, is_own, momentum, eps):
-    if is_kept(eps):
-        channels = known(x.shape[1], int)
-        weight = torch.ones(channels, dtype=x.dtype) if weight is None else weight
-        bias = torch.zeros(channels, dtype=x.dtype) if bias is None else bias
-        return F.instance_norm(x, mean, variance, weight, bias, is_own, momentum, eps)
-    return _scaled(_standard(x, tuple(range(2, x.ndim)), eps) if is_own else _by_averages(x, mean, variance, eps),
-                   weight, bias)
+    if not is_own:
+        return _scaled(_by_averages(x, mean, variance, eps), weight, bias)
+    if not is_kept(eps):
+        return _scaled(_standard(x, tuple(range(2, x.ndim)), eps), weight, bias)
+    channels = known(x.shape[1], int)
+    weight = torch.ones(channels, dtype=x.dtype) if weight is None else weight
+    bias = torch.zeros(channels, dtype=x.dtype) if bias is None else bias
+    return F.instance_norm(x, None, None, weight, bias, True, momentum, eps)
 
 
 def batch_norm(samples):
@@ -124,6 +129,6 @@ def batch_norm(samples):
 
 FORMULAS = {
     F.leaky_relu: _leaky_relu, F.rrelu: _rrelu, torch.rrelu: _rrelu, F.elu: _elu, F.celu: _celu, torch.celu: _celu,
-    F.selu: _selu, torch.selu: _selu, F.hardsigmoid: _hardsigmoid, F.layer_norm: _layer_norm, F.group_norm: _group_norm,
-    F.instance_norm: _instance_norm,
+    F.selu: _selu, torch.selu: _selu, F.hardsigmoid: _hardsigmoid, F.threshold: _threshold, F.layer_norm: _layer_norm,
+    F.group_norm: _group_norm, F.instance_norm: _instance_norm,
 }

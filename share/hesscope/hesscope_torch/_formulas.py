@@ -66,8 +66,8 @@ def _body(function):
     return body
 
 
-def _bilinear(a, b, weight, bias):
-    found = torch.einsum("...n,onm,...m->...o", a, weight, b)
+def _bilinear(input1, input2, weight, bias=None):
+    found = torch.einsum("...n,onm,...m->...o", input1, weight, input2)
     return found if bias is None else found + bias
 
 

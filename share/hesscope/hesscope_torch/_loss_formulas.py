@@ -25,8 +25,8 @@ def norm(x, p, keepdim=False):
     return (total.masked_fill(total == 0, 1) ** (1 / p)).masked_fill(total == 0, 0)
 
 
-def distance(a, b, p=2.0, eps=1e-6, keepdim=False):
-    return norm(a - b + eps, p, keepdim)
+def distance(x1, x2, p=2.0, eps=1e-6, keepdim=False):
+    return norm(x1 - x2 + eps, p, keepdim)
 
 
 def _positive(x):
