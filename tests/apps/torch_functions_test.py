@@ -209,6 +209,7 @@ class TorchFunctions(program.Case):
                         classes.masked_fill(classes == 1, -100)),
             "ignored with weights": (lambda o, t: F.cross_entropy(o, t, weights, ignore_index=2, label_smoothing=0.1),
                                      classes),
+            "variances": (lambda o, t: torch.diag(o.t() @ o).sqrt().sum() + torch.diag(o.t() @ o, 1).exp().sum(), classes),
         }, whole_batch=True)
 
     def test_weights_of_positives(self):
@@ -268,7 +269,8 @@ class TorchFunctions(program.Case):
             "unflatten to what is left": lambda h: h.unflatten(-1, (2, -1)).prod(1).repeat(1, 2),
             "hstack": lambda h: torch.hstack([h[:, :2] ** 2, h[:, 2:]]), "tile": lambda h: h.tile(1, 2)[:, 2:6] * h,
             "tile by a list": lambda h: torch.tile(h, (2,))[:, 3:7] * h,
-            "diag_embed": lambda h: torch.diag_embed(h ** 2).sum(1),
+            "diag_embed": lambda h: torch.diag_embed(h ** 2).sum(1), "broadcast_to": lambda h: torch.broadcast_to(
+                h[:, None], (h.shape[0], 2, 4)).prod(1),
             "diff": lambda h: torch.diff(h ** 2, 2, 1, h[:, :1], h[:, 1:2]), "cumprod": lambda h: h.cumprod(-1),
             "inner": lambda h: torch.inner(h ** 2, points), "logaddexp": lambda h: torch.logaddexp(h, h ** 2),
             "logit": lambda h: torch.logit(h.sigmoid() / 2),

@@ -114,6 +114,12 @@ class TorchMessages(program.Case):
                 self.hessian(module, inputs, target, loss)
             self.assertNotRegex(str(caught.exception), "hesscope-|problem.toml|data.npz")
 
+    def test_models_that_are_exported_as_others(self):
+        generator = np.random.default_rng(1)
+        module = Net(lambda net, x: net.last(x * float(generator.random())), last=nn.Linear(3, 2))
+        with self.assertRaisesRegex(hesscope.Error, "(?s)array 'predictions', sample 0.*is another model than that in Py"):
+            self.hessian(module, self.x, self.y, nn.MSELoss())
+
     def test_losses_that_are_none(self):
         with self.assertRaisesRegex(ValueError, r"mean over the batch or a number for each of 8 samples.*\(8, 2\)"):
             self.hessian(nn.Linear(3, 2), self.x, self.y, nn.MSELoss(reduction="none"))

@@ -73,7 +73,9 @@ def _analyzed(problem, options, result, program):
         try:
             run = hesscope.analyze(checkpoint, path, *options, output=result, program=program)
         except hesscope.Error as error:  # without places in files that the user knows nothing of
-            said = re.sub(re.escape(folder) + r"/[\w.]+(:\d+)?: ", "", str(error))
+            said = re.sub(re.escape(folder) + r"/([\w.]+(:\d+)?: )?", "", str(error))
+            if "array 'predictions'" in said:
+                said += "\nThe export is another model than that in PyTorch, as where it draws random numbers"
             raise hesscope.Error(said, error.exit_code) from None
     problem.compare(run["loss"].values[0], run["gradient_norm"].values[0])
     return run

@@ -121,6 +121,10 @@ def _diag_embed(input, offset=0, dim1=-2, dim2=-1):
     return torch.where(is_diagonal, input.unsqueeze(-1), torch.zeros((), dtype=input.dtype))
 
 
+def _diag(input, diagonal=0):
+    return input.diagonal(diagonal) if input.ndim == 2 else _diag_embed(input, diagonal)
+
+
 def _diff(input, n=1, dim=-1, prepend=None, append=None):
     input = torch.cat([part for part in (prepend, input, append) if part is not None], dim)
     for _ in range(n):
@@ -156,7 +160,8 @@ def _cosh(input):
 
 
 TENSORS = {
-    "unflatten": _unflatten, "hstack": _hstack, "tile": _tile, "diag_embed": _diag_embed, "diff": _diff,
+    "unflatten": _unflatten, "hstack": _hstack, "tile": _tile, "diag_embed": _diag_embed, "diag": _diag,
+    "broadcast_to": lambda input, size: input.expand(size), "diff": _diff,
     "cumprod": _cumprod, "inner": lambda input, other: torch.tensordot(input, other, ([-1], [-1])), "atan2": _atan2,
     "logaddexp": _logaddexp, "logit": _logit, "exp2": lambda input: 2 ** input, "expm1": expm1, "cosh": _cosh,
     "sinh": lambda input: input.tanh() * _cosh(input),

@@ -188,7 +188,8 @@ class Problem:
         if not self.parameters:
             raise ValueError("no tensor that requires a gradient, and is finite, has a part in what the model gives")
         with torch.no_grad():
-            gradient = [torch.zeros_like(leaf) if slope is None else slope for leaf, slope in zip(own, gradient)]
+            gradient = [torch.zeros_like(leaf) if slope is None else slope.to_dense() if slope.is_sparse else slope
+                        for leaf, slope in zip(own, gradient)]
             self._own_loss = loss.mean().item()
             if self._weight_decay:  # 0 times an infinite parameter would be no number
                 self._own_loss += self._weight_decay / 2 * sum(leaf.square().sum().item() for leaf in own)
