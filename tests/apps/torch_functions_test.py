@@ -192,6 +192,8 @@ class TorchFunctions(program.Case):
             "triplet of a function": (lambda o, t: F.triplet_margin_with_distance_loss(
                 o, t, 0 * t, distance_function=lambda a, b: F.huber_loss(a, b, reduction="none", delta=THIRD).sum(1)),
                 truth),
+            "chances of two": ((lambda o, t: F.binary_cross_entropy(o.sigmoid(), t), lambda o, t: -(
+                t * o.sigmoid().log() + (1 - t) * (1 - o.sigmoid()).log()).mean()), truth.relu()),
             "poisson": (nn.PoissonNLLLoss(full=True), counts),
             "poisson without logarithm": (lambda o, t: F.poisson_nll_loss(o.exp(), t, False, True), counts),
             "chances": (lambda o, t: F.cross_entropy(o, t), chances),
@@ -209,7 +211,8 @@ class TorchFunctions(program.Case):
                         classes.masked_fill(classes == 1, -100)),
             "ignored with weights": (lambda o, t: F.cross_entropy(o, t, weights, ignore_index=2, label_smoothing=0.1),
                                      classes),
-            "variances": (lambda o, t: torch.diag(o.t() @ o).sqrt().sum() + torch.diag(o.t() @ o, 1).exp().sum(), classes),
+            "variances": (lambda o, t: torch.diag(o.t() @ o).sqrt().sum() + torch.diag(o.t() @ o, 1).exp().sum(),
+                          classes),
         }, whole_batch=True)
 
     def test_weights_of_positives(self):
@@ -269,6 +272,8 @@ class TorchFunctions(program.Case):
             "unflatten to what is left": lambda h: h.unflatten(-1, (2, -1)).prod(1).repeat(1, 2),
             "hstack": lambda h: torch.hstack([h[:, :2] ** 2, h[:, 2:]]), "tile": lambda h: h.tile(1, 2)[:, 2:6] * h,
             "tile by a list": lambda h: torch.tile(h, (2,))[:, 3:7] * h,
+            "repeat_interleave": lambda h: h.view(-1, 2, 2).repeat_interleave(2, 1).flatten(1)[:, 1:5] * h,
+            "repeat_interleave of the last": lambda h: torch.repeat_interleave(h[:, :2] ** 2, 2, -1) * h,
             "diag_embed": lambda h: torch.diag_embed(h ** 2).sum(1), "broadcast_to": lambda h: torch.broadcast_to(
                 h[:, None], (h.shape[0], 2, 4)).prod(1),
             "diff": lambda h: torch.diff(h ** 2, 2, 1, h[:, :1], h[:, 1:2]), "cumprod": lambda h: h.cumprod(-1),

@@ -117,7 +117,7 @@ class TorchMessages(program.Case):
     def test_models_that_are_exported_as_others(self):
         generator = np.random.default_rng(1)
         module = Net(lambda net, x: net.last(x * float(generator.random())), last=nn.Linear(3, 2))
-        with self.assertRaisesRegex(hesscope.Error, "(?s)array 'predictions', sample 0.*is another model than that in Py"):
+        with self.assertRaisesRegex(hesscope.Error, "(?s)array 'predictions', sample 0.*another model than that in Py"):
             self.hessian(module, self.x, self.y, nn.MSELoss())
 
     def test_losses_that_are_none(self):

@@ -29,24 +29,21 @@ class WrittenOut(TorchFunctionMode):
     def __torch_function__(self, function, types, arguments=(), keywords=None):
         keywords = keywords or {}
         if function in self._formulas:
-            return self._formulas[function](*_by_place(function, arguments, keywords))
+            given = _signature(function).bind(*arguments, **keywords)
+            given.apply_defaults()
+            return self._formulas[function](*given.args, **given.kwargs)
         if not _is_in_python(function):
             return function(*arguments, **keywords)
         with self:
             return _body(function)(*arguments, **keywords)
 
 
-def _by_place(function, arguments, keywords):
-    """All arguments, with defaults where PyTorch says which these are."""
-    given = _signature(function).bind(*arguments, **keywords)
-    given.apply_defaults()
-    return given.args
-
-
 def _signature(function):
+    """That of PyTorch, so that a formula may name its arguments as it likes; of the formula where PyTorch has none, as of
+    functions that are not written in Python."""
     try:
         return inspect.signature(function)
-    except ValueError:  # of a function that is not written in Python: that of its formula
+    except ValueError:
         return inspect.signature(FORMULAS[function])
 
 
@@ -114,6 +111,13 @@ def _tile(input, *dims):
     return input.repeat(*[1] * (input.ndim - len(dims)), *dims)
 
 
+def _repeat_interleave(input, repeats, dim=None, *, output_size=None):
+    if not isinstance(repeats, int) or dim is None:
+        return torch.repeat_interleave(input, repeats, dim, output_size=output_size)
+    dim %= input.ndim
+    return torch.stack([input] * repeats, dim + 1).flatten(dim, dim + 1)
+
+
 def _diag_embed(input, offset=0, dim1=-2, dim2=-1):
     if (offset, dim1, dim2) != (0, -2, -1):
         return torch.diag_embed(input, offset, dim1, dim2)
@@ -160,8 +164,8 @@ def _cosh(input):
 
 
 TENSORS = {
-    "unflatten": _unflatten, "hstack": _hstack, "tile": _tile, "diag_embed": _diag_embed, "diag": _diag,
-    "broadcast_to": lambda input, size: input.expand(size), "diff": _diff,
+    "unflatten": _unflatten, "hstack": _hstack, "tile": _tile, "repeat_interleave": _repeat_interleave,
+    "broadcast_to": lambda input, size: input.expand(size), "diag_embed": _diag_embed, "diag": _diag, "diff": _diff,
     "cumprod": _cumprod, "inner": lambda input, other: torch.tensordot(input, other, ([-1], [-1])), "atan2": _atan2,
     "logaddexp": _logaddexp, "logit": _logit, "exp2": lambda input: 2 ** input, "expm1": expm1, "cosh": _cosh,
     "sinh": lambda input: input.tanh() * _cosh(input),
