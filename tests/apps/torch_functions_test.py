@@ -262,6 +262,11 @@ class TorchFunctions(program.Case):
     def test_functions_of_tensors(self):
         points = torch.randn(4, 4, dtype=torch.float64)
         self.check_functions({
+            "norms": lambda h: h.norm(3, -1, keepdim=True) * torch.norm(h, math.inf, 1)[:, None] * h,
+            "normalize": lambda h: F.normalize(h, 1.5), "cosine": lambda h: F.cosine_similarity(
+                h.view(-1, 2, 2), h.view(-1, 2, 2).exp()).repeat(1, 2) * h,
+            "cosine with one for all": lambda h: F.cosine_similarity(h, points[0], dim=-1)[:, None] * h,
+            "cosine with an epsilon": lambda h: F.cosine_similarity(h, h ** 2, eps=0.05)[:, None] * h,
             "softplus beyond its threshold": lambda h: F.softplus(3 * h, 2.0, threshold=1.0),
             "circular": lambda h: F.pad(h[:, None], (3, 2), mode="circular")[:, 0, 1:5] * h,
             "circular and cut": lambda h: F.pad(h[:, None], (-1, 2), mode="circular")[:, 0, 1:5] * h,

@@ -39,7 +39,7 @@ class WrittenOut(TorchFunctionMode):
 
 
 def _signature(function):
-    """That of PyTorch, so that a formula may name its arguments as it likes; of the formula where PyTorch has none, as of
+    """That of PyTorch, so that a formula may name its arguments as it likes; the formula's where PyTorch has none, as of
     functions that are not written in Python."""
     try:
         return inspect.signature(function)
@@ -70,6 +70,21 @@ def _bilinear(input1, input2, weight, bias=None):
 
 def _cdist(a, b, p, compute_mode):
     return norm(a.unsqueeze(-2) - b.unsqueeze(-3), p)
+
+
+def _cosine_similarity(x1, x2, dim=1, eps=1e-8):
+    if x1.ndim != x2.ndim:
+        x1, x2 = torch.broadcast_tensors(x1, x2)
+    x1, x2 = x1.movedim(dim, -1), x2.movedim(dim, -1)
+    return (x1 / norm(x1, 2, True).clamp(min=eps) * (x2 / norm(x2, 2, True).clamp(min=eps))).sum(-1)
+
+
+def _norm(input, p, dim, keepdim, *settings):
+    dtype = settings[-1]
+    if not isinstance(dim, int) or not isinstance(p, (int, float)) or p <= 0 or p in (1, 2) or dtype is not None:
+        return torch.norm(input, p, dim, keepdim, dtype=dtype)
+    found = norm(input.movedim(dim, -1), p, keepdim)
+    return found.movedim(-1, dim) if keepdim else found
 
 
 def _embedding(places, table, padding_idx, *settings):
@@ -173,7 +188,8 @@ TENSORS = {
 FORMULAS = {
     **_attributes.FORMULAS, **_loss_formulas.FORMULAS,
     F.pairwise_distance: distance, torch.pairwise_distance: distance, torch.cdist: _cdist, F.embedding: _embedding,
-    F.bilinear: _bilinear, F.pad: _pad, F.softplus: _softplus,
+    F.bilinear: _bilinear, F.pad: _pad, F.softplus: _softplus, F.cosine_similarity: _cosine_similarity,
+    torch.norm: _norm, torch.Tensor.norm: _norm,
     **{getattr(owner, name): formula for owner in (torch, torch.Tensor) for name, formula in TENSORS.items()
        if hasattr(owner, name)},
 }
