@@ -31,6 +31,8 @@ sample_axis   1 where time comes first, as in recurrent layers without batch_fir
 weight_decay  w adds w/2 times the sum of all squared parameters to the loss.
 whole_batch   True where samples interact on purpose, as in contrastive losses and graphs: the batch is then one sample.
 
+What PyTorch exports wrongly, or not at all, is written out by its formula where that is exact.
+
 All is computed in 64 bits, constants too. A model that insists on 32 (`x.float()`) is exported as it is, and a warning says
 so. The loss and its gradient are compared with PyTorch's own: another loss is an error, another gradient a warning, as
 PyTorch's leaves out what detach(), no_grad() and custom backward functions cut.

@@ -39,8 +39,8 @@ class WrittenOut(TorchFunctionMode):
 
 
 def _signature(function):
-    """That of PyTorch, so that a formula may name its arguments as it likes; the formula's where PyTorch has none, as of
-    functions that are not written in Python."""
+    """That of PyTorch, so that a formula may name its arguments as it likes; the formula's where PyTorch has none, as
+    of functions that are not written in Python."""
     try:
         return inspect.signature(function)
     except ValueError:
@@ -182,8 +182,8 @@ TENSORS = {
     "unflatten": _unflatten, "hstack": _hstack, "tile": _tile, "repeat_interleave": _repeat_interleave,
     "broadcast_to": lambda input, size: input.expand(size), "diag_embed": _diag_embed, "diag": _diag, "diff": _diff,
     "cumprod": _cumprod, "inner": lambda input, other: torch.tensordot(input, other, ([-1], [-1])), "atan2": _atan2,
-    "logaddexp": _logaddexp, "logit": _logit, "exp2": lambda input: 2 ** input, "expm1": expm1, "cosh": _cosh,
-    "sinh": lambda input: input.tanh() * _cosh(input),
+    "logaddexp": _logaddexp, "logit": _logit, "exp2": lambda input: torch.full_like(input, 2) ** input, "expm1": expm1,
+    "cosh": _cosh, "sinh": lambda input: input.tanh() * _cosh(input),
 }
 FORMULAS = {
     **_attributes.FORMULAS, **_loss_formulas.FORMULAS,
