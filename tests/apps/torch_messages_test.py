@@ -67,6 +67,14 @@ class TorchMessages(program.Case):
         self.assertIn("no finite gradient", said)
         self.assertNotIn("PyTorch's gradient", said)
 
+    def test_second_derivatives_that_are_infinite(self):
+        module = Net(lambda net, x: net.a(x) + net.scale.abs() ** 1.5, a=nn.Linear(3, 2),
+                     scale=nn.Parameter(torch.zeros(2)))
+        found, _, said = self.hessian(module, self.x, self.y, nn.MSELoss())
+        self.assertFalse(np.isfinite(found).all())
+        self.assertIn("some second derivative is infinite", said)
+        self.assertNotIn("gradient", said)
+
     def test_infinite_parameters_are_constant(self):
         module = Net(lambda net, x: net.layer(x) + net.mask, layer=nn.Linear(3, 3),
                      mask=nn.Parameter(torch.tensor([0.0, 0.0, -math.inf])))

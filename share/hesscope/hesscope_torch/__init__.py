@@ -41,6 +41,7 @@ PyTorch's leaves out what detach(), no_grad() and custom backward functions cut.
 import pathlib
 import re
 import tempfile
+import warnings
 
 import numpy as np
 import torch
@@ -90,6 +91,9 @@ def hessian(model, inputs, targets=None, loss=None, *, output=None, sample_axis=
     problem = Problem(model, inputs, targets, loss, output, sample_axis, weight_decay, whole_batch)
     run = _analyzed(problem, ("--only", "hessian", "--save-hessian"), None, program)
     matrix = np.asarray(run["hessian/matrix"].values)[0]
+    if np.isfinite(run["gradient_norm"].values[0]) and not np.isfinite(matrix).all():
+        warnings.warn("the Hessian is not finite at these parameters: some second derivative is infinite, as that of "
+                      "abs(x) ** 1.5 at 0", stacklevel=2)
     sizes = np.diff([*np.asarray(run["parameter_offset"].values), len(matrix)])
     names = np.repeat(np.asarray(run["parameter_name"].values, object), sizes)
     place = {name: i for i, name in enumerate(problem.parameters)}  # the file has the order of the graph
