@@ -160,7 +160,8 @@ class Problem:
         """What the graph gives. Finds out the loss, its gradient's norm, and the role of each tensor by name: "parameter",
         "constant" or "unused"."""
         state = {name: tensor for name, tensor in tensors_of(root).items() if tensor.is_floating_point()}
-        infinite = [name for name, tensor in state.items() if tensor.requires_grad and not tensor.isfinite().all()]
+        infinite = [name for name, tensor in state.items()
+                    if tensor.requires_grad and tensor.isinf().any() and not tensor.isnan().any()]
         trained = {name for name, tensor in state.items() if tensor.requires_grad} - set(infinite)
         averages = averages_of(root)
         leaves = {name: tensor for name, tensor in state.items()
@@ -183,10 +184,10 @@ class Problem:
         if left_out:
             warnings.warn(f"no derivative of the output reaches {', '.join(left_out)}: not among the parameters", stacklevel=6)
         if infinite:
-            warnings.warn(f"{', '.join(infinite)}: constant, as a tensor is that holds numbers which are not finite",
+            warnings.warn(f"{', '.join(infinite)}: constant, as a tensor is that holds infinities",
                           stacklevel=6)
         if not self.parameters:
-            raise ValueError("no tensor that requires a gradient, and is finite, has a part in what the model gives")
+            raise ValueError("no tensor that requires a gradient, and holds no infinities, has a part in what the model gives")
         with torch.no_grad():
             gradient = [torch.zeros_like(leaf) if slope is None else slope.to_dense() if slope.is_sparse else slope
                         for leaf, slope in zip(own, gradient)]
