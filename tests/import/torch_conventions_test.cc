@@ -26,6 +26,15 @@ Var row_beside_zeros(Graph& graph) {
   return gather(on, off, std::vector<std::int32_t>{0, 1, 2, 3, 4, 5}, 2, 3);
 }
 
+// Of those two rows.
+const auto lengths_beside_zeros = [](const auto& theta, const double*) {
+  using T = typename std::decay_t<decltype(theta)>::Scalar;
+  using std::sqrt;
+  T squares(0.0);
+  for (int e = 0; e < 3; ++e) squares += theta(e) * theta(e);
+  return std::vector<T>{T(sqrt(squares)), T(0.0)};
+};
+
 // Norms as PyTorch 1.13 writes them, and deviations: sqrt(mean(x^2)) n / (n - 1), of centred x.
 TEST(Sqrt, OfASumOfSquaresThatIsZeroHasNoSlope) {
   using Square = Var (*)(Var);
@@ -56,13 +65,7 @@ TEST(Pow, ToAHalfOfASumOfSquaresThatIsZeroHasNoSlope) {
   const Var columns = gather(row_beside_zeros(op.graph()), transposed, 3, 2);
   const Var sums = sum_rows(gather(square(abs(columns)), back, 2, 3));
   op.value({.axes = onnx::plain_axes({2}), .var = reshape(sums, 1, 2)}).numbers({}, {0.5});
-  expect_computes(op, op.result(), [](const auto& theta, const double*) {
-    using T = typename std::decay_t<decltype(theta)>::Scalar;
-    using std::sqrt;
-    T squares(0.0);
-    for (int e = 0; e < 3; ++e) squares += theta(e) * theta(e);
-    return std::vector<T>{T(sqrt(squares)), T(0.0)};
-  });
+  expect_computes(op, op.result(), lengths_beside_zeros);
 }
 
 // |x|^2 |y|^2, as below a cosine.
@@ -84,13 +87,7 @@ TEST(ReduceL2, OfARowOfZerosHasNoSlope) {
   OperatorFixture op("ReduceL2");
   const Var rows = row_beside_zeros(op.graph());
   op.value({.axes = onnx::plain_axes({2, 3}), .var = rows}).with("axes", {1}).with("keepdims", 0);
-  expect_computes(op, op.result(), [](const auto& theta, const double*) {
-    using T = typename std::decay_t<decltype(theta)>::Scalar;
-    using std::sqrt;
-    T squares(0.0);
-    for (int e = 0; e < 3; ++e) squares += theta(e) * theta(e);
-    return std::vector<T>{T(sqrt(squares)), T(0.0)};
-  });
+  expect_computes(op, op.result(), lengths_beside_zeros);
 }
 
 TEST(PRelu, HasItsOwnSlopeAtZero) {
