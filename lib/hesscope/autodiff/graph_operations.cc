@@ -181,18 +181,17 @@ Var operator*(double factor, Var a) {
 // What exponentials spell out is taken for what it is: squares of exp(400), which its derivatives
 // would be made of, are no doubles.
 Var operator/(Var a, Var b) {
-  if (&a.graph() == &b.graph()) {
-    const detail::GraphPatterns patterns(a.graph());
-    if (a.rows() == 1 && a.cols() == 1 && patterns.are_ones(a.node())) {
-      if (const auto found = logistic(b)) return *found;
-    }
-    const std::int32_t x = patterns.exponent(a.node());
-    if (x >= 0 && has_shape(b, a.rows(), a.cols()) && patterns.exponent_beside_one(b.node()) == x) {
-      return sigmoid(node_of(a.graph(), x));
-    }
-    if (x >= 0 && has_shape(b, a.rows(), 1) && patterns.exponents_of_sums(b.node()) == x) {
-      return softmax_rows(node_of(a.graph(), x));
-    }
+  require_same_graph("operator/", a, b);
+  const detail::GraphPatterns patterns(a.graph());
+  if (has_shape(a, 1, 1) && patterns.are_ones(a.node())) {
+    if (const auto found = logistic(b)) return *found;
+  }
+  const std::int32_t x = patterns.exponent(a.node());
+  if (x >= 0 && has_shape(b, a.rows(), a.cols()) && patterns.exponent_beside_one(b.node()) == x) {
+    return sigmoid(node_of(a.graph(), x));
+  }
+  if (x >= 0 && has_shape(b, a.rows(), 1) && patterns.exponents_of_sums(b.node()) == x) {
+    return softmax_rows(node_of(a.graph(), x));
   }
   return elementwise("operator/", Op::kDivide, a, b);
 }

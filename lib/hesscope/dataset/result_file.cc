@@ -344,9 +344,8 @@ void ResultFile::write(const std::string& group,
 
 void ResultFile::write(const std::string& group, const Variable& variable) {
   const bool has_values = std::visit([](const auto& all) { return !all.empty(); }, variable.values);
-  const bool is_missing =
-      !has_values && !variable.statuses.empty() && variable.statuses.front() != Status::kOk;
-  if (is_missing) return;
+  const bool is_missing = variable.is_said() && variable.status() != Status::kOk;
+  if (is_missing && !has_values) return;
   write(group, variable.name, view_of(variable.values));
 }
 

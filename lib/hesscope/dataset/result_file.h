@@ -78,7 +78,8 @@ class ResultFile {
   /// Writes all of a variable; the number of values is the product of its dimensions.
   void write(const std::string& group, const std::string& name, const VariableValues& values);
 
-  /// Writes the values of a variable that is defined.
+  /// Writes the values of a variable that is defined; of one that is missing there are none, and
+  /// what stands in the file says so (NaN, kMissingCount).
   void write(const std::string& group, const Variable& variable);
   void write_slice(const std::string& group, const Variable& variable, std::uint64_t index);
 

@@ -32,6 +32,7 @@ using onnx::OnnxFile;
 using onnx::Tensor;
 
 constexpr std::string_view kNotChosen = "not among `parameters`";
+constexpr std::string_view kSingleNumber = "a single number of the graph: `parameters` can name it";
 
 // A tensor of its own.
 struct OwnTensor {
@@ -111,10 +112,7 @@ std::string constant_reason(const OnnxCandidate& candidate,
        may_be_mask(checkpoint.read(candidate.name)))) {
     return "holds infinities";
   }
-  if (is_unnamed_number(candidate, settings, checkpoint)) {
-    return "a single number of the graph: `parameters` can name it";
-  }
-  return {};
+  return std::string(is_unnamed_number(candidate, settings, checkpoint) ? kSingleNumber : "");
 }
 
 // Whether `frozen` or `parameters` say of one name what they do not say of the other.
@@ -250,8 +248,7 @@ std::vector<OnnxTensorRole> onnx_tensor_roles(const OnnxFile& file,
     }
     if (role.reason.empty()) {
       role.reason = constant_reason(candidate, settings, checkpoint);
-      role.is_single_number = !may_be_mask(candidate.tensor->reals) &&
-                              is_unnamed_number(candidate, settings, checkpoint);
+      role.is_single_number = role.reason == kSingleNumber;
     }
     role.is_parameter = role.reason.empty();
     if (role.is_parameter) {

@@ -143,8 +143,7 @@ bool GraphPatterns::is_sum_of_squares(std::int32_t i) const {
 std::optional<GraphPatterns::Sigmoid> GraphPatterns::sigmoid(std::int32_t i) const {
   const Node* n = &node(root(i));
   double sign = 1;
-  if (n->op == Op::kSubtract && !constant(n->a).empty() &&
-      std::ranges::all_of(constant(n->a), [](double x) { return x == 1; })) {
+  if (n->op == Op::kSubtract && are_ones(n->a)) {
     const Node& subtracted = node(root(n->b));
     if (subtracted.size() != n->size()) return std::nullopt;
     n = &subtracted;

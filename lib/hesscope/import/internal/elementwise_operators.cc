@@ -24,11 +24,6 @@ Values lower_function(const OperatorCall& call) {
   return {call.result(elementary(kFunction, *x.var), x.axes)};
 }
 
-Values lower_root(const OperatorCall& call) {
-  const Value x = call.real(0);
-  return {call.result(root_of(*x.var), x.axes)};
-}
-
 // f(x) for a composition of graph operations.
 template <Var (*kFunction)(const OperatorCall&, Var)>
 Values lower_composed(const OperatorCall& call) {
@@ -77,6 +72,8 @@ Var mish(const OperatorCall&, Var x) { return hadamard(x, tanh(softplus(x))); }
 Var negative(const OperatorCall&, Var x) { return -x; }
 
 Var logarithm(const OperatorCall&, Var x) { return log(x); }
+
+Var square_root(const OperatorCall&, Var x) { return root_of(x); }
 
 Var zeros_like(Var x) { return less(x, x); }
 
@@ -374,7 +371,7 @@ std::span<const Operator> elementwise_operators() {
       {"Sinh", lower_function<Elementary::kSinh>, kAllSlopes, 9},
       {"Softplus", lower_function<Elementary::kSoftplus>, kAllSlopes, 1},
       {"Softsign", lower_function<Elementary::kSoftsign>, kAllSlopes, 1},
-      {"Sqrt", lower_root},
+      {"Sqrt", lower_composed<square_root>},
       {"Sub", of_same_kind<lower_binary<subtract, IntegerFunction::kSubtract>>},
       {"Sum", of_same_kind<lower_fold<add>>},
       {"Tan", lower_function<Elementary::kTan>, kAllSlopes, 7},

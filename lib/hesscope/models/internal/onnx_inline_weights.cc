@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <map>
+#include <memory>
 #include <string_view>
 #include <variant>
 #include <vector>
@@ -45,8 +46,8 @@ std::vector<std::size_t> weights_of(const Node& node) {
 }  // namespace
 
 std::string remark_on_inline_weights(const onnx::OnnxFile& file, const onnx::Dependencies& needs) {
-  std::map<std::string, Origin>
-      origins;  // of results of nodes; all else is an initializer, an input
+  // Of results of nodes; all else is an initializer or an input.
+  std::map<std::string, Origin> origins;
   const auto origin_of = [&](const std::string& name) {
     const auto found = origins.find(name);
     return found == origins.end() ? Origin{.has_others = !name.empty()} : found->second;
