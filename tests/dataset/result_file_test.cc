@@ -113,6 +113,22 @@ TEST(ResultFile, WritesWholeGroups) {
   EXPECT_THAT(found.shape, ElementsAre(2, 2));
 }
 
+TEST(ResultFile, LeavesWhatIsMissingToTheFillValue) {
+  const ScratchFolder folder;
+  Group group{.name = "g"};
+  group.add(spec("there", VariableType::kDouble, {}));
+  group.add(spec("missing", VariableType::kDouble, {}));
+  group["there"].set(2.5);
+  group.set_rest_missing(Status::kNotComputed);
+  ResultFile file(folder / "out.h5");
+  file.set_attribute("", {"hesscope_schema_version", std::string(kResultSchemaVersion)});
+  file.write(group);
+  file.commit();
+  const ResultReader reader(folder / "out.h5");
+  EXPECT_EQ(reader.read("g", "there").number(), 2.5);
+  EXPECT_TRUE(std::isnan(reader.read("g", "missing").number()));
+}
+
 TEST(ResultFile, SameCallsGiveTheSameBytes) {
   const ScratchFolder folder;
   write_sample(folder / "a.h5");

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <hesscope/landscape/directions.h>
+#include <hesscope/landscape/internal/direction_tools.h>
 #include <hesscope/landscape/plane.h>
 
 #include "landscape/indefinite_quadratic.h"
@@ -69,6 +70,15 @@ double norm_of(const Eigen::VectorXd& v, std::pair<Eigen::Index, Eigen::Index> p
   double squares = 0;
   for (Eigen::Index i = part.first; i < part.first + part.second; ++i) squares += v[i] * v[i];
   return std::sqrt(squares);
+}
+
+TEST(NormalizedDirections, OfATensorWithoutEntriesAreNone) {
+  const Eigen::VectorXd theta = Eigen::VectorXd::Ones(2);
+  for (const Normalization kind : {Normalization::kFilter, Normalization::kLayer}) {
+    Eigen::VectorXd direction = Eigen::Vector2d(3, 4);
+    detail::normalize({"empty", {0, 3}, 1, 0}, theta, kind, false, direction);
+    EXPECT_EQ(direction, Eigen::Vector2d(3, 4));
+  }
 }
 
 TEST_F(DirectionsTest, RandomHasTheNormOfEveryFilter) {

@@ -227,6 +227,14 @@ TEST(InitialParameters, ComeFromTheStreamOfTheirBlock) {
   EXPECT_NE(normal, initial_parameters(blocks, {initialization.otherwise, {}}, 22));
 }
 
+TEST(InitialParameters, AreRefusedWhereTheyAreNoDoubles) {
+  const std::vector<ParameterBlock> blocks = test::mixed_blocks();
+  for (const auto& wide : {distribution("normal", {{"std", 1.7e308}}),
+                           distribution("uniform", {{"low", -1e308}, {"high", 1e308}})}) {
+    EXPECT_THROW(initial_parameters(blocks, {wide, {}}, 21), ConfigError) << wide.name;
+  }
+}
+
 TEST(InitialParameters, AreTheModelsOwnWhereNothingIsSaid) {
   const std::vector<ParameterBlock> blocks = test::mixed_blocks();
   const VectorXd own = VectorXd::LinSpaced(blocks.back().offset + blocks.back().size, 1, 2);

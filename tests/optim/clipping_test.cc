@@ -35,6 +35,13 @@ TEST(ClipNorm, SurvivesGradientsWhoseSquaresOverflow) {
   }
 }
 
+TEST(ClipNorm, ByInfinityLeavesEveryFiniteGradient) {
+  for (const double scale : {1.0, 1e200, 4e307}) {
+    const VectorXd g = vector({3, -4}) * scale;
+    EXPECT_EQ(clip_norm(g, kInfinity), g);
+  }
+}
+
 TEST(ClipNorm, LeavesGradientsWhoseSquaresVanish) {
   for (const double scale : {1e-320, 1e-300, 1e-200}) {
     const VectorXd g = vector({3, -4}) * scale;
