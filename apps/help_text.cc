@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <sstream>
 
+#include <hesscope/core/ascii.h>
+
 namespace hesscope::cli {
 namespace {
 
@@ -92,8 +94,7 @@ std::string wrapped_command(const std::string& command) {
   // An option and its values stay together.
   std::vector<std::string> parts;
   for (std::string word; words >> word;) {
-    if (parts.empty() ||
-        (word.starts_with('-') && word.size() > 1 && !(word[1] >= '0' && word[1] <= '9'))) {
+    if (parts.empty() || (word.starts_with('-') && word.size() > 1 && !is_digit(word[1]))) {
       parts.push_back(word);
     } else {
       parts.back() += " " + word;

@@ -2,12 +2,12 @@
 #include "man_page.h"
 
 #include <algorithm>
-#include <cctype>
 #include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include <hesscope/core/ascii.h>
 #include <hesscope/core/version.h>
 
 #include "help_text.h"
@@ -53,19 +53,11 @@ std::string bold(std::string_view text) { return "\\fB" + roff(text) + "\\fR"; }
 
 std::string italic(std::string_view text) { return "\\fI" + roff(text) + "\\fR"; }
 
-std::string capitals(std::string text) {
-  std::ranges::transform(
-      text, text.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  return text;
-}
-
 // A summary as the line NAME has it: its first letter small, unless a name begins so.
 std::string in_sentence(std::string text) {
-  const bool is_word = text.size() > 1 && std::islower(static_cast<unsigned char>(text[1])) != 0;
+  const bool is_word = text.size() > 1 && text[1] >= 'a' && text[1] <= 'z';
   const bool is_article = text.starts_with("A ");
-  if (is_word || is_article) {
-    text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
-  }
+  if (is_word || is_article) text[0] = lower_case(text[0]);
   return text;
 }
 
@@ -75,7 +67,7 @@ std::string header(const std::string& name) {
       ".\\\" Written by `hesscope --write-manual`.\n"
       ".TH {} 1 \"\" \"hesscope {}\" \"User Commands\"\n"
       ".nh\n.ad l\n",  // names must be there as they are typed
-      roff(capitals(name)),
+      roff(upper_case(name)),
       kVersion);
 }
 

@@ -2,13 +2,13 @@
 #include "option_table.h"
 
 #include <algorithm>
-#include <cctype>
 #include <utility>
 #include <variant>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <hesscope/core/ascii.h>
 #include <hesscope/core/shell.h>
 
 #include "library_names.h"
@@ -45,8 +45,7 @@ std::string with_remark(std::string help, const std::string& remark) {
 
 // The first letter in capitals, as in the other options' help, and the fallback.
 std::string help_of(const SettingKey& key) {
-  std::string help = key.meaning;
-  if (!help.empty()) help[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(help[0])));
+  std::string help = capitalized(key.meaning);
   const auto* fallback = std::get_if<SettingValue>(&key.fallback);
   if (fallback == nullptr) return help;
   if (const auto* number = std::get_if<std::int64_t>(fallback)) {

@@ -2,7 +2,6 @@
 #include "training_report.h"
 
 #include <algorithm>
-#include <cctype>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -14,6 +13,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <hesscope/core/ascii.h>
 #include <hesscope/problem/stored_optimizer.h>
 
 #include "table.h"
@@ -34,11 +34,6 @@ std::string text_of(const Value& value) {
         }
       },
       value);
-}
-
-bool is_digits(std::string_view text) {
-  return !text.empty() &&
-         std::ranges::all_of(text, [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
 // Values besides the tensors that are no optimiser's: those are recognised by settings.
@@ -64,7 +59,7 @@ std::vector<std::vector<std::string>> rows_of(const std::vector<io::FileValue>& 
     const std::string_view stem = std::string_view(name).substr(0, dot + 1);
     const auto is_element = [&](const io::FileValue& value) {
       return value.name.starts_with(stem) &&
-             is_digits(std::string_view(value.name).substr(stem.size()));
+             is_all_digits(std::string_view(value.name).substr(stem.size()));
     };
     end = i + 1;
     if (dot == std::string::npos || !is_element(values[i])) {

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <hesscope/core/ascii.h>
 #include <hesscope/core/encoding.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/json.h>
@@ -36,7 +37,7 @@ class Checker {
  private:
   void add(const std::string& id) {
     const bool is_good = !id.empty() && std::ranges::all_of(id, [](char c) {
-      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
+      return is_letter_or_digit(c) || c == '-';
     });
     if (!is_good) {
       throw PreconditionError(

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <cctype>
 
 #include <hesscope/core/article.h>
+#include <hesscope/core/ascii.h>
 
 namespace hesscope {
 
 std::string with_article(std::string_view noun) {
   const auto is_one_of = [](std::string_view letters) {
-    return [letters](char c) {
-      const auto lower = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-      return letters.find(lower) != std::string_view::npos;
-    };
+    return [letters](char c) { return letters.find(lower_case(c)) != std::string_view::npos; };
   };
   const std::string_view word = noun.substr(0, noun.find(' '));
   const bool is_spelled = std::none_of(word.begin(), word.end(), is_one_of("aeiouy"));

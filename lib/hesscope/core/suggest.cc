@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <cctype>
 #include <cstddef>
 #include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <hesscope/core/ascii.h>
 #include <hesscope/core/suggest.h>
 
 namespace hesscope {
@@ -58,8 +58,7 @@ bool is_part_of(std::string_view word, std::string_view name) {
 
 // Whether both are one letter, and not the same in another case: one edit away, and nothing alike.
 bool are_different_letters(std::string_view a, std::string_view b) {
-  const auto lower = [](char c) { return std::tolower(static_cast<unsigned char>(c)); };
-  return a.size() == 1 && b.size() == 1 && lower(a[0]) != lower(b[0]);
+  return a.size() == 1 && b.size() == 1 && lower_case(a[0]) != lower_case(b[0]);
 }
 
 }  // namespace

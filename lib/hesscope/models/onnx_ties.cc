@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
 #include <map>
 #include <set>
@@ -9,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <hesscope/core/ascii.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/name_list.h>
 #include <hesscope/core/printable.h>
@@ -48,9 +48,9 @@ std::string computes_with(const OnnxFile& file,
 // "head.logit_scale" or "0.weight", not what exporters number: "onnx::Mul_7", "124",
 // "/head/Constant_output_0".
 bool is_path_of_names(const std::string& name) {
-  return std::ranges::any_of(name, [](unsigned char c) { return std::isalpha(c) != 0; }) &&
-         std::ranges::all_of(
-             name, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; });
+  return std::ranges::any_of(name, is_letter) && std::ranges::all_of(name, [](char c) {
+           return is_letter_or_digit(c) || c == '_' || c == '.';
+         });
 }
 
 // As state_dict() names what a module has: "ln.weight".
@@ -75,12 +75,20 @@ bool is_settled(const Settings& settings, const std::string& copy, const std::st
 // What PyTorch's exporter gives names to begins so.
 constexpr std::string_view kExportersName = "onnx::";
 
-// What PyTorch's exporter calls a weight that it has only transposed, or reordered, before this
-// operator: others that it names by an operator it has computed.
-bool is_only_moved(std::string_view name) {
+// Whether many entries are equal, but not all: by chance those of a trained weight are not.
+bool holds_repeated_numbers(std::span<const double> entries) {
+  return 4 * num_repeated(entries) >= entries.size() && !are_all_equal(entries);
+}
+
+// What PyTorch's exporter has only transposed, or reordered, as its name and its numbers say. It
+// names by these operators what it has computed before them, too: masks leave zeros then, W + W^T
+// and cat([W, W]) each number twice.
+bool is_only_moved(const Tensor& tensor) {
   constexpr std::array<std::string_view, 4> kMoved = {
       "onnx::MatMul_", "onnx::LSTM_", "onnx::GRU_", "onnx::RNN_"};
-  return std::ranges::any_of(kMoved, [&](auto prefix) { return name.starts_with(prefix); });
+  return std::ranges::any_of(kMoved,
+                             [&](auto prefix) { return tensor.name.starts_with(prefix); }) &&
+         !holds_repeated_numbers(tensor.reals);
 }
 
 }  // namespace
@@ -114,20 +122,24 @@ void require_no_copies(const OnnxFile& file, const OnnxWeights& weights, const S
     const CopyKind kind = copy_kind(numbers_of(tensor), numbers_of(original));
     if (kind == CopyKind::kNone || is_settled(settings, tensor.name, original.name)) return;
     const std::string name = printable(tensor.name);
+    const std::string original_name = printable(original.name);
+    // `tied` takes no other order.
+    const bool can_be_tied = kind != CopyKind::kReordered;
     throw InputError(fmt::format(
         "{}: '{}' holds the same numbers as '{}'{}: exporting has made two tensors of one, it "
         "seems. {}. Export with do_constant_folding=False, "
-        "training=torch.onnx.TrainingMode.PRESERVE, or say tied = [\"{} = {}\"] in the problem "
-        "file; separate = [\"{}\"] if they only happen to be equal",
+        "training=torch.onnx.TrainingMode.PRESERVE{}; separate = [\"{}\"] if they only happen to "
+        "be equal",
         file.path.string(),
         name,
-        printable(original.name),
+        original_name,
         kind == CopyKind::kTransposed  ? ", transposed"
         : kind == CopyKind::kReordered ? ", in another order"
                                        : "",
         consequence,
-        name,
-        printable(original.name),
+        can_be_tied
+            ? fmt::format(", or say tied = [\"{} = {}\"] in the problem file", name, original_name)
+            : "",
         name));
   };
   for (const Tensor* tensor : weights.parameters) {
@@ -296,7 +308,7 @@ std::string remark_on_folded_weights(const OnnxFile& file,
   for (const Tensor* tensor : weights.parameters) {
     if (weights.are_named_by_model || !tensor->name.starts_with("onnx::")) continue;
     const bool is_known =
-        is_only_moved(tensor->name) || is_settled(settings, tensor->name, tensor->name);
+        is_only_moved(*tensor) || is_settled(settings, tensor->name, tensor->name);
     if (!is_known) names.push_back(tensor->name);
   }
   if (names.empty()) return {};

@@ -11,6 +11,11 @@
 #include <hesscope/models/tensor_copies.h>
 
 namespace hesscope {
+namespace {
+
+bool is_same(double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); }
+
+}  // namespace
 
 std::vector<double> sorted_entries(std::span<const double> entries) {
   std::vector<double> numbers(entries.begin(), entries.end());
@@ -18,14 +23,23 @@ std::vector<double> sorted_entries(std::span<const double> entries) {
   return numbers;
 }
 
-bool is_same(double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); }
-
 bool are_same(std::span<const double> a, std::span<const double> b) {
   return std::ranges::equal(a, b, is_same);
 }
 
 bool are_all_equal(std::span<const double> entries) {
   return std::ranges::all_of(entries, [&](double x) { return x == entries.front(); });
+}
+
+std::size_t num_repeated(std::span<const double> entries) {
+  const std::vector<double> numbers = sorted_entries(entries);
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const bool is_last_again = i > 0 && numbers[i] == numbers[i - 1];
+    const bool is_next_too = i + 1 < numbers.size() && numbers[i] == numbers[i + 1];
+    if (is_last_again || is_next_too) ++count;
+  }
+  return count;
 }
 
 bool are_transposed(std::span<const std::int64_t> a, std::span<const std::int64_t> b) {

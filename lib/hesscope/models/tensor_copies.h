@@ -3,6 +3,7 @@
 // Tensors that hold the same numbers as another.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -26,6 +27,10 @@ std::vector<double> sorted_entries(std::span<const double> entries);
 
 /// Whether it is one number, many times; of none it is.
 bool are_all_equal(std::span<const double> entries);
+
+/// Of how many of them another is equal, as of zeros that a mask makes, or of a symmetric matrix's
+/// entries beside the diagonal.
+std::size_t num_repeated(std::span<const double> entries);
 
 /// Whether these are the shapes of a matrix and of its transpose.
 bool are_transposed(std::span<const std::int64_t> a, std::span<const std::int64_t> b);

@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <utility>
 
+#include <hesscope/core/ascii.h>
 #include <hesscope/plot/markup.h>
 
 namespace hesscope::plot {
@@ -22,7 +23,7 @@ std::vector<TextRun> parse_markup(std::string_view text) {
     }
     flush();
     std::string script(text.substr(i + 2, end - i - 2));
-    if (script.size() > 1 && script[0] == '-' && script[1] >= '0' && script[1] <= '9') {
+    if (script.size() > 1 && script[0] == '-' && is_digit(script[1])) {
       script.replace(0, 1, "\u2212");
     }
     runs.push_back(

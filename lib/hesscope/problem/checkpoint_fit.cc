@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <hesscope/core/ascii.h>
 #include <hesscope/core/error.h>
 #include <hesscope/models/model_registry.h>
 #include <hesscope/objective/sampled_records.h>
@@ -38,11 +39,10 @@ TensorShapes data_shapes(const ProblemFile& problem) {
 
 /// The words and numbers of a name: "net.0.weight" is net, 0, weight.
 std::vector<std::string_view> tokens(std::string_view name) {
-  const auto is_letter = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
   std::vector<std::string_view> all;
   for (std::size_t i = 0; i < name.size();) {
     std::size_t end = i;
-    while (end < name.size() && is_letter(name[end])) ++end;
+    while (end < name.size() && is_letter_or_digit(name[end])) ++end;
     if (end > i) all.push_back(name.substr(i, end - i));
     i = end + 1;
   }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <optional>
 #include <span>
@@ -12,6 +11,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <hesscope/core/ascii.h>
 #include <hesscope/core/constants.h>
 #include <hesscope/problem/internal/optimizer_kinds.h>
 #include <hesscope/problem/stored_optimizer.h>
@@ -51,8 +51,7 @@ std::optional<std::size_t> index_of(std::string_view digits) {
 
 // "optimizer", "Optim", "optimizer_states", "opt": the names people give them.
 bool is_word_for_optimizer(std::string_view part) {
-  std::string lower(part);
-  std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  const std::string lower = lower_case(std::string(part));
   return lower.starts_with("optim") || lower == "opt" || lower == "opt_state";
 }
 
@@ -265,7 +264,7 @@ class Finder {
     }
     for (auto& [name, group] : draft.groups_by_name) {
       // A setting of a numbered group that is itself a table.
-      if (!draft.groups.empty() && name.front() >= '0' && name.front() <= '9') continue;
+      if (!draft.groups.empty() && is_digit(name.front())) continue;
       group.parameters[0] = name;
       optimizer.groups.push_back(finished(std::move(group)));
     }

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <hesscope/core/ascii.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/printable.h>
 #include <hesscope/storage/input_file.h>
@@ -41,8 +42,7 @@ fs::path remnant_of(const fs::path& folder) {
 
 void require_name(const std::string& name) {
   const auto is_fine = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '_' || c == '.';
+    return is_letter_or_digit(c) || c == '-' || c == '_' || c == '.';
   };
   if (name.empty() || name[0] == '.' || !std::all_of(name.begin(), name.end(), is_fine)) {
     throw PreconditionError(fmt::format("UnitFolder: bad name '{}' of a unit", name));

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <cctype>
 #include <cstdint>
 #include <map>
 #include <span>
@@ -11,6 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <hesscope/core/ascii.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/name_list.h>
 #include <hesscope/tensors/checkpoint_file.h>
@@ -21,10 +21,7 @@ namespace hesscope::io {
 namespace {
 
 const FormatKind& format_of(const std::filesystem::path& output) {
-  std::string extension = output.extension().string();
-  std::transform(extension.begin(), extension.end(), extension.begin(), [](unsigned char c) {
-    return static_cast<char>(std::tolower(c));
-  });
+  const std::string extension = lower_case(output.extension().string());
   std::vector<std::string_view> written;
   for (const FormatKind& format : format_kinds()) {
     if (format.write == nullptr) continue;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <memory>
 #include <system_error>
@@ -12,6 +11,7 @@
 
 #include <hesscope/analysis/internal/checkpoint_inputs.h>
 #include <hesscope/analysis/internal/result_reading.h>
+#include <hesscope/core/ascii.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/printable.h>
 #include <hesscope/core/version.h>
@@ -61,7 +61,7 @@ std::vector<std::string> expected_digests(std::vector<std::string> expected,
       throw ConfigError(fmt::format(
           "`expected_sha256`: '{}' is no SHA-256, which has 64 hexadecimal digits", digest));
     }
-    for (char& c : digest) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    digest = lower_case(digest);
   }
   return expected;
 }

@@ -1,22 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
 #include <hesscope/analysis/internal/checkpoint_names.h>
+#include <hesscope/core/ascii.h>
 
 namespace hesscope::detail {
 namespace {
 
 namespace fs = std::filesystem;
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
 
 std::optional<std::int64_t> value_of(std::string_view digits) {
   std::int64_t value = 0;
@@ -51,13 +47,6 @@ std::string_view digits_at(std::string_view text, std::size_t first) {
   std::size_t end = first;
   while (end < text.size() && is_digit(text[end])) ++end;
   return text.substr(first, end - first);
-}
-
-std::string lower_case(std::string text) {
-  std::ranges::transform(text, text.begin(), [](char c) {
-    return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  });
-  return text;
 }
 
 // The letters before a place, behind what separates them from it.

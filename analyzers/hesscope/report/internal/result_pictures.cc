@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include <hesscope/core/ascii.h>
 #include <hesscope/core/error.h>
 #include <hesscope/figures/internal/figure_data.h>
 #include <hesscope/plot/shared_axes.h>
@@ -17,11 +17,6 @@ namespace {
 using figures::FigureKind;
 using figures::FigureRequest;
 using figures::Source;
-
-std::string capitalized(std::string text) {
-  text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
-  return text;
-}
 
 // Several sources over one another; nothing where the figure cannot: landscapes that are planes.
 std::vector<Frame> overlay(const FigureKind& kind,

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <hesscope/core/ascii.h>
 #include <hesscope/reproduction/internal/reproduction_page.h>
 #include <hesscope/storage/atomic_file.h>
 #include <hesscope/storage/overwrite.h>
@@ -17,11 +18,7 @@ namespace {
 // Letters, digits and hyphens of a name, which may be those of another.
 std::string id_of(const std::string& name) {
   std::string id;
-  for (const char c : name) {
-    const bool is_plain =
-        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-    id += is_plain ? c : '-';
-  }
+  for (const char c : name) id += is_letter_or_digit(c) ? c : '-';
   return id;
 }
 

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <hesscope/core/ascii.h>
 #include <hesscope/core/error.h>
 #include <hesscope/storage/overwrite.h>
 #include <hesscope/storage/sha256.h>
@@ -57,8 +58,7 @@ bool is_checkpoint_name(std::string_view name) {
   if (!name.starts_with(kPrefix) || !name.ends_with(kEnding)) return false;
   name.remove_prefix(kPrefix.size());
   name.remove_suffix(std::min(kEnding.size(), name.size()));
-  return name.size() >= kLeastDigits &&
-         std::ranges::all_of(name, [](char c) { return c >= '0' && c <= '9'; });
+  return name.size() >= kLeastDigits && is_all_digits(name);
 }
 
 }  // namespace

@@ -41,6 +41,7 @@
 #include <hdf5.h>
 #include <hdf5_hl.h>
 
+#include <hesscope/core/ascii.h>
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/printable.h>
@@ -183,8 +184,7 @@ void require_name(const Place& place, std::string_view name) {
   require_text(place, name);
   const auto is_bad = [](char c) { return c == '/' || (c >= 0 && c < 0x20) || c == 0x7f; };
   const auto starts_well = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           static_cast<unsigned char>(c) >= 0x80;
+    return is_letter_or_digit(c) || c == '_' || static_cast<unsigned char>(c) >= 0x80;
   };
   constexpr std::size_t kMaxLength = 256;  // NC_MAX_NAME
   if (name.empty() || name.size() > kMaxLength || std::any_of(name.begin(), name.end(), is_bad) ||

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include <hesscope/core/ascii.h>
 #include <hesscope/core/printable.h>
 #include <hesscope/import/internal/einsum_operator.h>
 #include <hesscope/import/internal/movement.h>
@@ -35,7 +36,7 @@ Labels labels_of(const OperatorCall& call, std::string_view term, int num_dots) 
   bool has_dots = false;
   for (std::size_t i = 0; i < term.size(); ++i) {
     const char c = term[i];
-    if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) {
+    if (is_letter(c)) {
       labels.push_back(c);
     } else if (term.substr(i, 3) == "..." && !has_dots) {
       has_dots = true;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <optional>
 #include <string_view>
 
+#include <hesscope/core/ascii.h>
 #include <hesscope/core/printable.h>
 #include <hesscope/import/internal/recurrent_activations.h>
 
@@ -108,10 +108,8 @@ std::vector<RecurrentActivation> recurrent_activations(const OperatorCall& call,
   std::size_t used_betas = 0;
   std::vector<RecurrentActivation> activations;
   for (const std::string& name : names) {
-    std::string small = name;
-    std::ranges::transform(
-        small, small.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    const auto* const found = std::ranges::find(kActivations, small, &NamedActivation::name);
+    const auto* const found =
+        std::ranges::find(kActivations, lower_case(name), &NamedActivation::name);
     if (found == kActivations.end()) call.refuse("activation '{}' is not known", printable(name));
     RecurrentActivation one;
     one.function_ = found->function;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <cctype>
 #include <cstdint>
 #include <set>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include <hesscope/core/ascii.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/internal/exact_integers.h>
 #include <hesscope/core/printable.h>
@@ -24,8 +24,8 @@ using onnx::Value;
 
 // A name as a key of a TOML file, in quotes where it needs them.
 std::string toml_key(const std::string& name) {
-  const bool is_bare = !name.empty() && std::ranges::all_of(name, [](unsigned char c) {
-    return std::isalnum(c) != 0 || c == '_' || c == '-';
+  const bool is_bare = !name.empty() && std::ranges::all_of(name, [](char c) {
+    return is_letter_or_digit(c) || c == '_' || c == '-';
   });
   return is_bare ? name : fmt::format("'{}'", printable(name));
 }

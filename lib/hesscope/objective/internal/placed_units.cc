@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <bit>
-#include <cctype>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -13,6 +12,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <hesscope/core/ascii.h>
 #include <hesscope/objective/internal/placed_units.h>
 
 namespace hesscope::detail {
@@ -23,11 +23,6 @@ using Eigen::Index;
 // By what stands behind the number: its tensors by number.
 using Numbered = std::map<std::string, std::map<std::string, const ParameterBlock*>>;
 
-bool is_number(const std::string& text) {
-  return !text.empty() &&
-         std::ranges::all_of(text, [](unsigned char c) { return std::isdigit(c) != 0; });
-}
-
 // By what stands in front of the number.
 std::map<std::string, Numbered> numbered_names(std::span<const ParameterBlock> blocks) {
   std::map<std::string, Numbered> found;
@@ -35,7 +30,7 @@ std::map<std::string, Numbered> numbered_names(std::span<const ParameterBlock> b
     for (std::size_t begin = 0; begin < block.name.size();) {
       const std::size_t end = std::min(block.name.find('.', begin), block.name.size());
       const std::string number = block.name.substr(begin, end - begin);
-      if (is_number(number)) {
+      if (is_all_digits(number)) {
         found[block.name.substr(0, begin)][block.name.substr(end)][number] = &block;
       }
       begin = end + 1;

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <cctype>
 #include <cstddef>
 
+#include <hesscope/core/ascii.h>
 #include <hesscope/problem/internal/name_words.h>
 
 namespace hesscope::detail {
 
 std::vector<std::string_view> words_of(std::string_view name) {
-  const auto kind_of = [](char c) {
-    const auto byte = static_cast<unsigned char>(c);
-    return std::isdigit(byte) != 0 ? 2 : std::isalpha(byte) != 0 ? 1 : 0;
-  };
+  const auto kind_of = [](char c) { return is_digit(c) ? 2 : is_letter(c) ? 1 : 0; };
   std::vector<std::string_view> all;
   for (std::size_t i = 0; i < name.size();) {
     std::size_t end = i + 1;
@@ -22,7 +19,7 @@ std::vector<std::string_view> words_of(std::string_view name) {
   return all;
 }
 
-bool is_number(std::string_view word) { return word.front() >= '0' && word.front() <= '9'; }
+bool is_number(std::string_view word) { return is_digit(word.front()); }
 
 bool is_smaller_number(std::string_view a, std::string_view b) {
   a.remove_prefix(std::min(a.find_first_not_of('0'), a.size()));

@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include <hesscope/core/article.h>
+#include <hesscope/core/ascii.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/suggest.h>
 #include <hesscope/problem/internal/toml_bounds.h>
@@ -313,8 +314,7 @@ std::vector<std::int64_t> number_list(const TomlTable& table, const std::string&
 
 void require_file_name(const std::string& name, const std::string& what, const std::string& place) {
   const auto is_fine = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '_' || c == '.' || c == '+';
+    return is_letter_or_digit(c) || c == '-' || c == '_' || c == '.' || c == '+';
   };
   if (!name.empty() && name[0] != '.' && std::all_of(name.begin(), name.end(), is_fine)) return;
   refuse(place,

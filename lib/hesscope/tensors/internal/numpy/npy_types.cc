@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <hesscope/core/ascii.h>
 #include <hesscope/core/printable.h>
 #include <hesscope/tensors/internal/numpy/npy_types.h>
 
@@ -114,7 +115,7 @@ Structure scan_structure(std::string_view text) {
       open.pop_back();
       structure.length = i + 1;
       if (open.empty()) return structure;
-    } else if (character != ',' && (character < '0' || character > '9')) {
+    } else if (character != ',' && !is_digit(character)) {
       return {};
     }
     before = character;

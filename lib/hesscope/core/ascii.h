@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Letters and digits of ASCII. Unlike those of <cctype>, these functions take any char and give the
+// same answer in every locale: bytes of other letters are none.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+namespace hesscope {
+
+constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+constexpr bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+constexpr bool is_letter_or_digit(char c) { return is_letter(c) || is_digit(c); }
+
+/// Digits, and at least one.
+constexpr bool is_all_digits(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, is_digit);
+}
+
+constexpr char lower_case(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+constexpr char upper_case(char c) {
+  return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+}
+
+inline std::string lower_case(std::string text) {
+  for (char& c : text) c = lower_case(c);
+  return text;
+}
+
+inline std::string upper_case(std::string text) {
+  for (char& c : text) c = upper_case(c);
+  return text;
+}
+
+/// With its first letter in upper case.
+inline std::string capitalized(std::string text) {
+  if (!text.empty()) text.front() = upper_case(text.front());
+  return text;
+}
+
+}  // namespace hesscope
