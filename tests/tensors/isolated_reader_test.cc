@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // What a reader in a separate process may do to the program: nothing.
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -256,6 +257,33 @@ TEST_F(IsolatedReader, KeepsFewChildrenHoweverManyFilesAreOpen) {
     for (const auto& source : sources) EXPECT_THAT(source->read(0), ElementsAre(1, 2));
   }
   EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1) << "a child, or what it left, is still there";
+}
+
+// Where two threads read at once, a child stays for each: the second must not outlive the file.
+TEST_F(IsolatedReader, EndsAllChildrenOfAFileWithIt) {
+  const auto slow = [](BlockSink& sink) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    deliver(sink, {static_cast<double>(::getpid()), 0});
+  };
+  std::array<double, 2> children{};
+  {
+    const auto source = open(slow);
+    std::jthread other([&] { children[1] = source->read(1)[0]; });
+    children[0] = source->read(1)[0];
+  }
+  EXPECT_NE(children[0], children[1]);
+  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1) << "a child, or what it left, is still there";
+}
+
+TEST_F(IsolatedReader, ServesNoFileByTheChildOfAnother) {
+  for (int k = 0; k < 4; ++k) {  // each where the one before was in memory
+    const auto one = open([k](BlockSink& sink) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      deliver(sink, {static_cast<double>(k), 0});
+    });
+    std::jthread other([&] { EXPECT_EQ(one->read(1)[0], k); });
+    EXPECT_EQ(one->read(1)[0], k);
+  }
 }
 
 TEST_F(IsolatedReader, StartsAnotherChildWhereOneIsGone) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <csignal>
 #include <cstdint>
 #include <mutex>
@@ -70,11 +71,17 @@ auto started(const std::string& path, Start start) {
       "use HDF5 without pause?");
 }
 
+/// A number that no other owner of children has had.
+std::uint64_t next_owner() {
+  static std::atomic<std::uint64_t> count{0};
+  return ++count;
+}
+
 /// The children that wait for a request of their owner, longest waiting first: few, however many
-/// files are open.
+/// files are open. An owner has several where it is asked from several threads.
 class IdleReaders {
  public:
-  void put(const void* owner, std::unique_ptr<Reader> reader) {
+  void put(std::uint64_t owner, std::unique_ptr<Reader> reader) {
     std::unique_ptr<Reader> oldest;  // ends outside of the lock
     const std::lock_guard lock(mutex_);
     readers_.emplace_back(owner, std::move(reader));
@@ -84,7 +91,7 @@ class IdleReaders {
   }
 
   /// nullptr if it has none.
-  std::unique_ptr<Reader> take(const void* owner) {
+  std::unique_ptr<Reader> take(std::uint64_t owner) {
     std::unique_ptr<Reader> reader;
     const std::lock_guard lock(mutex_);
     const auto found = std::ranges::find(readers_, owner, &Entry::first);
@@ -94,8 +101,13 @@ class IdleReaders {
     return reader;
   }
 
+  void end_all_of(std::uint64_t owner) {
+    while (take(owner) != nullptr) {
+    }
+  }
+
  private:
-  using Entry = std::pair<const void*, std::unique_ptr<Reader>>;
+  using Entry = std::pair<std::uint64_t, std::unique_ptr<Reader>>;
 
   std::mutex mutex_;
   std::vector<Entry> readers_;
@@ -124,10 +136,10 @@ class IsolatedFile::Impl {
         open_(std::move(open)) {
     std::unique_ptr<Reader> reader = start();
     listing_ = listing_from(*reader);
-    idle_readers().put(this, std::move(reader));
+    idle_readers().put(owner_, std::move(reader));
   }
 
-  ~Impl() { idle_readers().take(this); }
+  ~Impl() { idle_readers().end_all_of(owner_); }
 
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
@@ -140,7 +152,7 @@ class IsolatedFile::Impl {
 
   std::vector<double> read(const ArrayRequest& request, const std::string& name) const {
     const std::string doing = fmt::format("reading '{}'", name);
-    std::unique_ptr<Reader> reader = idle_readers().take(this);
+    std::unique_ptr<Reader> reader = idle_readers().take(owner_);
     if (reader != nullptr && !reader->child.is_ours()) reader = nullptr;
     double seconds = seconds_for(request.num_elements, limits_);
     for (int attempt = 0; reader == nullptr || !has_begun(*reader, request, seconds, doing);
@@ -153,7 +165,7 @@ class IsolatedFile::Impl {
     std::vector<double> out =
         allocate_elements(fmt::format("{}: '{}'", path_, name), request.num_elements);
     const std::optional<std::string> error = receive(*reader, out, seconds, doing);
-    idle_readers().put(this, std::move(reader));
+    idle_readers().put(owner_, std::move(reader));
     if (error) throw InputError(*error);
     return out;
   }
@@ -276,6 +288,8 @@ class IsolatedFile::Impl {
   std::size_t max_listing_bytes_;
   OpenServer open_;
   std::string listing_;
+  // Not our address, which a later file may have.
+  std::uint64_t owner_ = next_owner();
 };
 
 IsolatedFile::IsolatedFile(std::shared_ptr<const InputFile> file,
