@@ -101,7 +101,8 @@ std::filesystem::path fresh_name(const std::filesystem::path& beside, const std:
     std::filesystem::path name = beside;
     name.replace_filename(beside.stem().string() + ending.substr(0, dot) + number +
                           ending.substr(dot));
-    if (!std::filesystem::exists(std::filesystem::symlink_status(name))) return name;
+    std::error_code none;
+    if (!std::filesystem::exists(std::filesystem::symlink_status(name, none))) return name;
   }
 }
 

@@ -2,10 +2,9 @@
 #include "launcher.h"
 
 #include <array>
-#include <charconv>
 #include <cstdlib>
-#include <string_view>
-#include <system_error>
+
+#include <hesscope/core/parse_number.h>
 
 namespace hesscope::cli {
 namespace {
@@ -28,11 +27,8 @@ constexpr std::array kLaunchers = {
 std::optional<int> number_in(const char* variable) {
   const char* const text = std::getenv(variable);
   if (text == nullptr) return std::nullopt;
-  const std::string_view view = text;
-  int number = 0;
-  const auto [stop, error] = std::from_chars(view.data(), view.data() + view.size(), number);
-  if (error != std::errc() || stop != view.data() + view.size() || number < 0) return std::nullopt;
-  return number;
+  const auto number = parse_number<int>(text);
+  return number && *number >= 0 ? number : std::nullopt;
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include <hesscope/core/ascii.h>
+#include <hesscope/core/parse_number.h>
 #include <hesscope/core/shell.h>
 
 #include "library_names.h"
@@ -274,11 +275,13 @@ Option& OptionTable::integer(
                "N",
                help,
                [&target, minimum, maximum](const std::string& given) -> std::string {
-                 if (parse_number(given, target) && target >= minimum && target <= maximum) {
-                   return {};
+                 const auto number = parse_number<int>(given);
+                 if (!number || *number < minimum || *number > maximum) {
+                   return fmt::format(
+                       "must be an integer from {} to {}, got '{}'", minimum, maximum, given);
                  }
-                 return fmt::format(
-                     "must be an integer from {} to {}, got '{}'", minimum, maximum, given);
+                 target = *number;
+                 return {};
                });
 }
 
@@ -307,8 +310,12 @@ Option& OptionTable::seed(const std::string& names,
                           const std::string& help) {
   return value(names, target, "N", help, [&target](const std::string& given) -> std::string {
     constexpr std::uint64_t kEnd = 1'000'000'000'000'000'000;
-    if (parse_number(given, target) && target < kEnd) return {};
-    return fmt::format("must be a whole number from 0 to 10^18 - 1, got '{}'", given);
+    const auto number = parse_number<std::uint64_t>(given);
+    if (!number || *number >= kEnd) {
+      return fmt::format("must be a whole number from 0 to 10^18 - 1, got '{}'", given);
+    }
+    target = *number;
+    return {};
   });
 }
 

@@ -11,6 +11,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <hesscope/core/constants.h>
+#include <hesscope/core/parse_number.h>
 #include <hesscope/core/suggest.h>
 
 namespace hesscope::cli {
@@ -23,9 +25,8 @@ std::string trimmed(const std::string& text) {
 }
 
 std::string parse_real(const SettingKey& key, const std::string& given, double& number) {
-  if (!parse_number(given, number) || !std::isfinite(number)) {
-    return fmt::format("must be a number, got '{}'", given);
-  }
+  number = parse_number<double>(given).value_or(kNaN);
+  if (!std::isfinite(number)) return fmt::format("must be a number, got '{}'", given);
   if (!key.range || key.range->contains(number)) return {};
   return fmt::format("must be {}, got '{}'", key.range->to_string(), given);
 }
@@ -69,8 +70,7 @@ double parse_length(const std::string& given) {
     number.resize(given.size() - unit.size());
     points = size;
   }
-  double count = 0;
-  return parse_number(number, count) ? count * points : std::nan("");
+  return parse_number<double>(number).value_or(kNaN) * points;
 }
 
 std::vector<std::string> listed(const std::string& given) {
@@ -98,8 +98,8 @@ std::string parse_setting(const SettingKey& key, const std::string& given, Setti
       value = true;
       return {};
     case SettingKey::Type::kInteger: {
-      std::int64_t number = 0;
-      if (!parse_number(given, number) || number < key.minimum || number > key.maximum) {
+      const auto number = parse_number<std::int64_t>(given);
+      if (!number || *number < key.minimum || *number > key.maximum) {
         return key.maximum == INT64_MAX
                    ? fmt::format("must be an integer from {} on, got '{}'", key.minimum, given)
                    : fmt::format("must be an integer from {} to {}, got '{}'",
@@ -107,7 +107,7 @@ std::string parse_setting(const SettingKey& key, const std::string& given, Setti
                                  key.maximum,
                                  given);
       }
-      value = number;
+      value = *number;
       return {};
     }
     case SettingKey::Type::kReal: {

@@ -4,22 +4,12 @@
 // with it, or nothing.
 #pragma once
 
-#include <charconv>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include <hesscope/core/settings.h>
 
 namespace hesscope::cli {
-
-/// A number in decimal, nothing before or behind it.
-template <typename T>
-bool parse_number(const std::string& given, T& number) {
-  const char* const end = given.data() + given.size();
-  const auto [stop, error] = std::from_chars(given.data(), end, number);
-  return error == std::errc() && stop == end;
-}
 
 /// In points, from 240, 85mm, 8.5cm, 3.4in or 240pt; NaN where it is no length.
 double parse_length(const std::string& given);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "part_option.h"
 
-#include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
@@ -11,7 +10,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <hesscope/core/ascii.h>
 #include <hesscope/core/error.h>
+#include <hesscope/core/parse_number.h>
 #include <hesscope/core/printable.h>
 
 #include "launcher.h"
@@ -21,12 +22,9 @@ namespace {
 
 constexpr const char* kSlurm = "slurm";
 
+// Without a sign.
 std::optional<int> whole_number(std::string_view text) {
-  int number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc() || stop != end || number < 0) return std::nullopt;
-  return number;
+  return is_all_digits(text) ? parse_number<int>(text) : std::nullopt;
 }
 
 // What was given, or what is wrong with it.

@@ -213,7 +213,7 @@ std::string RunCommand::output_text(bool is_done, const std::string& refusal, bo
 
 std::string RunCommand::file_text(bool is_done, const std::string& refusal) const {
   const std::filesystem::path folder = std::filesystem::path(output_).parent_path();
-  if (!folder.empty() && !std::filesystem::is_directory(folder)) {
+  if (std::error_code none; !folder.empty() && !std::filesystem::is_directory(folder, none)) {
     return fmt::format("{} (its folder does not exist: a run would fail)", output_);
   }
   const bool is_begun = io::has_units(part_.place(output_));

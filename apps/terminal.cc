@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdlib>
 #include <utility>
 
@@ -12,6 +11,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <hesscope/core/parse_number.h>
 #include <hesscope/core/printable.h>
 
 namespace hesscope::cli {
@@ -21,10 +21,7 @@ namespace {
 std::size_t columns_of_environment() {
   const char* const text = std::getenv("COLUMNS");
   if (text == nullptr) return 0;
-  const std::string_view given = text;
-  std::size_t columns = 0;
-  const auto [stop, error] = std::from_chars(given.data(), given.data() + given.size(), columns);
-  return error == std::errc() && stop == given.data() + given.size() ? columns : 0;
+  return parse_number<std::size_t>(text).value_or(0);
 }
 
 std::size_t columns_of_device() {

@@ -147,6 +147,15 @@ TEST_F(ExpandCheckpoints, OrdersByTheNumberThatDiffers) {
               ElementsAre("mlp2_e1_s100.pt", "mlp2_e9_s900.pt", "mlp2_e10_s1000.pt"));
 }
 
+// A '#' is a character of a name, whatever stands for numbers where names are compared.
+TEST_F(ExpandCheckpoints, TakesNoSignOfANameForANumber) {
+  for (const char* name : {"a#_1_2.pt", "a1_#_#.pt", "a3_#_#.pt"}) touch(name);
+  const auto files = expand();
+  EXPECT_THAT(names_of(files), ElementsAre("a1_#_#.pt", "a3_#_#.pt"));
+  EXPECT_EQ(files[0].step, 1);
+  EXPECT_EQ(files[1].step, 3);
+}
+
 TEST_F(ExpandCheckpoints, RefusesAFolderOfTwoWaysOfNamesAsLarge) {
   for (const char* name : {"model_1.pt", "model_2.pt", "optimizer_1.pt", "optimizer_2.pt"}) {
     touch(name);

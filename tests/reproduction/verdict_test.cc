@@ -82,6 +82,26 @@ TEST(Verdict, OfANumberWithoutSpreadIsByItsRatio) {
   EXPECT_EQ(agreement(theirs(2), ours(kNaN)), Agreement::kDisagrees);
 }
 
+TEST(Verdict, OfEqualNumbersIsThatTheyAgree) {
+  EXPECT_EQ(agreement(theirs(0), ours(0)), Agreement::kAgrees);
+  EXPECT_EQ(verdict(theirs(2), ours(2), {}).text, "equal");
+  EXPECT_EQ(agreement(theirs(0, 0), ours(0, 0)), Agreement::kAgrees);
+  EXPECT_EQ(agreement(theirs(0), ours(1e-300)), Agreement::kDisagrees);
+  // What is lost in the spread, equal or not, says nothing.
+  EXPECT_EQ(agreement(theirs(0, 1), ours(0, 1)), Agreement::kUndecided);
+}
+
+// Whose squares doubles do not hold.
+TEST(Verdict, IsTheSameAtEveryScale) {
+  for (const double unit : {1e-300, 1e-170, 1.0, 1e170, 1e300}) {
+    EXPECT_EQ(agreement(theirs(10 * unit, unit), ours(11.28 * unit, unit)), Agreement::kAgrees);
+    EXPECT_EQ(agreement(theirs(10 * unit, unit), ours(11.29 * unit, unit)), Agreement::kDisagrees);
+    const PublishedValue range{.mean = kNaN, .least = 0.95 * unit, .most = 1.25 * unit};
+    EXPECT_EQ(agreement(range, ours(1.35 * unit, 0.1 * unit)), Agreement::kUndecided);
+    EXPECT_EQ(agreement(range, ours(1.36 * unit, 0.1 * unit)), Agreement::kDisagrees);
+  }
+}
+
 TEST(Verdict, OfARangeIsWhereTheMeanLies) {
   const PublishedValue range{.mean = kNaN, .least = 0.95, .most = 1.25};
   EXPECT_EQ(agreement(range, ours(0.95)), Agreement::kAgrees);

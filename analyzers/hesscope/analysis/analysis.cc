@@ -33,8 +33,6 @@ namespace {
 using detail::AnalysisInputs;
 using detail::ChosenAnalyzer;
 
-const std::string kRoot = "root";
-
 // One run: what is finished is kept unit by unit, then put together.
 class Run {
  public:
@@ -77,10 +75,6 @@ class Run {
   AnalysisInputs timed_inputs() {
     const Stopwatch watch(result_.timings.load_seconds);
     return detail::open_inputs(request_);
-  }
-
-  static std::string unit_name(std::size_t checkpoint, const std::string& group) {
-    return fmt::format("{:06}-{}", checkpoint, group);
   }
 
   detail::AnalysisCosts foreseen_costs() const {
@@ -130,9 +124,9 @@ class Run {
     for (std::size_t k = 0; k < inputs_.analyzers.size(); ++k) {
       const ChosenAnalyzer& chosen = inputs_.analyzers[k];
       if (!chosen.analyzer->has_own_dimensions()) continue;
-      all[k] = run.read(unit_name(0, chosen.name)).dimensions;
+      all[k] = run.read(detail::unit_name(0, chosen.name)).dimensions;
       for (std::size_t i = 1; i < inputs_.checkpoints.size(); ++i) {
-        detail::add_labels(run.read(unit_name(i, chosen.name)).dimensions, all[k]);
+        detail::add_labels(run.read(detail::unit_name(i, chosen.name)).dimensions, all[k]);
       }
     }
     return all;
@@ -172,9 +166,10 @@ class Run {
   };
 
   Missing missing_of(detail::UnitRun& run, std::size_t i) const {
-    Missing missing{.root = !run.find(unit_name(i, kRoot))};
+    Missing missing{.root = !run.find(detail::unit_name(i, detail::kRootUnit))};
     for (std::size_t k = 0; k < inputs_.analyzers.size(); ++k) {
-      if (!run.find(unit_name(i, inputs_.analyzers[k].name))) missing.analyzers.push_back(k);
+      if (!run.find(detail::unit_name(i, inputs_.analyzers[k].name)))
+        missing.analyzers.push_back(k);
     }
     return missing;
   }
@@ -224,7 +219,7 @@ class Run {
     };
     const auto keep = [&](const std::string& group, const Group& record) {
       const Stopwatch watch(result_.timings.write_seconds);
-      run.keep(unit_name(i, group), record);
+      run.keep(detail::unit_name(i, group), record);
     };
     if (!has_begun_) {
       costs_ = foreseen_costs();
@@ -233,7 +228,7 @@ class Run {
     has_begun_ = true;
     follow(0);
     const std::shared_ptr<PointAnalysis> point = points_.visit(i);
-    if (missing.root) keep(kRoot, detail::root_record(*point));
+    if (missing.root) keep(detail::kRootUnit, detail::root_record(*point));
     for (const std::size_t k : missing.analyzers) {
       const ChosenAnalyzer& chosen = inputs_.analyzers[k];
       point->begin_own(costs_.own[k]);
@@ -264,7 +259,7 @@ class Run {
                              roots[i]);
       for (std::size_t k = 0; k < inputs_.analyzers.size(); ++k) {
         const ChosenAnalyzer& chosen = inputs_.analyzers[k];
-        Group record = run.read(unit_name(i, chosen.name));
+        Group record = run.read(detail::unit_name(i, chosen.name));
         if (chosen.analyzer->has_own_dimensions()) {
           record = chosen.analyzer->spread(std::move(record), dimensions[k]);
         }

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <fmt/format.h>
-
 #include <hesscope/core/error.h>
 #include <hesscope/figures/internal/block_map.h>
 #include <hesscope/figures/internal/figure_data.h>
@@ -20,9 +18,7 @@ plot::Figure draw_blocks(std::span<const Source> sources, const FigureRequest& r
   const std::vector<std::string> names = result.read_text("", "parameter_name");
   const Variable rows = read_numbers(result, kBlocks, quantity.name, 3);
   if (rows.shape != std::vector<std::uint64_t>{checkpoints.size(), names.size(), names.size()}) {
-    throw InputError(fmt::format("{}: /blocks/{} does not lie over (checkpoint, block, block)",
-                                 result.path().string(),
-                                 quantity.name));
+    throw InputError(no_block_matrices(result.path(), quantity.name));
   }
   const BlockMapSize size = block_map_size(names);
   return {

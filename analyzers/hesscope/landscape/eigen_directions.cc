@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <string>
-#include <system_error>
 
 #include <fmt/format.h>
 
 #include <hesscope/analyzers/internal/eigenvalue_clusters.h>
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
+#include <hesscope/core/parse_number.h>
 #include <hesscope/landscape/internal/direction_kinds.h>
 #include <hesscope/landscape/internal/direction_tools.h>
 
@@ -17,16 +16,11 @@ namespace hesscope {
 namespace {
 
 Eigen::Index rank_of(const std::string& text) {
-  Eigen::Index rank = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, rank);
-  if (text.empty() || error != std::errc() || stop != end) {
-    throw ConfigError(
-        fmt::format("`directions` eigen: a rank must be a whole number from 0, the largest "
-                    "eigenvalue, or from -1, the smallest; got '{}'",
-                    text));
-  }
-  return rank;
+  if (const auto rank = parse_number<Eigen::Index>(text)) return *rank;
+  throw ConfigError(
+      fmt::format("`directions` eigen: a rank must be a whole number from 0, the largest "
+                  "eigenvalue, or from -1, the smallest; got '{}'",
+                  text));
 }
 
 std::vector<Eigen::Index> ranks_of(const std::string& argument, bool needs_second) {

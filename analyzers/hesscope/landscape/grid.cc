@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <string_view>
-#include <system_error>
 
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/core/parse_number.h>
 #include <hesscope/landscape/grid.h>
 
 namespace hesscope {
@@ -18,22 +17,13 @@ constexpr double kLargest = 1e100;
 constexpr Eigen::Index kMostOfAnAxis = 100'000;
 constexpr Eigen::Index kMostPoints = 100'000'000;
 
-template <typename T>
-std::optional<T> number_of(std::string_view text) {
-  T value{};
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (text.empty() || error != std::errc() || stop != end) return std::nullopt;
-  return value;
-}
-
 bool is_fine(double value) { return std::abs(value) <= kLargest; }
 
 std::optional<Span> span_of(std::string_view text) {
   const std::size_t colon = text.find(':');
   if (colon == std::string_view::npos) return std::nullopt;
-  const auto first = number_of<double>(text.substr(0, colon));
-  const auto last = number_of<double>(text.substr(colon + 1));
+  const auto first = parse_number<double>(text.substr(0, colon));
+  const auto last = parse_number<double>(text.substr(colon + 1));
   if (!first || !last || !is_fine(*first) || !is_fine(*last)) return std::nullopt;
   return Span{*first, *last};
 }
@@ -123,9 +113,9 @@ Eigen::VectorXd make_axis(Eigen::Index count, Span span) {
 Grid parse_grid(const std::string& size, const std::string& span) {
   const std::size_t cross = size.find('x');
   const std::string_view view = size;
-  const auto num_alpha = number_of<Eigen::Index>(view.substr(0, cross));
+  const auto num_alpha = parse_number<Eigen::Index>(view.substr(0, cross));
   const auto num_beta =
-      cross == std::string::npos ? num_alpha : number_of<Eigen::Index>(view.substr(cross + 1));
+      cross == std::string::npos ? num_alpha : parse_number<Eigen::Index>(view.substr(cross + 1));
   const auto is_count = [](const std::optional<Eigen::Index>& n) {
     return n && *n >= 1 && *n <= kMostOfAnAxis;
   };

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <filesystem>
 #include <utility>
 #include <vector>
 
@@ -97,10 +98,13 @@ std::vector<MapOfRun> maps_of(const ExperimentResults& results, const Experiment
         if (run == nullptr) continue;
         std::vector<double> values = block_numbers(results, *run, quantity, step);
         if (values.empty()) continue;
+        const std::filesystem::path file =
+            *results.measured(*run, kBlocksGroup, quantity_name(quantity).measure);
         if (map.names.empty()) {
-          const io::ResultReader file(
-              *results.measured(*run, kBlocksGroup, quantity_name(quantity).measure));
-          map.names = file.read_text("", "parameter_name");
+          map.names = io::ResultReader(file).read_text("", "parameter_name");
+        }
+        if (values.size() != map.names.size() * map.names.size()) {
+          throw InputError(figures::no_block_matrices(file, quantity_name(quantity).name));
         }
         of_seeds.push_back(std::move(values));
       }

@@ -72,7 +72,8 @@ Descent descent_of(const ExperimentResults& results,
   descent.last = series.rbegin()->second;
   const bool is_part = results.variant(run->variant).experiment.names_trained();
   const char* const norm = is_part ? "history/trained_gradient_norm" : "history/gradient_norm";
-  descent.gradient_norm = results.series(*run, norm).rbegin()->second;
+  const std::map<std::int64_t, double> norms = results.series(*run, norm);
+  if (!norms.empty()) descent.gradient_norm = norms.rbegin()->second;
   fit_rate(series, figure.settings.real("part"), figure.settings.real("floor"), descent);
   if (figure.settings.has("bound")) {
     double least = kNaN;
@@ -85,19 +86,10 @@ Descent descent_of(const ExperimentResults& results,
   return descent;
 }
 
-// The middle one, or the mean of the two; NaN take no part.
-double median_of(std::vector<double> values) {
-  std::erase_if(values, [](double value) { return std::isnan(value); });
-  if (values.empty()) return kNaN;
-  std::sort(values.begin(), values.end());
-  const std::size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
-
 std::string range_text(const std::vector<double>& values) {
   const SeedStatistics statistics = seed_statistics(values);
   return fmt::format("{} ({} ... {})",
-                     digits_text(median_of(values)),
+                     digits_text(statistics.median),
                      digits_text(statistics.minimum),
                      digits_text(statistics.maximum));
 }

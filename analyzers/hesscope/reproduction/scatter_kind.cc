@@ -8,6 +8,7 @@
 #include <hesscope/core/constants.h>
 #include <hesscope/reproduction/internal/experiment_figures.h>
 #include <hesscope/reproduction/internal/step_values.h>
+#include <hesscope/statistics/least_squares.h>
 
 namespace hesscope::detail {
 namespace {
@@ -22,36 +23,24 @@ struct LogFit {
 
 LogFit fit(const std::vector<double>& x, const std::vector<double>& y) {
   LogFit found;
-  double mean_x = 0;
-  double mean_y = 0;
-  const auto visit = [&](const auto& use) {
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      if (x[i] > 0 && y[i] > 0 && std::isfinite(x[i]) && std::isfinite(y[i])) {
-        use(std::log(x[i]), std::log(y[i]));
-      }
-    }
-  };
-  visit([&](double a, double b) {
-    mean_x += a;
-    mean_y += b;
-    ++found.count;
-  });
+  std::vector<double> log_x;
+  std::vector<double> log_y;
   for (std::size_t i = 0; i < x.size(); ++i) {
-    if (std::isfinite(x[i]) && std::isfinite(y[i])) ++found.left_out;
+    if (!std::isfinite(x[i]) || !std::isfinite(y[i])) continue;
+    if (x[i] > 0 && y[i] > 0) {
+      log_x.push_back(std::log(x[i]));
+      log_y.push_back(std::log(y[i]));
+    } else {
+      ++found.left_out;
+    }
   }
-  found.left_out -= found.count;
-  mean_x /= static_cast<double>(found.count);
-  mean_y /= static_cast<double>(found.count);
-  double xx = 0;
-  double xy = 0;
-  double yy = 0;
-  visit([&](double a, double b) {
-    xx += (a - mean_x) * (a - mean_x);
-    xy += (a - mean_x) * (b - mean_y);
-    yy += (b - mean_y) * (b - mean_y);
-  });
-  if (xx > 0) found.slope = xy / xx;
-  if (xx > 0 && yy > 0) found.correlation = xy / std::sqrt(xx * yy);
+  found.count = log_x.size();
+  if (found.count == 0) return found;
+  const auto size = static_cast<Eigen::Index>(found.count);
+  const LineFit line = fit_line(Eigen::Map<const Eigen::VectorXd>(log_x.data(), size),
+                                Eigen::Map<const Eigen::VectorXd>(log_y.data(), size));
+  found.slope = line.slope.value;
+  found.correlation = line.correlation.value;
   return found;
 }
 

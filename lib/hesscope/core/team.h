@@ -6,7 +6,9 @@
 // one process alone. The first rank leads: it says which call is next (objective.h), the others
 // serve.
 //
-// What a rank throws, all ranks throw: none waits for one that has given up.
+// What a rank throws, all ranks throw: none waits for one that has given up. A rank that cannot
+// reach another throws OutputError from begin(), end() or an exchange, and is of no use from then
+// on.
 #pragma once
 
 #include <cstddef>

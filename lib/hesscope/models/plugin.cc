@@ -32,7 +32,12 @@ std::string loader_message() {
 
 // Loaded for good: models made by it refer to its code.
 const Plugin& loaded(const std::filesystem::path& path) {
-  const std::filesystem::path file = std::filesystem::absolute(path);  // never searched for
+  std::error_code error;
+  const std::filesystem::path file = std::filesystem::absolute(path, error);  // not searched for
+  if (error) {
+    throw InputError(
+        fmt::format("{}: cannot be loaded as a plug-in: {}", path.string(), error.message()));
+  }
   void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const std::string reason = loader_message();

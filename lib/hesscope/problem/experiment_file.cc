@@ -212,20 +212,25 @@ const ExperimentRun* ExperimentFile::find_run(const std::string& name) const {
 }
 
 std::string ExperimentFile::problem_toml(const std::filesystem::path& folder) const {
-  const auto moved = [&](const std::string& file) {
-    return std::filesystem::proximate(path.parent_path() / file, folder).string();
+  const auto moved = [&](const std::filesystem::path& file) {
+    std::error_code error;
+    const std::filesystem::path from_folder = std::filesystem::proximate(file, folder, error);
+    if (!error) return from_folder.string();
+    throw InputError(fmt::format(
+        "{}: cannot be reached from {}: {}", file.string(), folder.string(), error.message()));
   };
   using Lines = std::vector<std::pair<std::string, SettingValue>>;
   const auto add = [&](Lines& lines, const SettingKey& key, const Settings& settings) {
     if (!settings.has(key.name)) return;
-    lines.emplace_back(
-        key.name, key.is_path ? moved(settings.text(key.name)) : settings.values().at(key.name));
+    lines.emplace_back(key.name,
+                       key.is_path ? moved(path.parent_path() / settings.text(key.name))
+                                   : settings.values().at(key.name));
   };
   Lines of_model = {{"kind", model_kind}};
   for (const SettingKey& key : find_model_kind(model_kind)->keys) add(of_model, key, model);
   Lines of_data;
   if (evaluation.sampler.empty()) {
-    of_data.emplace_back("file", std::filesystem::proximate(evaluation.path, folder).string());
+    of_data.emplace_back("file", moved(evaluation.path));
   } else {
     of_data.emplace_back("kind", evaluation.sampler);
     for (const SettingKey& key : find_sampler_kind(evaluation.sampler)->keys) {

@@ -94,6 +94,7 @@ struct ExperimentFile {
   const ExperimentRun* find_run(const std::string& name) const;
 
   /// The problem file on the evaluation samples, for a file in `folder`.
+  /// @throws InputError if a file it names cannot be named from there.
   std::string problem_toml(const std::filesystem::path& folder) const;
 };
 

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
-#include <system_error>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -11,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/core/parse_number.h>
 #include <hesscope/core/suggest.h>
 #include <hesscope/models/model_registry.h>
 #include <hesscope/problem/internal/toml_tables.h>
@@ -116,14 +115,13 @@ void read_check(const TomlTable& root, ProblemFile& problem) {
   }
   for (const auto& [key, value] : by_step->second.values) {
     const std::string& place = by_step->second.place(key);
-    std::int64_t step = 0;
-    const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), step);
-    if (error != std::errc() || end != key.data() + key.size()) {
+    const auto step = parse_number<std::int64_t>(key);
+    if (!step) {
       detail::refuse(place, fmt::format("'{}' in 'loss' of [check] must be a step", key));
     }
     const double loss = checked_loss(value, place);
-    if (!problem.expected_losses.emplace(step, loss).second) {
-      detail::refuse(place, fmt::format("'loss' of [check] has step {} twice", step));
+    if (!problem.expected_losses.emplace(*step, loss).second) {
+      detail::refuse(place, fmt::format("'loss' of [check] has step {} twice", *step));
     }
   }
 }

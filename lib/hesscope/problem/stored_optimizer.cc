@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -13,6 +12,7 @@
 
 #include <hesscope/core/ascii.h>
 #include <hesscope/core/constants.h>
+#include <hesscope/core/parse_number.h>
 #include <hesscope/problem/internal/optimizer_kinds.h>
 #include <hesscope/problem/stored_optimizer.h>
 
@@ -41,12 +41,7 @@ std::string prefix_of(std::span<const std::string_view> parts) {
 
 std::optional<std::size_t> index_of(std::string_view digits) {
   constexpr std::size_t kMaxDigits = 9;
-  std::size_t number = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (error != std::errc() || end != digits.data() + digits.size() || digits.size() > kMaxDigits) {
-    return std::nullopt;
-  }
-  return number;
+  return digits.size() <= kMaxDigits ? parse_number<std::size_t>(digits) : std::nullopt;
 }
 
 // "optimizer", "Optim", "optimizer_states", "opt": the names people give them.

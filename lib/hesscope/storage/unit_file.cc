@@ -7,15 +7,14 @@
 //           a tab, its SHA-256, a line end
 //   the units, one after the other
 #include <algorithm>
-#include <charconv>
 #include <span>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/core/parse_number.h>
 #include <hesscope/storage/atomic_file.h>
 #include <hesscope/storage/input_file.h>
 #include <hesscope/storage/sha256.h>
@@ -37,20 +36,13 @@ std::optional<std::string_view> take_until(char end, std::string_view& rest) {
   return part;
 }
 
-std::optional<std::uint64_t> number_in(std::string_view text) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 // The table's text, and where the units begin; nothing where its digest is another.
 std::optional<std::pair<std::string, std::uint64_t>> table_text(const InputFile& file) {
   const std::string head = file.text_at(0, kMaxHeadLength);
   std::string_view rest = head;
   const auto line = take_until('\n', rest);
   if (!line || line->size() <= kDigestLength || (*line)[kDigestLength] != ' ') return std::nullopt;
-  const auto size = number_in(line->substr(kDigestLength + 1));
+  const auto size = parse_number<std::uint64_t>(line->substr(kDigestLength + 1));
   if (!size || *size > std::min(kMaxTableBytes, file.size())) return std::nullopt;
   std::string text = file.text_at(line->size() + 1, *size);
   if (text.size() != *size || sha256_of_text(text) != line->substr(0, kDigestLength)) {
@@ -77,7 +69,7 @@ std::optional<UnitTable> read_unit_table(const std::filesystem::path& path) {
       const auto name = take_until('\t', rest);
       const auto digits = take_until('\t', rest);
       const auto sha256 = take_until('\n', rest);
-      const auto size = digits ? number_in(*digits) : std::nullopt;
+      const auto size = digits ? parse_number<std::uint64_t>(*digits) : std::nullopt;
       if (!name || !size || !sha256 || *size > file.size() - offset) return std::nullopt;
       table.units.push_back({std::string(*name), offset, *size, std::string(*sha256)});
       offset += *size;

@@ -165,7 +165,7 @@ UnitFolder::UnitFolder(const fs::path& output, const RunConfiguration& configura
 void UnitFolder::open(const RunConfiguration& configuration, Others others) {
   std::error_code error;
   fs::create_directory(folder_, error);
-  if (error || !fs::is_directory(folder_)) {
+  if (error || !fs::is_directory(folder_, error)) {
     throw OutputError(fmt::format("{}: cannot create the folder for finished parts: {}",
                                   folder_.string(),
                                   error ? error.message() : "a file is in the way"));

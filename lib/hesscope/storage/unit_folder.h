@@ -62,7 +62,9 @@ class UnitFolder {
 
   /// Takes a unit, to be written together with those that follow shortly: what is kept survives the
   /// end of the process and of the power, and a twentieth of the time goes into keeping it. What a
-  /// killed process loses is at most the work of a second.
+  /// killed process loses is at most the work of a second. A unit follows from the configuration:
+  /// one that is there and whole is not written again with other bytes, which the next process may
+  /// not find.
   /// @param  name  letters, digits, '-', '_' and '.', not beginning with '.'; otherwise
   ///               PreconditionError.
   /// @throws OutputError naming the file.

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
 #include <hesscope/analysis/internal/checkpoint_names.h>
 #include <hesscope/core/ascii.h>
+#include <hesscope/core/parse_number.h>
 
 namespace hesscope::detail {
 namespace {
 
 namespace fs = std::filesystem;
 
+// Stands for a number in a pattern: no name of a file has it.
+constexpr char kNumber = '\0';
+
 std::optional<std::int64_t> value_of(std::string_view digits) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  const bool is_all = error == std::errc() && end == digits.data() + digits.size();
-  return is_all && value <= kLargestStep ? std::optional(value) : std::nullopt;
+  const auto value = parse_number<std::int64_t>(digits);
+  return value && *value <= kLargestStep ? value : std::nullopt;
 }
 
 // Endings that other programs give to files of a format.
@@ -42,7 +43,7 @@ std::string without_ending(const fs::path& path) {
   return name.string();
 }
 
-// The digits of a whole number from `first` on; empty for a fraction or behind a sign.
+// The digits from `first` on.
 std::string_view digits_at(std::string_view text, std::size_t first) {
   std::size_t end = first;
   while (end < text.size() && is_digit(text[end])) ++end;
@@ -77,7 +78,7 @@ NumberedName numbers_in(std::string_view text) {
       if (is_signed) {
         name.pattern += digits;
       } else {
-        name.pattern += '#';
+        name.pattern += kNumber;
         name.numbers.push_back(value_of(digits));
         name.words.push_back(lower_case(word_before(text, i)));
       }
@@ -135,7 +136,7 @@ std::optional<std::size_t> best_position(const NumberedName& name, MayBe may_be)
 bool has_own_number(const NumberedName& name) {
   std::size_t k = 0;
   for (std::size_t i = 0; i < name.pattern.size() && k < name.words.size(); ++i) {
-    if (name.pattern[i] != '#') continue;
+    if (name.pattern[i] != kNumber) continue;
     const std::string& word = name.words[k++];
     const bool is_of_word = i > 0 && is_letter(name.pattern[i - 1]);
     if (is_word_for_steps(word) || is_word_for_epochs(word)) return true;
@@ -217,8 +218,8 @@ bool are_comparable(std::span<const NumberedName> names) {
     return is_told ? position : std::nullopt;
   };
   const auto has_unit = [](const NumberedName& name, std::size_t position) {  // the k of 2k
-    std::size_t behind = name.pattern.find('#') + 1;
-    for (; position > 0; --position) behind = name.pattern.find('#', behind) + 1;
+    std::size_t behind = name.pattern.find(kNumber) + 1;
+    for (; position > 0; --position) behind = name.pattern.find(kNumber, behind) + 1;
     return behind < name.pattern.size() && is_letter(name.pattern[behind]);
   };
   const auto first = position_in(names.front());

@@ -26,12 +26,14 @@ void name_checkpoints(const CheckpointInputs& inputs, CheckpointResult& result) 
   }
 }
 
-std::string root_unit_name(std::size_t checkpoint) { return fmt::format("{:06}-root", checkpoint); }
+std::string unit_name(std::size_t number, const std::string& analyzer) {
+  return fmt::format("{:06}-{}", number, analyzer);
+}
 
 std::vector<DealtUnit> root_units(const CheckpointInputs& inputs) {
   std::vector<DealtUnit> units;
   for (std::size_t i = 0; i < inputs.checkpoints.size(); ++i) {
-    units.push_back({.name = root_unit_name(i),
+    units.push_back({.name = unit_name(i, kRootUnit),
                      .what = inputs.checkpoints[i].path.string(),
                      .make = [&inputs, i](const ProgressCallback& /*progress*/) {
                        const CheckpointObjective own = inputs.objective_at(i);
@@ -45,7 +47,7 @@ std::vector<DealtUnit> root_units(const CheckpointInputs& inputs) {
 KeptRoots kept_roots(UnitRun& run, const CheckpointInputs& inputs) {
   KeptRoots kept;
   for (std::size_t i = 0; i < inputs.checkpoints.size(); ++i) {
-    kept.records.push_back(run.read(root_unit_name(i)));
+    kept.records.push_back(run.read(unit_name(i, kRootUnit)));
   }
   kept.check = check_losses(inputs.expected_losses, inputs.checkpoints, kept.records);
   return kept;

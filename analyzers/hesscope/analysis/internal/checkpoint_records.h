@@ -28,8 +28,11 @@ Provenance provenance_of(const CheckpointInputs& inputs,
 /// Names all of the inputs' checkpoints in their result.
 void name_checkpoints(const CheckpointInputs& inputs, CheckpointResult& result);
 
-/// The name of the unit that holds a checkpoint's root_record().
-std::string root_unit_name(std::size_t checkpoint);
+/// The analyzer that root_record() stands for in names of units.
+inline constexpr const char* kRootUnit = "root";
+
+/// The name of the unit that holds what an analyzer found at a checkpoint, or at a step.
+std::string unit_name(std::size_t number, const std::string& analyzer);
 
 /// Those units, of all of the inputs' checkpoints, which must outlive them. @cost a gradient each.
 std::vector<DealtUnit> root_units(const CheckpointInputs& inputs);

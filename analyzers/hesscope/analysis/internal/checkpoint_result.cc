@@ -18,6 +18,7 @@
 #include <hesscope/core/article.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/internal/norms.h>
+#include <hesscope/core/parse_number.h>
 #include <hesscope/core/version.h>
 
 #include "hesscope_revision.h"
@@ -35,9 +36,9 @@ const char* const kParameterOffset = "parameter_offset";
 std::string timestamp() {
   std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
   if (const char* epoch = std::getenv("SOURCE_DATE_EPOCH")) {
-    char* end = nullptr;
-    const long long seconds = std::strtoll(epoch, &end, 10);
-    if (end != epoch && *end == '\0') now = static_cast<std::time_t>(seconds);
+    constexpr std::time_t kEnd = 253402300800;  // of the year 9999
+    const auto seconds = parse_number<std::time_t>(epoch);
+    if (seconds && *seconds >= 0 && *seconds < kEnd) now = *seconds;
   }
   std::tm utc{};
   ::gmtime_r(&now, &utc);

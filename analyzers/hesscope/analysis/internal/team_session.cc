@@ -50,6 +50,15 @@ class ServedObjectives {
   std::deque<std::pair<std::int64_t, std::shared_ptr<const Objective>>> made_;
 };
 
+// Of a team that has lost a rank: what is in progress has thrown, or what it found is there.
+template <typename F>
+void dropping_errors(F f) noexcept {
+  try {
+    f();
+  } catch (...) {
+  }
+}
+
 }  // namespace
 
 void decline(Team& team) {
@@ -64,20 +73,20 @@ namespace detail {
 TeamSession::TeamSession(Team* team, const io::RunConfiguration& configuration) : team_(team) {
   if (team_ == nullptr) return;
   team_->begin();
-  std::string ours = io::text_of(configuration);
-  exchange(*team_, ours);
   try {
+    std::string ours = io::text_of(configuration);
+    exchange(*team_, ours);
     team_->together([] {});
   } catch (...) {
-    team_->end();
+    dropping_errors([&] { team_->end(); });
     throw;
   }
 }
 
 TeamSession::~TeamSession() {
   if (team_ == nullptr) return;
-  end_service(*team_);
-  team_->end();
+  dropping_errors([&] { end_service(*team_); });
+  dropping_errors([&] { team_->end(); });
 }
 
 void serve_inputs(Team& team, const std::function<ServedInputs()>& open) {

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <charconv>
-#include <system_error>
 #include <variant>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <hesscope/analysis/internal/unproved_numbers.h>
+#include <hesscope/core/parse_number.h>
 
 namespace hesscope::detail {
 namespace {
@@ -17,13 +16,6 @@ std::string_view next_part(std::string_view& text, char separator) {
   const std::string_view part = text.substr(0, text.find(separator));
   text.remove_prefix(std::min(text.size(), part.size() + 1));
   return part;
-}
-
-std::optional<std::size_t> number_of(std::string_view text) {
-  std::size_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool is_all = error == std::errc() && end == text.data() + text.size();
-  return is_all ? std::optional(number) : std::nullopt;
 }
 
 std::string full_name(const std::string& group, const std::string& name) {
@@ -44,8 +36,9 @@ void UnprovedNumbers::read_line(std::string_view line) {
   Ranges& ranges = all_[std::string(name)];
   while (!line.empty()) {
     std::string_view range = next_part(line, ',');
-    const std::optional<std::size_t> first = number_of(next_part(range, '-'));
-    const std::optional<std::size_t> last = range.empty() ? first : number_of(range);
+    const std::optional<std::size_t> first = parse_number<std::size_t>(next_part(range, '-'));
+    const std::optional<std::size_t> last =
+        range.empty() ? first : parse_number<std::size_t>(range);
     if (!first || !last) return ranges.clear();  // nobody writes this: rather too many than none
     ranges.emplace_back(*first, *last);
   }

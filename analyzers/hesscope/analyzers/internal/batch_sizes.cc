@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <charconv>
 #include <string_view>
-#include <system_error>
 
 #include <fmt/format.h>
 
 #include <hesscope/analyzers/internal/batch_sizes.h>
 #include <hesscope/analyzers/option_error.h>
+#include <hesscope/core/parse_number.h>
 
 namespace hesscope::detail {
 
@@ -21,20 +20,18 @@ std::vector<Index> batch_sizes_from(const Settings& settings, const std::string&
   for (bool is_last = false; !is_last;) {
     const std::size_t comma = rest.find(',');
     const std::string_view item = rest.substr(0, comma);
-    Index size = 0;
-    const auto [end, error] = std::from_chars(item.data(), item.data() + item.size(), size);
-    if (error != std::errc() || end != item.data() + item.size() || size < 1 ||
-        size > kMaxBatchSize) {
+    const auto size = parse_number<Index>(item);
+    if (!size || *size < 1 || *size > kMaxBatchSize) {
       throw OptionError(option,
                         fmt::format("must be batch sizes from 1 to {} with commas between them, "
                                     "as in 1,8,64; got '{}'",
                                     kMaxBatchSize,
                                     text));
     }
-    if (std::ranges::find(sizes, size) != sizes.end()) {
-      throw OptionError(option, fmt::format("has the batch size {} twice: '{}'", size, text));
+    if (std::ranges::find(sizes, *size) != sizes.end()) {
+      throw OptionError(option, fmt::format("has the batch size {} twice: '{}'", *size, text));
     }
-    sizes.push_back(size);
+    sizes.push_back(*size);
     is_last = comma == std::string_view::npos;
     if (!is_last) rest.remove_prefix(comma + 1);
   }

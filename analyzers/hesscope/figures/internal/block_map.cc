@@ -57,6 +57,11 @@ const BlockQuantity* find_block_quantity(const std::string& name) {
   return find_or_null(block_quantities(), name);
 }
 
+std::string no_block_matrices(const std::filesystem::path& file, std::string_view quantity) {
+  return fmt::format(
+      "{}: /blocks/{} does not lie over (checkpoint, block, block)", file.string(), quantity);
+}
+
 plot::Panel block_map(const std::vector<std::string>& names,
                       std::vector<double> values,
                       const BlockQuantity& quantity,

@@ -199,7 +199,13 @@ std::size_t chosen_checkpoint(const Source& source,
   if (checkpoints.size() == 0) {
     throw InputError(fmt::format("{}: holds no checkpoint", source.result->path().string()));
   }
-  if (request.checkpoint && *request.checkpoint < checkpoints.size()) return *request.checkpoint;
+  if (request.checkpoint) {
+    if (*request.checkpoint < checkpoints.size()) return *request.checkpoint;
+    throw ConfigError(fmt::format("{}: has no checkpoint {}: it holds {}, counted from 0",
+                                  source.result->path().string(),
+                                  *request.checkpoint,
+                                  checkpoints.size()));
+  }
   if (!request.step) return checkpoints.size() - 1;
   const auto wanted = static_cast<double>(*request.step);
   const auto found = std::find(checkpoints.steps.begin(), checkpoints.steps.end(), wanted);

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <hesscope/core/internal/wide.h>
 #include <hesscope/reproduction/internal/verdict.h>
 #include <hesscope/spectra/internal/jackknife.h>
 
@@ -17,13 +18,13 @@ class MeanVariance {
   // A deviation over seeds; nothing where it is not known.
   void add_seeds(double deviation, std::int64_t count) {
     if (std::isnan(deviation)) return;
-    const double variance = deviation * deviation / static_cast<double>(count);
+    const Wide variance = Wide(deviation) * deviation / static_cast<double>(count);
     sum_ += variance;
     if (count > 1) uncertainty_ += variance * variance / static_cast<double>(count - 1);
   }
 
   void add_sampling_error(double error) {
-    if (!std::isnan(error)) sum_ += error * error;
+    if (!std::isnan(error)) sum_ += Wide(error) * error;
   }
 
   // t sqrt(sum v_i), t the quantile of Student's distribution with (sum v_i)^2 / sum v_i^2 / (n_i -
@@ -31,13 +32,14 @@ class MeanVariance {
   double reach() const {
     constexpr double kLevel = 0.95;
     constexpr double kAsGoodAsNormal = 1e9;
-    const double degrees = uncertainty_ > 0 ? sum_ * sum_ / uncertainty_ : kAsGoodAsNormal;
-    return two_sided_t(kLevel, std::min(degrees, kAsGoodAsNormal)) * std::sqrt(sum_);
+    const double degrees =
+        uncertainty_ > 0 ? (sum_ * sum_ / uncertainty_).value() : kAsGoodAsNormal;
+    return (two_sided_t(kLevel, std::min(degrees, kAsGoodAsNormal)) * sqrt(sum_)).value();
   }
 
  private:
-  double sum_ = 0;
-  double uncertainty_ = 0;
+  Wide sum_;
+  Wide uncertainty_;
 };
 
 MeanVariance variance_of(const SeedStatistics& own) {
@@ -93,6 +95,7 @@ Verdict verdict(const PublishedValue& published,
     return {Agreement::kUndecided, fmt::format("undecided: {}, but not beyond chance", text)};
   }
   if (!has_spreads) {
+    if (distance == 0) return {Agreement::kAgrees, "equal"};
     const double ratio = own.mean / published.mean;
     const std::string text = fmt::format("ratio {}", digits_text(ratio));
     if (ratio >= 0.5 && ratio <= 2) return {Agreement::kAgrees, text};
@@ -102,7 +105,7 @@ Verdict verdict(const PublishedValue& published,
   if (divide && std::abs(published.mean - *divide) <= s) {
     return {Agreement::kUndecided, fmt::format("undecided: {} is no further off", *divide)};
   }
-  if (std::abs(published.mean) / 2 <= s) {
+  if (s > 0 && std::abs(published.mean) / 2 <= s) {
     return {Agreement::kUndecided, "undecided: half the number is no further off"};
   }
   return {Agreement::kAgrees, "agrees"};

@@ -57,7 +57,7 @@ std::optional<std::string> read_text(const fs::path& path) {
 fs::path made_folder(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
-  if (error || !fs::is_directory(folder)) {
+  if (error || !fs::is_directory(folder, error)) {
     throw OutputError(fmt::format("{}: cannot create the folder: {}",
                                   folder.string(),
                                   error ? error.message() : "a file is in the way"));
@@ -98,7 +98,7 @@ TrainingFolder::TrainingFolder(const TrainingSetup& setup,
     outcome_.gradient_norm = history.last.gradient_norm;
     outcome_.seconds = history.last.seconds;
     for (const auto& [step, digest] : history.checkpoints) checkpoints_.expect(step, digest);
-    if (!fs::exists(problem_path())) write_problem();
+    if (std::error_code none; !fs::exists(problem_path(), none)) write_problem();
   } else {
     start_ = setup.start_of(seed);
     require_problem_replaceable(overwrite, is_known);
@@ -107,7 +107,8 @@ TrainingFolder::TrainingFolder(const TrainingSetup& setup,
 
 bool holds_training(const fs::path& folder) {
   const fs::path history = history_file(folder);
-  return fs::exists(history) || io::has_units(history);
+  std::error_code none;
+  return fs::exists(history, none) || io::has_units(history);
 }
 
 void refuse_other_training(const fs::path& folder,
@@ -115,7 +116,8 @@ void refuse_other_training(const fs::path& folder,
                            io::Overwrite overwrite) {
   if (overwrite == io::Overwrite::kAnything) return;
   const fs::path history = history_file(folder);
-  if (fs::exists(history)) {
+  std::error_code none;
+  if (fs::exists(history, none)) {
     if (overwrite == io::Overwrite::kOwnKind) return;  // if it is one, see UnitRun
     if (!is_result_about(history, "training")) {
       throw ConfigError(

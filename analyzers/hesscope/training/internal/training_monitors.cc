@@ -6,6 +6,7 @@
 
 #include <hesscope/analysis/internal/analysis_summary.h>
 #include <hesscope/analysis/internal/checked_answers.h>
+#include <hesscope/analysis/internal/checkpoint_records.h>
 #include <hesscope/analyzers/point_analysis.h>
 #include <hesscope/training/internal/run_optimizer.h>
 #include <hesscope/training/internal/training_monitors.h>
@@ -13,8 +14,8 @@
 namespace hesscope::detail {
 namespace {
 
-std::string unit_name(const Monitor& monitor, std::int64_t step) {
-  return fmt::format("{:06}-{}", step, monitor.name);
+std::string unit_of(const Monitor& monitor, std::int64_t step) {
+  return unit_name(static_cast<std::size_t>(step), monitor.name);
 }
 
 }  // namespace
@@ -31,7 +32,7 @@ TrainingMonitors::TrainingMonitors(const TrainingSetup& setup,
 bool TrainingMonitors::have_seen(std::span<const HistoryRow> rows) {
   for (const Monitor& monitor : setup_->monitors()) {
     for (const HistoryRow& row : rows) {
-      if (!units_->find(unit_name(monitor, row.step))) return false;
+      if (!units_->find(unit_of(monitor, row.step))) return false;
     }
   }
   return true;
@@ -57,7 +58,7 @@ void TrainingMonitors::look(const TrainingRun& run, BatchLoss& losses) {
   point.set_given_settings(given_settings(setup_->monitors()));
   point.set_trajectory(std::make_shared<Trajectory>(path, KnownOfRun::kFromHere), 0);
   for (const Monitor& each : setup_->monitors()) {
-    units_->keep(unit_name(each, run.num_steps()), answer_at(each, point));
+    units_->keep(unit_of(each, run.num_steps()), answer_at(each, point));
   }
 }
 
@@ -66,7 +67,7 @@ std::vector<std::vector<Group>> TrainingMonitors::records(std::span<const Histor
   for (const Monitor& monitor : setup_->monitors()) {
     std::vector<Group>& seen = result.emplace_back();
     for (const HistoryRow& row : rows) {
-      seen.push_back(units_->read(unit_name(monitor, row.step)));
+      seen.push_back(units_->read(unit_of(monitor, row.step)));
     }
   }
   return result;

@@ -15,21 +15,17 @@
 #include <hesscope/core/executor.h>
 #include <hesscope/core/stop_request.h>
 #include <hesscope/core/suggest.h>
-#include <hesscope/core/version.h>
 #include <hesscope/models/model_registry.h>
 #include <hesscope/objective/sampled_records.h>
 #include <hesscope/optim/update_rule_registry.h>
 #include <hesscope/problem/internal/toml_tables.h>
 #include <hesscope/problem/problem.h>
 #include <hesscope/sampling/sampler_registry.h>
-#include <hesscope/simd/instruction_set.h>
 #include <hesscope/storage/input_file.h>
 #include <hesscope/tensors/tensor_file.h>
 #include <hesscope/tensors/wrapped_names.h>
 #include <hesscope/training/internal/training_remarks.h>
 #include <hesscope/training/internal/training_setup.h>
-
-#include "hesscope_revision.h"
 
 namespace hesscope::detail {
 namespace {
@@ -336,10 +332,8 @@ TrainingRun TrainingSetup::make_run(const ExperimentRun& run,
 io::RunConfiguration TrainingSetup::configuration(const ExperimentRun& run,
                                                   std::uint64_t seed) const {
   const ExperimentFile& experiment = experiment_;
-  io::RunConfiguration all = {
-      {"hesscope", fmt::format("{} (revision {})", kVersion, HESSCOPE_REVISION)},
-      {"instruction set", std::string(name_of(best_instruction_set()))},
-      {"model.kind", experiment.model_kind}};
+  io::RunConfiguration all = program_configuration();
+  all.emplace_back("model.kind", experiment.model_kind);
   append(all, "model.", experiment.model, find_model_kind(experiment.model_kind)->keys);
   const std::string model_sha256 = sha256_of(objective_->model().files);
   if (!model_sha256.empty()) all.emplace_back("model_sha256", model_sha256);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <charconv>
 #include <limits>
 #include <optional>
 #include <type_traits>
@@ -8,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/core/parse_number.h>
 #include <hesscope/core/printable.h>
 #include <hesscope/core/shape.h>
 #include <hesscope/onnx/internal/tensor_reader.h>
@@ -52,14 +52,9 @@ bool has_typed_data(const TensorProto& stored) {
 std::uint64_t number_of_bytes(const std::string& where,
                               const std::string& key,
                               const std::string& text) {
-  std::uint64_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc() || rest != end) {
-    throw InputError(fmt::format(
-        "{}: the {} of its external data is '{}', which is no number", where, key, escaped(text)));
-  }
-  return number;
+  if (const auto number = parse_number<std::uint64_t>(text)) return *number;
+  throw InputError(fmt::format(
+      "{}: the {} of its external data is '{}', which is no number", where, key, escaped(text)));
 }
 
 /// What `external_data` says; keys that are not known count for nothing.
