@@ -75,16 +75,17 @@ class LandscapeRun {
     const detail::CheckpointInputs& files = inputs_->files();
     std::vector<Variable> scalars = view.kind().quantities;
     for (const Variable& quantity : view.scalars()) scalars.push_back(quantity);
-    return {request_.output,
-            io::existing_of(request_.overwrite),
-            detail::subject_of(files.problem),
-            detail::provenance_of(files, "landscape", request_.command, request_.seed),
-            configuration,
-            files.checkpoints,
-            files.digests,
-            view.description(),
-            grid(),
-            scalars};
+    return {
+        request_.output,
+        io::existing_of(request_.overwrite),
+        {.subject = detail::subject_of(files.problem),
+         .provenance = detail::provenance_of(files, "landscape", request_.command, request_.seed),
+         .configuration = configuration,
+         .checkpoints = files.checkpoints,
+         .digests = files.digests,
+         .description = view.description(),
+         .grid = grid(),
+         .scalars = std::move(scalars)}};
   }
 
   const Grid& grid() const { return found_ ? found_->grid : request_.grid; }

@@ -43,19 +43,20 @@ void LandscapeMap::write(const std::filesystem::path& output, const WriteOptions
   detail::LandscapeFile file(
       output,
       io::existing_of(options.overwrite),
-      impl_->subject,
-      {.subject = "landscape",
-       .command = options.command.empty() ? "hesscope::map_landscape()" : options.command,
-       .seed = impl_->description.seed,
-       .num_checkpoints = impl_->files.size(),
-       .steps = detail::steps_of(impl_->files),
-       .definitions = detail::definitions_of_points()},
-      impl_->configuration,
-      impl_->files,
-      impl_->digests,
-      impl_->description,
-      grid(),
-      impl_->scalars);
+      {.subject = impl_->subject,
+       .provenance = {.subject = "landscape",
+                      .command =
+                          options.command.empty() ? "hesscope::map_landscape()" : options.command,
+                      .seed = impl_->description.seed,
+                      .num_checkpoints = impl_->files.size(),
+                      .steps = detail::steps_of(impl_->files),
+                      .definitions = detail::definitions_of_points()},
+       .configuration = impl_->configuration,
+       .checkpoints = impl_->files,
+       .digests = impl_->digests,
+       .description = impl_->description,
+       .grid = grid(),
+       .scalars = impl_->scalars});
   for (std::size_t i = 0; i < impl_->roots.size(); ++i) file.write_root(i, impl_->roots[i]);
   file.write(impl_->parts);
   file.commit(impl_->summary.is_conclusive, impl_->summary.warnings);

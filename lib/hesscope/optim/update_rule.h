@@ -48,7 +48,7 @@ class UpdateRule {
 
   std::span<const ParameterBlock> parameter_blocks() const { return blocks_; }
 
-  /// Those that say what its updates are, the learning rate apart.
+  /// Those that PyTorch's param_groups have, as checkpoints keep them, without the learning rate.
   std::span<const RuleSetting> settings() const { return settings_; }
 
   /// Calls of step() so far, those before a restored state included.

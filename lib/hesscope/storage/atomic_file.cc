@@ -55,7 +55,8 @@ void fill(const AtomicFile& file, std::string_view bytes) {
   const bool ok = stream != nullptr &&
                   std::fwrite(bytes.data(), 1, bytes.size(), stream.get()) == bytes.size() &&
                   std::fflush(stream.get()) == 0;
-  if (!ok) fail(fmt::format("{}: cannot write", file.destination().string()), errno);
+  const int error = errno;  // before anything else changes it
+  if (!ok) fail(fmt::format("{}: cannot write", file.destination().string()), error);
 }
 
 }  // namespace
@@ -83,9 +84,10 @@ AtomicFile::AtomicFile(std::filesystem::path destination, Existing existing)
       ::close(descriptor);
       return;
     }
-    if (errno != EEXIST) {
+    const int error = errno;
+    if (error != EEXIST) {
       fail(fmt::format("{}: cannot create a file in '{}'", destination_.string(), folder.string()),
-           errno);
+           error);
     }
   }
   throw OutputError(fmt::format("{}: {} temporary files '{}*' are in the way; remove them",

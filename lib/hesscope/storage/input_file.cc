@@ -189,12 +189,13 @@ void InputFile::read_from_file(std::uint64_t offset, std::span<std::byte> out) c
                                   out.data() + done,
                                   out.size() - done,
                                   static_cast<off_t>(offset + done));
-    if (count < 0 && errno == EINTR) continue;
+    const int error = errno;
+    if (count < 0 && error == EINTR) continue;
     if (count <= 0) {
       throw InputError(fmt::format("{}: reading byte {} failed: {}",
                                    path_.string(),
                                    offset + done,
-                                   count < 0 ? system_text(errno) : "the file became shorter"));
+                                   count < 0 ? system_text(error) : "the file became shorter"));
     }
     done += static_cast<std::size_t>(count);
   }

@@ -119,31 +119,24 @@ Group trajectory_of(std::span<const CheckpointSummary> checkpoints,
 
 LandscapeFile::LandscapeFile(const std::filesystem::path& output,
                              io::Existing existing,
-                             const ResultSubject& subject,
-                             const Provenance& provenance,
-                             const io::RunConfiguration& configuration,
-                             std::span<const CheckpointFile> checkpoints,
-                             std::span<const std::string> digests,
-                             const LandscapeDescription& description,
-                             const Grid& grid,
-                             const std::vector<Variable>& scalars)
-    : root_(output, existing, subject, provenance, configuration) {
-  define_axes(grid);
-  describe(description);
-  define_steps(checkpoints.size(), provenance.steps);
+                             const LandscapeHeader& header)
+    : root_(output, existing, header.subject, header.provenance, header.configuration) {
+  define_axes(header.grid);
+  describe(header.description);
+  define_steps(header.checkpoints.size(), header.provenance.steps);
   QuantityFile& file = root_.quantities();
-  for (const Variable& quantity : surface_quantities(description.curvature)) {
+  for (const Variable& quantity : surface_quantities(header.description.curvature)) {
     file.define(io::kLandscapeGroup, quantity, kGridDimensions, 2);
   }
   for (const Variable& quantity : direction_quantities()) {
     file.define(io::kLandscapeGroup, quantity, quantity.dimensions, 0);
   }
-  for (const Variable& quantity : scalars) file.define(io::kLandscapeGroup, quantity, {}, 0);
+  for (const Variable& quantity : header.scalars) file.define(io::kLandscapeGroup, quantity, {}, 0);
   for (const Variable& quantity : trajectory_of({}, {}, Status::kNotComputed).variables) {
     file.define(io::kLandscapeGroup, quantity, quantity.dimensions, 1);
   }
-  for (std::size_t i = 0; i < checkpoints.size(); ++i) {
-    root_.name_checkpoint(i, checkpoints[i], digests[i]);
+  for (std::size_t i = 0; i < header.checkpoints.size(); ++i) {
+    root_.name_checkpoint(i, header.checkpoints[i], header.digests[i]);
   }
 }
 

@@ -31,21 +31,24 @@ Group trajectory_of(std::span<const CheckpointSummary> checkpoints,
                     std::span<const Plane::Projection> places,
                     Status status);
 
+/// What a landscape's file says before there are any numbers.
+struct LandscapeHeader {
+  ResultSubject subject;
+  Provenance provenance;
+  io::RunConfiguration configuration;
+  std::span<const CheckpointFile> checkpoints;
+  std::span<const std::string> digests;  ///< of the checkpoints, one for each
+  LandscapeDescription description;
+  Grid grid;
+  std::vector<Variable> scalars;  ///< quantities without dimensions, in their order
+};
+
 class LandscapeFile {
  public:
-  /// Declares everything, names the checkpoints.
-  /// @param digests  of the checkpoints, one for each.
-  /// @param scalars  quantities without dimensions, in their order. @throws OutputError.
+  /// Declares everything, names the checkpoints. @throws OutputError.
   LandscapeFile(const std::filesystem::path& output,
                 io::Existing existing,
-                const ResultSubject& subject,
-                const Provenance& provenance,
-                const io::RunConfiguration& configuration,
-                std::span<const CheckpointFile> checkpoints,
-                std::span<const std::string> digests,
-                const LandscapeDescription& description,
-                const Grid& grid,
-                const std::vector<Variable>& scalars);
+                const LandscapeHeader& header);
 
   void write_root(std::size_t checkpoint, const Group& root);
 

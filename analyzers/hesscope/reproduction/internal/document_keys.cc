@@ -150,7 +150,8 @@ std::vector<FileTable> reproduction_file_tables() {
        .summary = "keys of the tables above that replace those of the file: data.context = 5",
        .keys = detail::variant_keys()},
       {.heading = "[scale.NAME]",
-       .summary = "keys that replace those of all tables for --scale NAME: training.steps = 200",
+       .summary =
+           "keys that replace those of all tables where this scale is chosen: training.steps = 200",
        .keys = {}},
       {.heading = "[[measure]]",
        .summary = "analyzers over the checkpoints, with their options",

@@ -133,13 +133,17 @@ VariableType type_of(hid_t dataset) {
 std::optional<std::string> dimension_name(hid_t dataset, unsigned axis) {
   std::string name;
   const auto take_first = [](hid_t, unsigned, hid_t scale, void* out) -> herr_t {
-    const ssize_t length = H5Iget_name(scale, nullptr, 0);
-    if (length <= 0) return -1;
-    std::string path(static_cast<std::size_t>(length) + 1, '\0');
-    H5Iget_name(scale, path.data(), path.size());
-    path.pop_back();
-    *static_cast<std::string*>(out) = last_part(path);
-    return 1;
+    try {  // nothing is thrown through HDF5
+      const ssize_t length = H5Iget_name(scale, nullptr, 0);
+      if (length <= 0) return -1;
+      std::string path(static_cast<std::size_t>(length) + 1, '\0');
+      H5Iget_name(scale, path.data(), path.size());
+      path.pop_back();
+      *static_cast<std::string*>(out) = last_part(path);
+      return 1;
+    } catch (...) {
+      return -1;
+    }
   };
   const int count = H5DSget_num_scales(dataset, axis);
   if (count < 0) return std::nullopt;

@@ -219,9 +219,10 @@ ChildProcess::ChildProcess(const std::string& what,
           [&] {
             std::array<int, 2> pair{};
             if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair.data()) != 0) {
+              const int error = errno;
               throw OutputError(fmt::format("{}: cannot be read in a separate process: {}",
                                             what,
-                                            std::generic_category().message(errno)));
+                                            std::generic_category().message(error)));
             }
             return pair;
           }(),
