@@ -170,6 +170,17 @@ class FiguresThatFail(Reproduced):
         self.assertIn("the model has no tensor 'Q'", done.stderr)
         self.assertIn("other could not be made", done.stdout)
 
+    def test_of_blocks_whose_matrices_have_another_shape(self):
+        blocks = ('[[measure]]\nname = "blocks"\nanalyzers = ["blocks"]\n'
+                  '[[figure]]\nname = "map"\nkind = "blocks"\nquantity = "blocks/js_distance"\n')
+        self.reproduce(RUN, blocks)
+        measured = next((self.folder / "out").rglob("blocks.h5"))
+        with h5py.File(measured, "r+") as file:
+            del file["blocks/js_distance"]
+            file.move("blocks/trace", "blocks/js_distance")  # a number for each tensor, not each pair
+        done = self.reproduce(RUN, blocks, expect=BAD_INPUT)
+        self.assertIn("blocks.h5: /blocks/js_distance does not lie over (checkpoint, block, block)", done.stderr)
+
 
 if __name__ == "__main__":
     program.main()
