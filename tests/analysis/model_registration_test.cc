@@ -229,7 +229,7 @@ TEST(RegisterModelKind, RefusesWhatCannotBeNamedOrBuilt) {
     EXPECT_THAT([&] { register_model_kind(kind); },
                 ThrowsMessage<PreconditionError>(HasSubstr(text)));
   };
-  refusal(ridge("mlp"), "there is a kind 'mlp' already");
+  refusal(ridge("mlp"), "kind 'mlp' is there already");
   refusal(ridge(""), "no file can say");
   refusal({.name = "own-empty"}, "no function `build`");
   ModelKind twice = ridge("own-twice");

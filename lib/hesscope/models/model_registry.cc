@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -43,28 +42,18 @@ GrowingList<ModelKind>& registry() {
   return kinds;
 }
 
-// @throws PreconditionError.
-void require_complete(const ModelKind& kind) {
-  const auto refuse = [&](const std::string& why) {
-    throw PreconditionError(
-        fmt::format("register_model_kind: kind '{}' {}", printable(kind.name), why));
-  };
-  if (kind.name.empty() || !is_printable_utf8(kind.name)) refuse("has a name that no file can say");
-  if (!kind.build) refuse("has no function `build`");
-  std::set<std::string> names = {"kind"};
-  for (const SettingKey& key : kind.keys_with_sizes()) {
-    if (!names.insert(key.name).second) refuse(fmt::format("has two keys '{}'", key.name));
-    const std::string problem = detail::fallback_problem(key);
-    if (!problem.empty()) refuse("has a key " + problem);
-  }
-}
-
 }  // namespace
 
 std::span<const ModelKind> model_kinds() { return registry().all(); }
 
 void register_model_kind(ModelKind kind) {
-  require_complete(kind);
+  const auto refuse = [name = printable(kind.name)](const std::string& why) {
+    throw PreconditionError(fmt::format("register_model_kind: kind '{}' {}", name, why));
+  };
+  if (kind.name.empty() || !is_printable_utf8(kind.name)) refuse("has a name that no file can say");
+  if (!kind.build) refuse("has no function `build`");
+  const std::string problem = detail::keys_problem(kind.keys_with_sizes(), {"kind"});
+  if (!problem.empty()) refuse(problem);
   if (!kind.create) {
     kind.create = [name = kind.name](const ModelSources&) -> Model {
       throw ConfigError(
@@ -73,14 +62,7 @@ void register_model_kind(ModelKind kind) {
                       name));
     };
   }
-  const std::string name = kind.name;
-  registry().add(std::move(kind), [&](std::span<const ModelKind> kinds) {
-    for (const ModelKind& other : kinds) {
-      if (other.name != name) continue;
-      throw PreconditionError(
-          fmt::format("register_model_kind: there is a kind '{}' already", name));
-    }
-  });
+  add_kind(registry(), std::move(kind), refuse);
 }
 
 const ModelKind* find_model_kind(const std::string& name) {

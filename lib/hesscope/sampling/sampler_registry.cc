@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <utility>
 
+#include <fmt/format.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/core/internal/growing_list.h>
+#include <hesscope/core/internal/setting_fallback.h>
+#include <hesscope/core/printable.h>
 #include <hesscope/core/suggest.h>
 #include <hesscope/sampling/attention_regression.h>
 #include <hesscope/sampling/linear_regression.h>
@@ -10,22 +17,38 @@
 #include <hesscope/sampling/token_classification.h>
 
 namespace hesscope {
+namespace {
 
-std::vector<std::filesystem::path> SamplerKind::files(const Settings& settings,
-                                                      const std::filesystem::path& folder) const {
-  return files_named(settings, keys, folder);
-}
-
-std::span<const SamplerKind> sampler_kinds() {
-  static const std::vector<SamplerKind> kinds = {
+GrowingList<SamplerKind>& registry() {
+  static GrowingList<SamplerKind> kinds({
       linear_regression_kind(),
       attention_regression_kind(),
       signal_noise_data_kind(),
       token_classification_kind(),
       pathfinder_kind(),
       noisy_images_kind(),
-  };
+  });
   return kinds;
+}
+
+}  // namespace
+
+std::vector<std::filesystem::path> SamplerKind::files(const Settings& settings,
+                                                      const std::filesystem::path& folder) const {
+  return files_named(settings, keys, folder);
+}
+
+std::span<const SamplerKind> sampler_kinds() { return registry().all(); }
+
+void register_sampler_kind(SamplerKind kind) {
+  const auto refuse = [name = printable(kind.name)](const std::string& why) {
+    throw PreconditionError(fmt::format("register_sampler_kind: sampler '{}' {}", name, why));
+  };
+  if (kind.name.empty() || !is_printable_utf8(kind.name)) refuse("has a name that no file can say");
+  if (!kind.create) refuse("has no function `create`");
+  const std::string problem = detail::keys_problem(kind.keys, {"kind", "file", "samples", "seed"});
+  if (!problem.empty()) refuse(problem);
+  add_kind(registry(), std::move(kind), refuse);
 }
 
 const SamplerKind* find_sampler_kind(const std::string& name) {

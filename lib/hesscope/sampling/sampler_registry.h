@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The one list of samplers.
+// The one list of samplers: those built in, and those that a program adds.
+//
+//   hesscope::register_sampler_kind({.name = "ring", .create = make_ring});
 #pragma once
 
 #include <filesystem>
@@ -32,7 +34,16 @@ struct SamplerKind {
                                            const std::filesystem::path& folder) const;
 };
 
+/// In the order of their registration, those built in first. Valid for good, and without kinds that
+/// are registered later.
 std::span<const SamplerKind> sampler_kinds();
+
+/// Adds a kind for problem and experiment files to name, for this process. Safe to call
+/// concurrently with all that looks at kinds.
+/// @throws PreconditionError if there is one of this name, it has no name or no `create`, or two of
+///         its keys, or one and `kind`, `file`, `samples` or `seed`, have the same name, or the
+///         fallback of one is not of its type.
+void register_sampler_kind(SamplerKind kind);
 
 /// The kind of this name, or nullptr.
 const SamplerKind* find_sampler_kind(const std::string& name);

@@ -76,11 +76,7 @@ void register_format_kind(const FormatKind& kind) {
   if (kind.recognises == nullptr || kind.open == nullptr) {
     refuse("has no function `recognises`, or none `open`");
   }
-  format_registry().add(kind, [&](std::span<const FormatKind> others) {
-    for (const FormatKind& other : others) {
-      if (other.name == kind.name) refuse("is there already");
-    }
-  });
+  add_kind(format_registry(), kind, refuse);
 }
 
 const FormatKind& find_format_kind(std::string_view name) {

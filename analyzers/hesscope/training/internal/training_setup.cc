@@ -320,7 +320,7 @@ TrainingRun TrainingSetup::make_run(const ExperimentRun& run,
                                     BatchLoss& losses) const {
   const std::span<const ParameterBlock> blocks = objective_->parameter_blocks();
   return {losses,
-          find_update_rule_kind(run.rule).create(run.settings, blocks),
+          make_update_rule(find_update_rule_kind(run.rule), run.settings, blocks),
           std::move(start),
           {.learning_rate = run.learning_rate,
            .clip_norm = experiment_.clip_norm,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <mutex>
 #include <span>
@@ -35,5 +36,15 @@ class GrowingList {
   mutable std::mutex mutex_;
   std::deque<std::vector<T>> versions_;  // the last is the list
 };
+
+/// Adds a kind to the list of its kinds unless one of its name is there: refuse("is there
+/// already"), which throws.
+template <typename Kind, typename Refuse>
+void add_kind(GrowingList<Kind>& kinds, Kind kind, const Refuse& refuse) {
+  const auto name = kind.name;
+  kinds.add(std::move(kind), [&](std::span<const Kind> others) {
+    if (std::ranges::find(others, name, &Kind::name) != others.end()) refuse("is there already");
+  });
+}
 
 }  // namespace hesscope

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <set>
+#include <span>
 #include <string>
 #include <variant>
 
@@ -18,6 +20,17 @@ inline std::string fallback_problem(const SettingKey& key) {
   if (fallback == nullptr || fallback->index() == static_cast<std::size_t>(key.type)) return {};
   return "'" + key.name + "' that is " + std::string(to_string(key.type)) +
          ", with a fallback of another type";
+}
+
+/// What is wrong with the keys of a kind: "has two keys 'NAME'", of which one may be among those
+/// that are taken, or "has a key " and fallback_problem(); else empty.
+inline std::string keys_problem(std::span<const SettingKey> keys, std::set<std::string> taken) {
+  for (const SettingKey& key : keys) {
+    if (!taken.insert(key.name).second) return "has two keys '" + key.name + "'";
+    const std::string problem = fallback_problem(key);
+    if (!problem.empty()) return "has a key " + problem;
+  }
+  return {};
 }
 
 }  // namespace hesscope::detail

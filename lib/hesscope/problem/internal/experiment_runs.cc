@@ -70,7 +70,7 @@ std::vector<ExperimentRun> runs_of(TomlTable table) {
   settings.erase("title");
   settings.erase("learning_rate");
   const Settings of_rule = Settings::checked(settings, kind.keys, context, table.locations);
-  kind.create(of_rule, {});
+  make_update_rule(kind, of_rule, {});  // which refuses numbers that are out of range
   std::vector<ExperimentRun> runs;
   const bool is_family = table.locations.contains("learning_rates");
   const std::string title = all.has("title") ? all.text("title") : name;
