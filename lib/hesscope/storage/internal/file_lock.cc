@@ -41,11 +41,11 @@ FileLock::FileLock(const std::filesystem::path& output) : path_(output) {
   while (true) {
     descriptor_ = Descriptor(
         ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666));
-    const int error = errno;
+    const int opening_error = errno;
     if (!descriptor_.is_open()) {
       throw OutputError(fmt::format("{}: cannot be written: {} for its lock file {}",
                                     output.string(),
-                                    std::generic_category().message(error),
+                                    std::generic_category().message(opening_error),
                                     path_.string()));
     }
     if (!may_be_ours(descriptor_.number())) {  // not even to be removed
