@@ -12,6 +12,7 @@
 
 #include "noise/naive.h"
 #include "support/refusal.h"
+#include "support/weighted_mean.h"
 
 namespace hesscope {
 namespace {
@@ -59,6 +60,12 @@ TEST(NoiseScales, AreThoseOfTheFormulas) {
 constexpr Index kNumSamples = 23;
 constexpr Index kNumBlocks = 7;  // of 4, 4, 3, 3, 3, 3, 3
 
+// A mean over samples alone, of what an objective has of them: what they weigh divides it, and
+// weight decay, of which y is the gradient or the Hessian at w = 1, is as it is.
+MatrixXd over_others(const MatrixXd& x, double num_samples, double weight, const MatrixXd& decay) {
+  return num_samples / weight * (x - decay) + decay;
+}
+
 // Everything again without each block, and Busing, Meijer & van der Leeden's pseudo-values.
 void expect_errors_from_scratch(const QuadraticObjective& objective) {
   const VectorXd theta = Eigen::Vector4d(1.0, -0.5, 2.0, 0.3);
@@ -72,13 +79,18 @@ void expect_errors_from_scratch(const QuadraticObjective& objective) {
     const Index rest = kNumSamples - size;
     MatrixXd kept(4, rest);
     MatrixXd h = MatrixXd::Zero(4, 4);
+    double weight = 0.0;
     Index column = 0;
     for (Index i = 0; i < kNumSamples; ++i) {
       if (i >= begin && i < begin + size) continue;
       kept.col(column++) = gradients.col(i);
       h += objective.hessian(theta, {i, i + 1}, {}) / static_cast<double>(rest);
+      weight += objective.sample_weight({i, i + 1});
     }
-    without.emplace_back(kept, h);
+    const auto count = static_cast<double>(rest);
+    const double decay = objective.weight_decay();
+    without.emplace_back(over_others(kept, count, weight, (decay * theta).replicate(1, rest)),
+                         over_others(h, count, weight, decay * MatrixXd::Identity(4, 4)));
     h_j.push_back(static_cast<double>(kNumSamples) / static_cast<double>(size));
     begin += size;
   }
@@ -122,6 +134,38 @@ TEST(NoiseScales, HaveTheSameErrorsWithAnOutlier) {
     matrices[5] = size * Eigen::Vector4d(1.0, 2.0, 3.0, 4.0).asDiagonal();
     expect_errors_from_scratch(QuadraticObjective(std::move(matrices)));
   }
+}
+
+// Class weights, targets that are ignored, and weight decay.
+TEST(NoiseScales, OfAMeanWithWeightsDivideByThoseOutsideTheBlock) {
+  std::vector<MatrixXd> matrices;
+  for (std::uint64_t i = 0; i < kNumSamples; ++i) {
+    matrices.push_back(test::random_symmetric(4, 3 + i) + 2.0 * MatrixXd::Identity(4, 4));
+  }
+  VectorXd weights = VectorXd::LinSpaced(kNumSamples, 1.0, 3.0);
+  weights[4] = 0.0;
+  weights[20] = 9.0;
+  for (const double decay : {0.0, 0.3}) {
+    SCOPED_TRACE(decay);
+    expect_errors_from_scratch(test::WeightedMean(matrices, weights, decay));
+  }
+  // An outlier, of which the others are computed alone.
+  matrices[5] *= 1e6;
+  expect_errors_from_scratch(test::WeightedMean(matrices, weights, 0.3));
+}
+
+// Where all that counts is in one block, nothing is left without it.
+TEST(NoiseScales, OfSamplesThatWeighNothingAreNotFinite) {
+  const std::vector<MatrixXd> matrices(6, MatrixXd::Identity(3, 3));
+  VectorXd weights = VectorXd::Zero(6);
+  weights[2] = 1.0;
+  const test::WeightedMean objective(matrices, weights, 0.5);
+  const VectorXd theta = VectorXd::Ones(3);
+  const NoiseScales found = noise_scales(
+      objective, theta, gradient_covariance(objective, theta), objective.hessian(theta));
+  EXPECT_EQ(found.simple.value.status, Status::kOk);
+  EXPECT_EQ(found.simple.bias.status, Status::kNonFinite);
+  EXPECT_EQ(found.hessian.standard_error.status, Status::kNonFinite);
 }
 
 // With H = I everywhere both are tr(S) / |g|^2. Here gradients are c_i theta, with c_i = 1, 3, 1,
@@ -209,7 +253,8 @@ TEST(NoiseScales, SayWhatIsUndefined) {
   const QuadraticObjective two({identity, 3.0 * identity});
   const NoiseScales of_two = noise_scales(two, theta, gradient_covariance(two, theta));
   EXPECT_NEAR(of_two.simple.value.value, 0.5, 1e-15);
-  EXPECT_EQ(of_two.simple.standard_error.status, Status::kNotComputed);
+  EXPECT_EQ(of_two.simple.standard_error.status, Status::kUndefinedTooFewPoints);
+  EXPECT_EQ(of_two.simple.bias.status, Status::kUndefinedTooFewPoints);
 
   const VectorXd bad = VectorXd::Constant(2, kInfinity);
   const NoiseScales none =

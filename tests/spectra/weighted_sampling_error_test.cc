@@ -13,7 +13,7 @@
 
 #include "spectra/sampling_figures.h"
 #include "support/matrices.h"
-#include "support/quadratic_objective.h"
+#include "support/weighted_mean.h"
 
 namespace hesscope {
 namespace {
@@ -27,37 +27,8 @@ using test::expect_close;
 using test::kAllFigures;
 using test::naive_figures;
 using test::name_of;
-using test::QuadraticObjective;
 using test::scattered;
-
-// The mean with weights of matrices, and the identity times a weight decay.
-class WeightedMean final : public QuadraticObjective {
- public:
-  WeightedMean(const std::vector<MatrixXd>& matrices, const VectorXd& weights, double decay)
-      : QuadraticObjective(scaled(matrices, weights, decay)),
-        weights_(weights / weights.mean()),
-        decay_(decay) {}
-
-  double sample_weight(SampleRange range) const override {
-    return weights_.segment(range.begin, range.size()).sum();
-  }
-
-  double weight_decay() const override { return decay_; }
-
- private:
-  static std::vector<MatrixXd> scaled(std::vector<MatrixXd> matrices,
-                                      const VectorXd& weights,
-                                      double decay) {
-    for (std::size_t i = 0; i < matrices.size(); ++i) {
-      matrices[i] *= weights[static_cast<Index>(i)] / weights.mean();
-      matrices[i].diagonal().array() += decay;
-    }
-    return matrices;
-  }
-
-  VectorXd weights_;
-  double decay_;
-};
+using test::WeightedMean;
 
 TEST(SamplingErrors, OfAMeanWithWeightsDivideByThoseOutsideTheBlock) {
   constexpr Index kSamples = 23;

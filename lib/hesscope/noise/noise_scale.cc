@@ -91,7 +91,12 @@ NoiseScale scale_of(const Ratio& all,
   if (!all.is_defined()) return missing_scale(Status::kUndefinedZeroDenominator);
   NoiseScale scale;
   scale.value = finite_statistic(all.value());
-  if (leave_one_out.empty() || scale.value.status != Status::kOk) return scale;
+  if (scale.value.status != Status::kOk) return scale;
+  if (leave_one_out.empty()) {
+    scale.bias = missing_statistic(Status::kUndefinedTooFewPoints);
+    scale.standard_error = scale.bias;
+    return scale;
+  }
   VectorXd values(static_cast<Index>(leave_one_out.size()));
   for (std::size_t b = 0; b < leave_one_out.size(); ++b) {
     const Ratio& ratio = leave_one_out[b];
@@ -135,15 +140,47 @@ BlockSums block_sums(const Objective& objective,
   return sums;
 }
 
-// The Hessian over some samples, times a power of two that brings it near 1 if it is far from it.
+// What the loss over the samples outside of a block makes of means over them: c (x - w y) + w y,
+// with c of factor_of_others(), and the gradient theta or the Hessian I of weight decay w as y.
+class WeightOfOthers {
+ public:
+  WeightOfOthers(const Objective& objective, SampleRange block)
+      : factor_(detail::factor_of_others(objective, block)),
+        decay_((1.0 - factor_) * objective.weight_decay()) {}
+
+  bool is_none() const { return std::isnan(factor_); }
+
+  void apply_to_gradient(const Eigen::Ref<const VectorXd>& theta, VectorXd& gradient) const {
+    if (factor_ != 1.0) gradient = factor_ * gradient + decay_ * theta;
+  }
+
+  // @param multiple  of the Hessian that is there.
+  void apply_to_hessian(double multiple, MatrixXd& hessian) const {
+    if (factor_ == 1.0) return;
+    hessian *= factor_;
+    hessian.diagonal().array() += multiple * decay_;
+  }
+
+  // Of covariances, which weight decay leaves as they are.
+  double square() const { return factor_ * factor_; }
+
+ private:
+  double factor_;
+  double decay_;
+};
+
+// The Hessian over the samples outside of a block, times a power of two that brings it near 1 if it
+// is far from it.
 MatrixXd hessian_over(const Objective& objective,
                       const Eigen::Ref<const VectorXd>& theta,
-                      const detail::SampleRanges& ranges) {
+                      const detail::SampleRanges& ranges,
+                      const WeightOfOthers& weight) {
   const auto count = static_cast<double>(detail::num_samples_of(ranges));
   MatrixXd h = MatrixXd::Zero(theta.size(), theta.size());
   for (const SampleRange& range : ranges) {
     h += static_cast<double>(range.size()) / count * objective.hessian(theta, range, {});
   }
+  weight.apply_to_hessian(1.0, h);
   const double factor = factor_for(h.cwiseAbs().maxCoeff());
   if (factor != 1.0) h *= factor;
   return h;
@@ -165,6 +202,11 @@ Ratios ratios_of(const GradientCovariance& covariance, const Eigen::Ref<const Ma
         *hessian, covariance.matrix, 1.0, covariance.exponent, covariance.mean, ratios.simple, 0.0);
   }
   return ratios;
+}
+
+Ratios no_finite_ratios() {
+  const Ratio ratio{kNaN, 1.0, 0.0, true};
+  return {ratio, ratio};
 }
 
 // The ratios without a block of samples.
@@ -190,9 +232,12 @@ class LeaveOneOut {
   //   mean of the d_i:   m = -D / (N - N_b), as the sum over all samples is zero
   //   gradient:          g + 2^exponent m
   //   scatter about it:  (N - 1) S - P - (N - N_b) m m^T
-  //   Hessian:           H + N_b / (N - N_b) (H - H_b).
-  // Of a scatter that is nearly all in b these differences are rounding.
+  //   Hessian:           H + N_b / (N - N_b) (H - H_b),
+  // all of them as the weight of the others has it. Of a scatter that is nearly all in b these
+  // differences are rounding.
   Ratios without(SampleRange block) const {
+    const WeightOfOthers weight(objective_, block);
+    if (weight.is_none()) return no_finite_ratios();
     BlockSums sums =
         block_sums(objective_, theta_, block, covariance_, hessian_ != nullptr, executor_);
     const auto count = static_cast<double>(covariance_.num_samples);
@@ -202,25 +247,28 @@ class LeaveOneOut {
     const double squares = of_all - sums.squares - rest * m.squaredNorm();
     if (squares < kSmallRest * of_all) {
       sums.scatter.resize(0, 0);
-      return of_others_alone(block);
+      return of_others_alone(block, weight);
     }
     const int exponent = covariance_.exponent;
     const VectorXd& g = covariance_.mean;
-    const VectorXd gradient = g + std::ldexp(1.0, exponent) * m;
+    VectorXd gradient = g + std::ldexp(1.0, exponent) * m;
+    weight.apply_to_gradient(theta_, gradient);
     const Wide trace = ldexp(Wide(covariance_.trace), 2 * exponent);
-    Ratios ratios{simple_ratio(ldexp(Wide(squares / (rest - 1.0)), 2 * exponent),
+    Ratios ratios{simple_ratio(weight.square() * ldexp(Wide(squares / (rest - 1.0)), 2 * exponent),
                                gradient,
-                               detail::rounding_of_square(trace, detail::sum_of_squares(g))),
+                               weight.square() *
+                                   detail::rounding_of_square(trace, detail::sum_of_squares(g))),
                   {}};
     if (hessian_ == nullptr) return ratios;
     MatrixXd h = objective_.hessian(theta_, block, {});
     if (factor_of_h_ != 1.0) h *= factor_of_h_;
     h = *hessian_ + static_cast<double>(block.size()) / rest * (*hessian_ - h);
+    weight.apply_to_hessian(factor_of_h_, h);
     MatrixXd& scatter = sums.scatter;
     scatter = (count - 1.0) * covariance_.matrix - scatter;
     scatter.noalias() -= (rest * m) * m.transpose();
-    ratios.hessian =
-        hessian_ratio(h, scatter, rest - 1.0, exponent, gradient, ratios.simple, norm_of_h_);
+    ratios.hessian = hessian_ratio(
+        h, scatter, (rest - 1.0) / weight.square(), exponent, gradient, ratios.simple, norm_of_h_);
     return ratios;
   }
 
@@ -228,19 +276,19 @@ class LeaveOneOut {
   // Of all squares. At most two blocks can leave as little.
   static constexpr double kSmallRest = 1.0 / 16.0;
 
-  Ratios of_others_alone(SampleRange block) const {
+  Ratios of_others_alone(SampleRange block, const WeightOfOthers& weight) const {
     const detail::SampleRanges others = detail::samples_without(block, covariance_.num_samples);
-    const GradientCovariance covariance =
+    GradientCovariance covariance =
         detail::covariance_over(objective_,
                                 theta_,
                                 others,
                                 {.with_matrix = hessian_ != nullptr, .num_threads = num_threads_});
-    if (covariance.status != Status::kOk) {
-      const Ratio not_finite{kNaN, 1.0, 0.0, true};
-      return {not_finite, not_finite};
-    }
+    if (covariance.status != Status::kOk) return no_finite_ratios();
+    weight.apply_to_gradient(theta_, covariance.mean);
+    covariance.trace *= weight.square();
+    covariance.matrix *= weight.square();
     if (hessian_ == nullptr) return ratios_of(covariance, nullptr);
-    const MatrixXd h = hessian_over(objective_, theta_, others);
+    const MatrixXd h = hessian_over(objective_, theta_, others, weight);
     const Eigen::Ref<const MatrixXd> hessian = h;
     return ratios_of(covariance, &hessian);
   }

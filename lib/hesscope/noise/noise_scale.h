@@ -10,7 +10,8 @@
 // N, so the simple scale comes out too small where it is not far below N.
 //
 // Standard errors and biases are those of the delete-one-block jackknife over blocks of consecutive
-// samples, g, S and H all without the block; see sampling_error.h for what it takes for granted.
+// samples, g, S and H all without the block, divided by what the other samples weigh; see
+// sampling_error.h for what it takes for granted.
 #pragma once
 
 #include <hesscope/core/eigen.h>
@@ -28,8 +29,8 @@ struct NoiseScale {
   Statistic value;
   /// Estimate of E[value] - the population's, by which `value` is not corrected.
   Statistic bias;
-  /// Undefined as well if the denominator without one of the blocks is zero or has the other sign;
-  /// not computed if no two samples are left without a block.
+  /// Undefined as well if the denominator without one of the blocks is zero or has the other sign,
+  /// and (too few points) if no two samples are left without a block.
   Statistic standard_error;
 };
 

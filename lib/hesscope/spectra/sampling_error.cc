@@ -53,9 +53,9 @@ Blocks checked_blocks(const char* function,
   return detail::sample_blocks(num_samples, options.num_blocks);
 }
 
-// H without a block. Of a loss that is a mean with weights, what the others count divides it: with
-// M the mean of their Hessians, W_b what the block's samples count, c = (N - N_b) / (N - W_b), and
-// w of weight decay, it is c (M - w I) + w I. c is 1 where each sample counts 1.
+// H without a block. Of a loss that is a mean with weights, what the others weigh divides it: with
+// M the mean of their Hessians, c = factor_of_others(), and w of weight decay, it is
+// c (M - w I) + w I.
 class Remainder {
  public:
   Remainder(const Blocks& blocks, std::size_t b) {
@@ -66,13 +66,7 @@ class Remainder {
   Remainder(const Objective& objective, const Blocks& blocks, std::size_t b)
       : Remainder(blocks, b) {
     decay_ = objective.weight_decay();
-    constexpr double kLeast = 1e-12;  // of N, of which nothing is left but rounding
-    const auto num_samples = static_cast<double>(blocks.back().end);
-    const auto size = static_cast<double>(blocks[b].size());
-    const double of_block = objective.sample_weight(blocks[b]);
-    if (of_block == size) return;
-    const double left = num_samples - of_block;
-    factor_ = left > kLeast * num_samples ? (num_samples - size) / left : kNaN;
+    factor_ = detail::factor_of_others(objective, blocks[b]);
   }
 
   // Puts H_(-b) in the place of H_b, with M = H + N_b / (N - N_b) (H - H_b). What is asymmetric in
