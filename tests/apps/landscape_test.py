@@ -3,6 +3,7 @@
 import hashlib
 import json
 import math
+import shutil
 import signal
 import subprocess
 import time
@@ -64,6 +65,33 @@ class Readers(Case):
                 self.assertEqual(data.attrs["directions"], "pca")
                 with xarray.open_dataset(self.folder / "out.h5", engine=engine) as root:
                     self.assertEqual(root.step.values.tolist(), list(program.STEPS))
+
+    def test_trajectories_of_several_runs_are_apart(self):
+        for folder, steps in (("one", (0, 5, 10)), ("two", (0, 10))):
+            (self.folder / folder).mkdir()
+            for k, step in enumerate(steps):
+                shutil.copy(checkpoint(program.STEPS[k]), self.folder / folder / f"step-{step:06d}.npz")
+        done = self.landscape("one", "two", "--directions", "random", "--grid", "3x3")
+        self.assertIn("the centre, as the last checkpoint of the last of 2 runs", done.stderr)
+        np.testing.assert_array_equal(self.open()["trajectory_run"][:], [0, 0, 0, 1, 1])
+        done = self.run_program("plot", "out.h5", "-o", "out.svg")
+        self.assertEqual(done.returncode, DONE, done.stderr)
+        self.assertIn("trajectories of 2 runs", (self.folder / "out.svg").read_text())
+        done = self.run_program("export", "out.h5", "-o", "out.vtk")
+        self.assertEqual(done.returncode, DONE, done.stderr)
+        self.assertIn("LINES 2 7\n3 0 1 2\n2 3 4\n", (self.folder / "out-trajectory.vtk").read_text())
+
+    def test_checkpoints_in_no_order_are_not_joined(self):
+        names = ("alpha.npz", "beta.npz", "gamma.npz")
+        for name, step in zip(names, program.STEPS):  # the parameters alone, without a counter of steps
+            np.savez(self.folder / name, **program.weights(step))
+        self.landscape(*names, "--directions", "random", "--grid", "3x3")
+        statuses = self.open()["trajectory_run_status"]
+        self.assertEqual(set(statuses.attrs["flag_meanings"].decode().split()[s] for s in statuses[:]),
+                         {"undefined_no_order"})
+        done = self.run_program("plot", "out.h5", "-o", "out.svg")
+        self.assertEqual(done.returncode, DONE, done.stderr)
+        self.assertIn("checkpoints, in no order", (self.folder / "out.svg").read_text())
 
     def test_ncdump_and_inspect_know_it(self):
         self.landscape(checkpoint(500), "--directions", "update:sign", "--grid", "3x2")

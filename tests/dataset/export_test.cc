@@ -33,7 +33,9 @@ class Export : public testing::Test {
   // where there is no index either.
   // With a trajectory, that of three checkpoints: the second has no place, the first no finite
   // loss.
-  fs::path landscape(std::size_t num_beta = 2, bool has_trajectory = false) const {
+  fs::path landscape(std::size_t num_beta = 2,
+                     bool has_trajectory = false,
+                     const std::vector<std::int64_t>& runs = {}) const {
     const fs::path path = folder_ / "landscape.h5";
     ResultFile file(path, {.existing = Existing::kReplace});
     file.set_attribute("", {"hesscope_schema_version", std::string("1.0.0")});
@@ -70,20 +72,24 @@ class Export : public testing::Test {
     file.write("landscape", "beta", beta);
     file.write("landscape", "loss", loss);
     file.write("landscape", "gradient_norm", norm);
-    if (has_trajectory) add_trajectory(file);
+    if (has_trajectory) add_trajectory(file, runs);
     file.commit();
     return path;
   }
 
-  static void add_trajectory(ResultFile& file) {
+  static void add_trajectory(ResultFile& file, const std::vector<std::int64_t>& runs) {
     file.define_dimension("landscape", "step", 3);
-    file.define_variable("landscape",
-                         {.name = "trajectory_step",
-                          .type = VariableType::kInt64,
-                          .dimensions = {"step"},
-                          .long_name = "step",
-                          .definition = "step"});
-    file.write("landscape", "trajectory_step", std::vector<std::int64_t>{0, 5, 10});
+    const auto write_integers = [&](const char* name, const std::vector<std::int64_t>& values) {
+      file.define_variable("landscape",
+                           {.name = name,
+                            .type = VariableType::kInt64,
+                            .dimensions = {"step"},
+                            .long_name = name,
+                            .definition = name});
+      file.write("landscape", name, values);
+    };
+    write_integers("trajectory_step", {0, 5, 10});
+    if (!runs.empty()) write_integers("trajectory_run", runs);
     const auto write = [&file](const std::string& name, const std::vector<double>& values) {
       file.define_variable(
           "landscape",
@@ -125,6 +131,31 @@ TEST_F(Export, ATrajectoryAsCsvHasOneLineACheckpoint) {
   EXPECT_EQ(
       test::read_bytes(files_[1]),
       "step,alpha,beta,residual,loss\n0,-0.75,0.5,2.5,nan\n5,nan,nan,nan,3\n10,0,0,0,0.125\n");
+}
+
+// Numbers of runs, with one whose order is not known.
+TEST(LandscapeTrajectory, IsAPathForEachRun) {
+  LandscapeTrajectory trajectory;
+  trajectory.runs = {0, 0, 1, 1, 1, kMissingCount, kMissingCount, 3};
+  trajectory.alpha = {0, 1, 0, kNaN, 2, 3, 4, 5};
+  trajectory.beta = {0, 1, 0, 1, 2, 3, 4, 5};
+  EXPECT_THAT(
+      trajectory.paths(),
+      ElementsAre(
+          ElementsAre(0, 1), ElementsAre(2, 4), ElementsAre(5), ElementsAre(6), ElementsAre(7)));
+}
+
+TEST_F(Export, TrajectoriesOfSeveralRunsAreNotJoined) {
+  const auto cells = [&](const std::vector<std::int64_t>& runs) {
+    const std::string text =
+        (exported(landscape(2, true, runs), "vtk"), test::read_bytes(files_[1]));
+    const std::size_t begin = text.find("0 0 0.125\n") + 10;
+    return text.substr(begin, text.find("POINT_DATA") - begin);
+  };
+  EXPECT_EQ(cells({0, 0, 0}), "LINES 1 3\n2 0 1\n");
+  EXPECT_EQ(cells({0, 1, 1}), "VERTICES 2 4\n1 0\n1 1\n");
+  const std::int64_t none = kMissingCount;
+  EXPECT_EQ(cells({none, none, none}), "VERTICES 2 4\n1 0\n1 1\n");
 }
 
 TEST_F(Export, ATrajectoryAsVtkIsAPolylineThroughThePlacesThereAre) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -109,37 +111,60 @@ plot::ColourBar colours_for(const std::vector<double>& values, const Shown& quan
   return bar;
 }
 
-void add_trajectory(plot::Panel& panel, const Source& source) {
-  const io::ResultReader& result = *source.result;
-  if (result.find(io::kLandscapeGroup, "trajectory_alpha") == nullptr ||
-      result.find(io::kLandscapeGroup, "trajectory_beta") == nullptr) {
+bool is_inside(const plot::Panel& panel, double x, double y) {
+  return x >= *panel.x.lower && x <= *panel.x.upper && y >= *panel.y.lower && y <= *panel.y.upper;
+}
+
+// A path of one run, white below it, or points of which no order is known.
+void add_path(plot::Panel& panel, plot::Line path, bool has_markers) {
+  if (path.x.size() == 1) {
+    panel.series.emplace_back(plot::Scatter{
+        .x = path.x, .y = path.y, .colour = plot::Colour{255, 255, 255}, .radius = 2.6});
+    panel.series.emplace_back(
+        plot::Scatter{.x = path.x, .y = path.y, .colour = plot::kInk, .radius = 1.8});
     return;
-  }
-  plot::Line path;
-  path.x = read_numbers(result, io::kLandscapeGroup, "trajectory_alpha", 1).reals();
-  path.y = read_numbers(result, io::kLandscapeGroup, "trajectory_beta", 1).reals();
-  if (path.y.size() != path.x.size() || path.x.size() < 2) return;
-  std::size_t num_outside = 0;
-  for (std::size_t i = 0; i < path.x.size(); ++i) {
-    const bool is_inside = path.x[i] >= *panel.x.lower && path.x[i] <= *panel.x.upper &&
-                           path.y[i] >= *panel.y.lower && path.y[i] <= *panel.y.upper;
-    if (!is_inside) ++num_outside;
   }
   plot::Line halo = path;
   halo.colour = plot::Colour{255, 255, 255};
   halo.width = 2.6;
   path.colour = plot::kInk;
   path.width = 1.1;
-  path.markers = path.x.size() <= 60;
+  path.markers = has_markers;
   panel.series.emplace_back(std::move(halo));
   panel.series.emplace_back(std::move(path));
-  if (result.find(io::kLandscapeGroup, "trajectory_step") == nullptr) return;
-  const std::vector<double> steps =
-      read_numbers(result, io::kLandscapeGroup, "trajectory_step", 1).reals();
-  if (!steps.empty() && std::isfinite(steps.front()) && std::isfinite(steps.back())) {
-    panel.note = fmt::format("trajectory: steps {} to {}", steps.front(), steps.back());
-    if (num_outside > 0) panel.note += fmt::format(", {} checkpoints outside", num_outside);
+}
+
+// "steps 0 to 500" of one path, "2 runs", or checkpoints in no known order.
+std::string trajectory_words(const io::LandscapeTrajectory& trajectory,
+                             const std::vector<std::vector<std::size_t>>& paths) {
+  const auto num_lines =
+      std::ranges::count_if(paths, [](const auto& path) { return path.size() > 1; });
+  if (num_lines == 0) return "checkpoints, in no order";
+  if (num_lines > 1) return fmt::format("trajectories of {} runs", num_lines);
+  const auto& path = *std::ranges::max_element(paths, {}, &std::vector<std::size_t>::size);
+  const std::int64_t first = trajectory.steps[path.front()];
+  const std::int64_t last = trajectory.steps[path.back()];
+  if (first == kMissingCount || last == kMissingCount) return "trajectory";
+  return fmt::format("trajectory: steps {} to {}", first, last);
+}
+
+void add_trajectory(plot::Panel& panel, const Source& source) {
+  const io::LandscapeTrajectory trajectory = io::read_trajectory(*source.result);
+  const std::vector<std::vector<std::size_t>> paths = trajectory.paths();
+  if (paths.empty()) return;
+  constexpr std::size_t kMostMarkers = 60;
+  std::size_t num_outside = 0;
+  for (const std::vector<std::size_t>& path : paths) {
+    plot::Line line;
+    for (const std::size_t i : path) {
+      line.x.push_back(trajectory.alpha[i]);
+      line.y.push_back(trajectory.beta[i]);
+      if (!is_inside(panel, line.x.back(), line.y.back())) ++num_outside;
+    }
+    add_path(panel, std::move(line), trajectory.size() <= kMostMarkers);
   }
+  panel.note = trajectory_words(trajectory, paths);
+  if (num_outside > 0) panel.note += fmt::format(", {} checkpoints outside", num_outside);
 }
 
 // "layers.0.W^{Q}" of the tensor layers.0.WQ, as papers write it.

@@ -158,6 +158,7 @@ class LandscapeRun {
     const LandscapeParts parts =
         inputs_->view().assemble(run_->read(kDirections),
                                  result_.checkpoints,
+                                 files.runs,
                                  found_ ? &*found_ : nullptr,
                                  centre ? &*centre : nullptr,
                                  found_ ? surface_->num_tiles() : 0,

@@ -97,8 +97,10 @@ class LandscapeMapping {
       surface = view_.make_surface(*found);
     }
     summarize_points(found ? found->grid : view_.options().grid);
+    const detail::CheckpointRun as_given{.size = impl_->summary.checkpoints.size()};
     impl_->parts = view_.assemble(directions,
                                   impl_->summary.checkpoints,
+                                  {&as_given, 1},
                                   found ? &*found : nullptr,
                                   centre ? &*centre : nullptr,
                                   surface ? surface->num_tiles() : 0,

@@ -56,32 +56,65 @@ std::string surface_of(const LandscapeGrid& grid, double ceiling) {
   return text;
 }
 
-// Empty where fewer than two checkpoints have a place.
-std::string polyline_of(const LandscapeTrajectory& trajectory, double ceiling) {
+// Cells of the kind VERTICES or LINES: how many, how many numbers they are, and these.
+class Cells {
+ public:
+  explicit Cells(const char* kind) : kind_(kind) {}
+
+  void add(std::size_t first_point, std::size_t num_points) {
+    ++count_;
+    num_numbers_ += num_points + 1;
+    fmt::format_to(std::back_inserter(numbers_), "{}", num_points);
+    for (std::size_t k = 0; k < num_points; ++k) {
+      fmt::format_to(std::back_inserter(numbers_), " {}", first_point + k);
+    }
+    numbers_ += '\n';
+  }
+
+  std::string text() const {
+    return count_ == 0 ? "" : fmt::format("{} {} {}\n{}", kind_, count_, num_numbers_, numbers_);
+  }
+
+ private:
+  const char* kind_;
+  std::size_t count_ = 0;
+  std::size_t num_numbers_ = 0;
+  std::string numbers_;
+};
+
+// A line for each path. Empty where fewer than two checkpoints have a place.
+std::string polylines_of(const LandscapeTrajectory& trajectory, double ceiling) {
   std::vector<double> steps;
   std::vector<double> losses;
   std::vector<double> residuals;
   std::string points;
-  for (std::size_t i = 0; i < trajectory.size(); ++i) {
-    if (!trajectory.has_place(i)) continue;
-    const double loss = trajectory.loss[i];
-    const std::int64_t step = trajectory.steps[i];
-    fmt::format_to(std::back_inserter(points),
-                   "{} {} {}\n",
-                   trajectory.alpha[i],
-                   trajectory.beta[i],
-                   std::isfinite(loss) ? loss : ceiling);
-    steps.push_back(step == kMissingCount ? kNaN : static_cast<double>(step));
-    losses.push_back(loss);
-    residuals.push_back(trajectory.residual[i]);
+  Cells vertices("VERTICES");
+  Cells lines("LINES");
+  for (const std::vector<std::size_t>& path : trajectory.paths()) {
+    (path.size() == 1 ? vertices : lines).add(losses.size(), path.size());
+    for (const std::size_t i : path) {
+      const double loss = trajectory.loss[i];
+      const std::int64_t step = trajectory.steps[i];
+      fmt::format_to(std::back_inserter(points),
+                     "{} {} {}\n",
+                     trajectory.alpha[i],
+                     trajectory.beta[i],
+                     std::isfinite(loss) ? loss : ceiling);
+      steps.push_back(step == kMissingCount ? kNaN : static_cast<double>(step));
+      losses.push_back(loss);
+      residuals.push_back(trajectory.residual[i]);
+    }
   }
   const std::size_t count = losses.size();
   if (count < 2) return {};
   std::string text = header_of("trajectory", "POLYDATA");
-  const auto out = std::back_inserter(text);
-  fmt::format_to(out, "POINTS {} double\n{}LINES 1 {}\n{}", count, points, count + 1, count);
-  for (std::size_t i = 0; i < count; ++i) fmt::format_to(out, " {}", i);
-  fmt::format_to(out, "\nPOINT_DATA {}\n", count);
+  fmt::format_to(std::back_inserter(text),
+                 "POINTS {} double\n{}{}{}POINT_DATA {}\n",
+                 count,
+                 points,
+                 vertices.text(),
+                 lines.text(),
+                 count);
   add_scalars("step", steps, text);
   add_scalars("loss", losses, text);
   add_scalars("residual", residuals, text);
@@ -97,7 +130,7 @@ std::vector<std::filesystem::path> write_vtk(const ResultReader& result,
                          output,
                          existing,
                          surface_of(grid, ceiling),
-                         polyline_of(read_trajectory(result), ceiling));
+                         polylines_of(read_trajectory(result), ceiling));
 }
 
 }  // namespace
@@ -105,7 +138,7 @@ std::vector<std::filesystem::path> write_vtk(const ResultReader& result,
 ExportKind vtk_export_kind() {
   return {"vtk",
           ".vtk",
-          "legacy VTK for ParaView and VisIt: a structured grid, and the trajectory as a polyline",
+          "legacy VTK for ParaView and VisIt: a structured grid, and trajectories as polylines",
           write_vtk,
           {"# vtk DataFile Version 3.0\nhesscope "},
           kTrajectorySuffix};

@@ -98,8 +98,9 @@ NoiseCovariance::Scale NoiseCovariance::declare_scale(Group& declaring, const Va
                      .definition =
                          "delete-one-block jackknife over 32 blocks of consecutive samples, fewer "
                          "if there are fewer, of N samples the first N mod 32 one longer, where "
-                         "targets have weights or are ignored as sampling/lambda_max_bias; not "
-                         "taken off",
+                         "targets have weights or are ignored as sampling/lambda_max_bias; "
+                         "undefined where the denominator without a block is zero within rounding "
+                         "or has another sign; not taken off",
                      .references = {papers::kBusing},
                      .undefined = kUndefinedScale}),
       declaring.add({.name = value.name + "_standard_error",

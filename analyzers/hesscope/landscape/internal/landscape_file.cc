@@ -55,13 +55,23 @@ std::vector<Variable> direction_quantities() {
 }
 
 Group trajectory_of(std::span<const CheckpointSummary> checkpoints,
+                    std::span<const CheckpointRun> runs,
                     std::span<const Plane::Projection> places,
                     Status status) {
-  Group trajectory{.variables = {{.name = "trajectory_step",
-                                  .type = VariableType::kInt64,
-                                  .dimensions = {kStep},
-                                  .long_name = "step of a checkpoint",
-                                  .definition = "as /step"}}};
+  Group trajectory{
+      .variables = {{.name = "trajectory_step",
+                     .type = VariableType::kInt64,
+                     .dimensions = {kStep},
+                     .long_name = "step of a checkpoint",
+                     .definition = "as /step"},
+                    {.name = "trajectory_run",
+                     .type = VariableType::kInt64,
+                     .dimensions = {kStep},
+                     .long_name = "run that a checkpoint is of",
+                     .definition = "counted from 0; checkpoints of one run are in the order of "
+                                   "its training, which is a path, and those of different runs "
+                                   "are not joined",
+                     .undefined = {Status::kUndefinedNoOrder}}}};
   std::vector<std::int64_t> steps;
   std::vector<Status> step_statuses;
   std::vector<Status> statuses;
@@ -72,8 +82,19 @@ Group trajectory_of(std::span<const CheckpointSummary> checkpoints,
     const bool is_fine = status != Status::kOk || std::isfinite(places[i].residual);
     statuses.push_back(is_fine ? status : Status::kNonFinite);
   }
-  trajectory.variables.front().values = std::move(steps);
-  trajectory.variables.front().statuses = std::move(step_statuses);
+  trajectory["trajectory_step"].values = std::move(steps);
+  trajectory["trajectory_step"].statuses = std::move(step_statuses);
+  std::vector<std::int64_t> run_numbers(checkpoints.size(), kMissingCount);
+  std::vector<Status> run_statuses(checkpoints.size(), Status::kUndefinedNoOrder);
+  for (std::size_t r = 0; r < runs.size(); ++r) {
+    if (!runs[r].is_ordered) continue;
+    for (std::size_t i = runs[r].first; i < runs[r].first + runs[r].size; ++i) {
+      run_numbers[i] = static_cast<std::int64_t>(r);
+      run_statuses[i] = Status::kOk;
+    }
+  }
+  trajectory["trajectory_run"].values = std::move(run_numbers);
+  trajectory["trajectory_run"].statuses = std::move(run_statuses);
   const auto add = [&](const char* name,
                        const char* long_name,
                        const char* definition,
@@ -132,7 +153,7 @@ LandscapeFile::LandscapeFile(const std::filesystem::path& output,
     file.define(io::kLandscapeGroup, quantity, quantity.dimensions, 0);
   }
   for (const Variable& quantity : header.scalars) file.define(io::kLandscapeGroup, quantity, {}, 0);
-  for (const Variable& quantity : trajectory_of({}, {}, Status::kNotComputed).variables) {
+  for (const Variable& quantity : trajectory_of({}, {}, {}, Status::kNotComputed).variables) {
     file.define(io::kLandscapeGroup, quantity, quantity.dimensions, 1);
   }
   for (std::size_t i = 0; i < header.checkpoints.size(); ++i) {
@@ -226,7 +247,7 @@ Group landscape_quantities() {
   add(centre_quantities());
   add(quadratic_model_quantities());
   add(barrier_quantities());
-  add(detail::trajectory_of({}, {}, Status::kNotComputed).variables);
+  add(detail::trajectory_of({}, {}, {}, Status::kNotComputed).variables);
   return all;
 }
 

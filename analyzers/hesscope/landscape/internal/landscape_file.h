@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <hesscope/analysis/analysis.h>
+#include <hesscope/analysis/internal/checkpoint_order.h>
 #include <hesscope/analysis/internal/checkpoint_result.h>
 #include <hesscope/dataset/dataset.h>
 #include <hesscope/landscape/grid.h>
@@ -25,9 +26,11 @@ namespace hesscope::detail {
 std::vector<Variable> direction_quantities();
 
 /// Places of the checkpoints on the plane, along the dimension `step`.
+/// @param runs    that the checkpoints are of.
 /// @param places  one for each checkpoint; NaN where there is no plane.
 /// @param status  of all places; of those that are not finite it is kNonFinite.
 Group trajectory_of(std::span<const CheckpointSummary> checkpoints,
+                    std::span<const CheckpointRun> runs,
                     std::span<const Plane::Projection> places,
                     Status status);
 

@@ -40,7 +40,12 @@ LandscapeInputs::LandscapeInputs(const LandscapeRequest& request, ProgressCallba
   const CheckpointFile& given =
       named_.kind->is_centre_first ? request.checkpoints.front() : request.checkpoints.back();
   warn_of_other_buffers();
-  if (centre != given.path) {
+  if (files_.runs.size() > 1 && !named_.kind->is_centre_first) {
+    files_.warnings.push_back(
+        fmt::format("{}: the centre, as the last checkpoint of the last of {} runs",
+                    centre.string(),
+                    files_.runs.size()));
+  } else if (centre != given.path) {
     files_.warnings.push_back(
         fmt::format("{}: the centre, as the last by its step; {} was given last (`order` given "
                     "takes the order given)",

@@ -229,17 +229,18 @@ Surface LandscapeView::make_surface(const FoundPlane& found) const {
 
 LandscapeParts LandscapeView::assemble(const Group& directions,
                                        std::span<const CheckpointSummary> checkpoints,
+                                       std::span<const CheckpointRun> runs,
                                        const FoundPlane* found,
                                        const Group* centre,
                                        Eigen::Index num_tiles,
                                        const std::function<Group(Eigen::Index)>& tile) const {
   const Status status = directions["direction_1"].status();
   const std::vector<Plane::Projection> nowhere(checkpoints.size(), {kNaN, kNaN, kNaN});
-  LandscapeParts parts{
-      .surface = join_tiles(status, num_tiles, tile),
-      .trajectory = trajectory_of(checkpoints, found == nullptr ? nowhere : found->places, status),
-      .directions = directions,
-      .scalars = {.variables = scalars()}};
+  LandscapeParts parts{.surface = join_tiles(status, num_tiles, tile),
+                       .trajectory = trajectory_of(
+                           checkpoints, runs, found == nullptr ? nowhere : found->places, status),
+                       .directions = directions,
+                       .scalars = {.variables = scalars()}};
   Group& facts = parts.scalars;
   if (found != nullptr) {
     facts.take(*centre);

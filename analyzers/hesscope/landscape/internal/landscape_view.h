@@ -120,10 +120,12 @@ class LandscapeView {
   /// Everything.
   /// @param directions   make_directions().
   /// @param checkpoints  of the points, in their order.
+  /// @param runs         that they are of.
   /// @param found        and what measure_centre() says; null where there are no directions.
   /// @param tile         the tiles of its surface, `num_tiles`.
   LandscapeParts assemble(const Group& directions,
                           std::span<const CheckpointSummary> checkpoints,
+                          std::span<const CheckpointRun> runs,
                           const FoundPlane* found,
                           const Group* centre,
                           Eigen::Index num_tiles,

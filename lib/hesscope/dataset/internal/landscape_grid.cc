@@ -71,6 +71,18 @@ bool LandscapeTrajectory::has_place(std::size_t i) const {
   return std::isfinite(alpha[i]) && std::isfinite(beta[i]);
 }
 
+std::vector<std::vector<std::size_t>> LandscapeTrajectory::paths() const {
+  std::vector<std::vector<std::size_t>> all;
+  for (std::size_t i = 0; i < size(); ++i) {
+    if (!has_place(i)) continue;
+    const bool goes_on =
+        !all.empty() && runs[i] != kMissingCount && runs[all.back().back()] == runs[i];
+    if (!goes_on) all.emplace_back();
+    all.back().push_back(i);
+  }
+  return all;
+}
+
 bool has_trajectory(const ResultReader& result) {
   const Variable* alpha = result.find(kLandscapeGroup, "trajectory_alpha");
   return alpha != nullptr && alpha->shape.size() == 1 && alpha->shape[0] >= 2;
@@ -84,9 +96,14 @@ LandscapeTrajectory read_trajectory(const ResultReader& result) {
   trajectory.residual = result.read_doubles(kLandscapeGroup, "trajectory_residual");
   trajectory.loss = result.read_doubles(kLandscapeGroup, "trajectory_loss");
   trajectory.steps = result.read_integers(kLandscapeGroup, "trajectory_step");
+  // Results of earlier versions do not say it.
+  trajectory.runs = result.find(kLandscapeGroup, "trajectory_run") == nullptr
+                        ? std::vector<std::int64_t>(trajectory.size(), 0)
+                        : result.read_integers(kLandscapeGroup, "trajectory_run");
   const std::size_t size = trajectory.size();
-  if (trajectory.beta.size() != size || trajectory.residual.size() != size ||
-      trajectory.loss.size() != size || trajectory.steps.size() != size) {
+  if (trajectory.runs.size() != size || trajectory.beta.size() != size ||
+      trajectory.residual.size() != size || trajectory.loss.size() != size ||
+      trajectory.steps.size() != size) {
     throw InputError(fmt::format("{}: variables /landscape/trajectory_* differ in their lengths",
                                  result.path().string()));
   }

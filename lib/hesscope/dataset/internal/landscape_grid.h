@@ -42,6 +42,7 @@ void require_on_grid(const ResultReader& result,
 /// Checkpoints on the plane, in their order; NaN where a number is missing.
 struct LandscapeTrajectory {
   std::vector<std::int64_t> steps;  ///< kMissingCount where there is none
+  std::vector<std::int64_t> runs;   ///< kMissingCount where the order of training is not known
   std::vector<double> alpha;
   std::vector<double> beta;
   std::vector<double> residual;  ///< distance from the plane
@@ -51,6 +52,10 @@ struct LandscapeTrajectory {
 
   /// Whether its place on the plane is known.
   bool has_place(std::size_t i) const;
+
+  /// The checkpoints with a place, split into paths of one run each; one whose order is not known
+  /// is a path of its own.
+  std::vector<std::vector<std::size_t>> paths() const;
 };
 
 /// Whether there are several checkpoints: a point is no trajectory.
