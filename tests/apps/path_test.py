@@ -11,7 +11,7 @@ import h5py
 import numpy as np
 
 import program
-from program import DATA, DONE, FIXTURES, PROBLEM, USAGE, checkpoint
+from program import DATA, DONE, FIXTURES, INCONCLUSIVE, PROBLEM, USAGE, checkpoint
 
 MLP = FIXTURES / "mlp-spirals-tanh"
 DIGITS = program.SOURCE / "data" / "digits"
@@ -238,6 +238,20 @@ class Runs(Case):
         done = self.run_program("report", "out.h5", "-o", "page.html")
         self.assertEqual(done.returncode, DONE, done.stderr)
         self.assertIn("figure-path", (self.folder / "page.html").read_text())
+
+    def test_that_are_not_there_yet_are_not_drawn_as_if_they_were(self):
+        done = self.run_program("path", checkpoint(1500), checkpoint(1500, "sgdm"), "--problem", PROBLEM, "--images", 9,
+                                "--max-steps", 3, "-o", "out.h5")
+        self.assertEqual(done.returncode, INCONCLUSIVE, done.stderr)
+        with h5py.File(self.folder / "out.h5") as file:
+            self.assertTrue(np.isnan(file["path/barrier"][()]))
+        done = self.run_program("plot", "out.h5", "--figure", "path", "-o", "path.svg")
+        self.assertEqual(done.returncode, DONE, done.stderr)
+        drawn = (self.folder / "path.svg").read_text()
+        self.assertIn("band, moving", drawn)
+        self.assertIn("the pass was not found: ", drawn)
+        for words in ("minimum energy", "dot: the pass"):
+            self.assertNotIn(words, drawn)
 
     def test_are_foreseen(self):
         done = self.run_program(*self.ARGUMENTS, "out.h5", "--dry-run", "--json")

@@ -27,6 +27,9 @@ class PathDrawing {
     // Where the ends coincide all places are one.
     length_ = arc_.back() > 0 ? arc_.back() : 1;
     for (const double arc : arc_) places_.push_back(arc / length_);
+    // Only where the pass is one of this path is there a barrier.
+    has_pass_ = std::isfinite(read_number(result, kPath, "barrier")) &&
+                std::isfinite(read_number(result, kPath, "saddle_loss"));
     saddle_place_ = read_number(result, kPath, "saddle_arc_length") / length_;
   }
 
@@ -50,15 +53,20 @@ class PathDrawing {
     add_straight(panel, "straight_loss", "straight", 1);
     panel.series.push_back(plot::Line{.x = places_,
                                       .y = along_images("loss"),
-                                      .label = "minimum energy",
+                                      .label = band_label(),
                                       .colour = plot::line_colour(0),
                                       .markers = true});
-    const double loss = read_number(result_, kPath, "saddle_loss");
-    if (std::isfinite(loss) && std::isfinite(saddle_place_)) {
-      panel.series.push_back(
-          plot::Scatter{.x = {saddle_place_}, .y = {loss}, .colour = plot::kInk, .radius = 3.5});
+    if (has_pass_) {
+      panel.series.push_back(plot::Scatter{.x = {saddle_place_},
+                                           .y = {read_number(result_, kPath, "saddle_loss")},
+                                           .colour = plot::kInk,
+                                           .radius = 3.5});
       const double index = read_number(result_, kPath, "saddle_index");
       panel.note = fmt::format("dot: the pass, of index {}", index);
+    } else if (const std::string outcome = read_flag(result_, kPath, "saddle_outcome");
+               !outcome.empty()) {
+      panel.note = outcome == "no_pass" ? "no pass: nowhere higher than both ends"
+                                        : fmt::format("the pass was not found: {}", words(outcome));
     }
     return panel;
   }
@@ -77,7 +85,7 @@ class PathDrawing {
                                         .colour = plot::line_colour(k),
                                         .markers = true});
     }
-    if (std::isfinite(saddle_place_)) {
+    if (has_pass_) {
       panel.series.push_back(plot::Reference{.kind = plot::Reference::Kind::kVertical,
                                              .intercept = saddle_place_,
                                              .colour = plot::kInk});
@@ -86,6 +94,19 @@ class PathDrawing {
   }
 
  private:
+  // A band that has not come to rest is not yet at the path of minimum energy.
+  std::string band_label() const {
+    const std::string outcome = read_flag(result_, kPath, "band_outcome");
+    return outcome.empty() || outcome == "converged" ? "minimum energy"
+                                                     : fmt::format("band, {}", words(outcome));
+  }
+
+  // "out_of_iterations" as it is read.
+  static std::string words(std::string flag) {
+    std::ranges::replace(flag, '_', ' ');
+    return flag;
+  }
+
   std::vector<double> along_images(const std::string& name) const {
     return read_column(result_, kPath, name, arc_.size());
   }
@@ -114,6 +135,7 @@ class PathDrawing {
   std::vector<double> arc_;
   double length_ = 1;
   std::vector<double> places_;
+  bool has_pass_;
   double saddle_place_;
 };
 

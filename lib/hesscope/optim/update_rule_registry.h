@@ -20,12 +20,12 @@ namespace hesscope {
 /// An update rule as users name and configure it.
 struct UpdateRuleKind {
   std::string name;
-  std::string summary;           ///< one line for help
-  std::vector<SettingKey> keys;  ///< each has a fallback
+  std::string summary = {};           ///< one line for help
+  std::vector<SettingKey> keys = {};  ///< each has a fallback
   /// Of no blocks, too, when an experiment is read.
   /// @throws ConfigError where a number is out of its range.
   std::function<std::unique_ptr<UpdateRule>(const Settings&, std::span<const ParameterBlock>)>
-      create;
+      create = {};
 };
 
 /// In the order of their registration, those built in first. Valid for good, and without kinds that

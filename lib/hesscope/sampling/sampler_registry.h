@@ -20,14 +20,14 @@ namespace hesscope {
 /// A kind of sampler as the [data] table of a problem or an experiment names it.
 struct SamplerKind {
   std::string name;
-  std::string summary;
-  std::vector<SettingKey> keys;  ///< of the [data] table, besides `kind`, `samples` and `seed`
+  std::string summary = {};
+  std::vector<SettingKey> keys = {};  ///< of the [data] table, besides `kind`, `samples` and `seed`
 
   /// @param folder  what relative paths in the settings are relative to.
   /// @throws ConfigError where settings contradict each other; InputError for a file that does not
   /// fit.
   std::function<std::unique_ptr<Sampler>(const Settings&, const std::filesystem::path& folder)>
-      create;
+      create = {};
 
   /// The files that settings of this kind name: files_named().
   std::vector<std::filesystem::path> files(const Settings& settings,

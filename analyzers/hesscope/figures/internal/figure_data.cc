@@ -146,6 +146,17 @@ double read_number(const io::ResultReader& result,
   return read_numbers(result, group, name, variable->shape.size()).number();
 }
 
+std::string read_flag(const io::ResultReader& result,
+                      const std::string& group,
+                      const std::string& name) {
+  const Variable* const variable = result.find(group, name);
+  const double flag = read_number(result, group, name);
+  if (variable == nullptr || !(flag >= 0)) return {};
+  const auto place = static_cast<std::size_t>(flag);
+  const std::vector<std::string>& meanings = variable->flag_meanings;
+  return place < meanings.size() ? meanings[place] : std::string();
+}
+
 std::vector<bool> read_unproved(const io::ResultReader& result,
                                 const std::string& group,
                                 const std::string& name,
@@ -157,7 +168,10 @@ std::vector<bool> read_unproved(const io::ResultReader& result,
 }
 
 std::string Checkpoints::name_of(std::size_t i) const {
-  return fmt::format("{} {}", unit, steps[i]);
+  std::string name = fmt::format("{} {}", unit, steps[i]);
+  const auto run = std::ranges::find_if(runs, [i](const Run& each) { return i < each.end; });
+  if (runs.size() > 1 && run != runs.end() && !run->label.empty()) name += ", " + run->label;
+  return name;
 }
 
 Checkpoints read_checkpoints(const Source& source) {
@@ -208,8 +222,9 @@ std::size_t chosen_checkpoint(const Source& source,
   }
   if (!request.step) return checkpoints.size() - 1;
   const auto wanted = static_cast<double>(*request.step);
-  const auto found = std::find(checkpoints.steps.begin(), checkpoints.steps.end(), wanted);
-  if (!checkpoints.has_steps || found == checkpoints.steps.end()) {
+  // Of several runs the last that has it, as without a step.
+  const auto found = std::find(checkpoints.steps.rbegin(), checkpoints.steps.rend(), wanted);
+  if (!checkpoints.has_steps || found == checkpoints.steps.rend()) {
     throw ConfigError(fmt::format(
         "{}: has no checkpoint of step {}{}",
         source.result->path().string(),
@@ -218,7 +233,7 @@ std::size_t chosen_checkpoint(const Source& source,
             ? fmt::format("; its {}s are {}", checkpoints.unit, fmt::join(checkpoints.steps, ", "))
             : ": its checkpoints have no steps"));
   }
-  return static_cast<std::size_t>(found - checkpoints.steps.begin());
+  return static_cast<std::size_t>(checkpoints.steps.rend() - found) - 1;
 }
 
 std::string zeros_text(const Source& source, std::size_t checkpoint) {

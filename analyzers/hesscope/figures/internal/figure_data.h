@@ -44,6 +44,12 @@ double read_number(const io::ResultReader& result,
                    const std::string& group,
                    const std::string& name);
 
+/// What a variable without dimensions that holds a flag says, such as "at_rest"; "" where there is
+/// none, or no such flag.
+std::string read_flag(const io::ResultReader& result,
+                      const std::string& group,
+                      const std::string& name);
+
 /// At which of `count` checkpoints a variable has numbers without the proof that they should have.
 /// The group says of eigenvalues, and of what is one of them, how they were found; the result names
 /// whatever else rests on them (UnprovedNumbers). Of a number of the whole run `count` is 1.
@@ -71,13 +77,13 @@ struct Checkpoints {
 
   std::string axis_label() const { return unit == "step" ? "training step" : unit; }
 
-  /// "step 500", "epoch 5" or "checkpoint 2".
+  /// "step 500", "epoch 5" or "checkpoint 2", of several runs with the run: "step 500, seed-1".
   std::string name_of(std::size_t i) const;
 };
 
 Checkpoints read_checkpoints(const Source& source);
 
-/// The checkpoint of the step asked for, by default the last.
+/// The checkpoint of the step asked for, of the last run that has it; by default the last.
 /// @throws ConfigError naming the steps there are if there is none.
 std::size_t chosen_checkpoint(const Source& source,
                               const Checkpoints& checkpoints,
