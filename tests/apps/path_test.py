@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Paths between checkpoints: copies of one network come back onto it, losses and the pass by NumPy and by another
 analysis, the same bytes after any interruption."""
+import csv
 import json
 import re
 import signal
@@ -235,6 +236,12 @@ class Runs(Case):
         done = self.run_program("plot", "out.h5", "--figure", "path", "-o", "path.svg")
         self.assertEqual(done.returncode, DONE, done.stderr)
         self.assertIn("minimum energy", (self.folder / "path.svg").read_text())
+        done = self.run_program("export", "out.h5", "-o", "out.csv")
+        self.assertEqual(done.returncode, DONE, done.stderr)
+        with open(self.folder / "out.csv", newline="") as file, h5py.File(self.folder / "out.h5") as result:
+            columns = {column[0]: np.array(column[1:], float) for column in zip(*csv.reader(file))}
+            for name in ("arc_length", "loss", "lambda_max", "num_negative"):
+                np.testing.assert_array_equal(columns[f"path/{name}"], result["path"][name])
         done = self.run_program("report", "out.h5", "-o", "page.html")
         self.assertEqual(done.returncode, DONE, done.stderr)
         self.assertIn("figure-path", (self.folder / "page.html").read_text())

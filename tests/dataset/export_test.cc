@@ -12,6 +12,7 @@
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/dataset/export_registry.h>
+#include <hesscope/dataset/internal/landscape_grid.h>
 #include <hesscope/dataset/result_file.h>
 
 #include "support/files.h"

@@ -15,7 +15,7 @@
 namespace hesscope::figures {
 namespace {
 
-const std::string kPath = "path";
+const std::string kPath = io::kPathGroup;
 
 class PathDrawing {
  public:

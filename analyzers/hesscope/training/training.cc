@@ -262,7 +262,8 @@ TrainingResult run_training(const TrainingRequest& request, const TrainingProgre
     train_all(folders, setup.training().executor(), ticker);
     for (const TrainingFolder& folder : folders) {
       result.outcomes.push_back(folder.outcome());
-      result.is_conclusive = result.is_conclusive && folder.outcome().status == Status::kOk;
+      result.is_conclusive = result.is_conclusive && folder.outcome().status == Status::kOk &&
+                             folder.outcome().has_all_looks;
     }
     if (request.share.part) {
       result.part = {.part = *request.share.part,

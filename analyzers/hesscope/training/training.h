@@ -54,6 +54,7 @@ struct TrainingOutcome {
   double loss = 0;              ///< on the evaluation samples, at the end
   double gradient_norm = 0;     ///< the same
   double seconds = 0;           ///< wall time of all steps
+  bool has_all_looks = true;    ///< whether monitors lack no number: one that failed, say
   /// Steps of checkpoints that were there before, were missing or damaged, and were made again.
   std::vector<std::int64_t> made_again = {};
   /// What was found in the folder that is not of this training, or damaged, and what became of it.
@@ -62,7 +63,7 @@ struct TrainingOutcome {
 
 struct TrainingResult {
   std::vector<TrainingOutcome> outcomes;  ///< by runs, then by seeds
-  bool is_conclusive = true;              ///< whether none diverged
+  bool is_conclusive = true;              ///< whether none diverged, and monitors lack no number
   std::vector<std::string> remarks = {};  ///< what the experiment asks for that cannot be
   double total_seconds = 0;
   std::optional<io::PartOutcome> part = {};  ///< of a part, whose outcomes are above

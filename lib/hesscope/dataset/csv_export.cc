@@ -92,15 +92,16 @@ bool is_repeated(const Group& group, const Variable& variable) {
          std::any_of(group.variables.begin(), group.variables.end(), refers_to_it);
 }
 
-// What lines are of: the steps of a history, otherwise checkpoints.
+const std::string kImage = "image";
+
+// What lines are of: the images of a path, the steps of a history, otherwise checkpoints.
 std::string dimension_of_lines(const ResultReader& result) {
-  const auto is_step = [](const Variable& v) {
-    return v.name == "step" && v.dimensions == std::vector<std::string>{"step"};
+  const auto has = [&result](const std::string& group, const std::string& coordinate) {
+    const Variable* const found = result.find(group, coordinate);
+    return found != nullptr && found->dimensions == std::vector<std::string>{coordinate};
   };
-  const auto has_steps = [&](const Group& group) {
-    return group.name.empty() && std::ranges::any_of(group.variables, is_step);
-  };
-  return std::ranges::any_of(result.groups(), has_steps) ? "step" : "checkpoint";
+  if (has(kPathGroup, kImage)) return kImage;
+  return has("", "step") ? "step" : "checkpoint";
 }
 
 // One value for each line; a status only beside what it is the status of.
@@ -143,6 +144,13 @@ Table table_of_lines(const ResultReader& result) {
         fmt::format("{}: holds neither a landscape nor numbers of checkpoints or steps",
                     result.path().string()));
   }
+  if (table.columns.size() == 1) {
+    throw InputError(fmt::format(
+        "{}: holds no number for each {}, but numbers with more dimensions, which no table has; "
+        "read them from the file itself, by xarray or h5py",
+        result.path().string(),
+        dimension));
+  }
   return table;
 }
 
@@ -177,10 +185,10 @@ ExportKind csv_export_kind() {
   return {
       "csv",
       ".csv",
-      "comma-separated values: a line for each grid point, for each checkpoint or for each step "
-      "of a history, without arrays; flags are their codes",
+      "comma-separated values: a line for each grid point, checkpoint, step of a history or image "
+      "of a path, without arrays; flags are their codes",
       write_csv,
-      {"alpha,beta,", "step,"},
+      {"alpha,beta,", "step,", "path/"},
       kTrajectorySuffix};
 }
 

@@ -20,8 +20,9 @@
 
 namespace hesscope::io {
 
-/// The group of a landscape's surfaces and axes.
+/// The groups of a landscape's surfaces and axes, and of a path's images.
 inline constexpr const char* kLandscapeGroup = "landscape";
+inline constexpr const char* kPathGroup = "path";
 
 class InputFile;
 

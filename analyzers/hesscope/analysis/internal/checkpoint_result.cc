@@ -235,8 +235,10 @@ Status root_status(const Group& root) {
   return Status::kOk;
 }
 
-void CheckpointResult::commit(bool is_conclusive, const std::vector<std::string>& warnings) {
-  file().set_attribute("", {kConclusive, static_cast<std::int8_t>(is_conclusive ? 1 : 0)});
+void set_conclusion(io::ResultFile& file,
+                    bool is_conclusive,
+                    const std::vector<std::string>& warnings) {
+  file.set_attribute("", {kConclusive, static_cast<std::int8_t>(is_conclusive ? 1 : 0)});
   // Attributes are read whole by everyone who opens the file.
   constexpr std::size_t kMaxBytes = std::size_t{32} << 10;
   std::string text;
@@ -247,10 +249,13 @@ void CheckpointResult::commit(bool is_conclusive, const std::vector<std::string>
     }
     text += warnings[i] + '\n';
   }
-  if (!text.empty()) {
-    text.pop_back();
-    file().set_attribute("", {kWarnings, text});
-  }
+  if (text.empty()) return;
+  text.pop_back();
+  file.set_attribute("", {kWarnings, text});
+}
+
+void CheckpointResult::commit(bool is_conclusive, const std::vector<std::string>& warnings) {
+  set_conclusion(file(), is_conclusive, warnings);
   quantities_.commit();
 }
 

@@ -60,6 +60,12 @@ void set_provenance(io::ResultFile& file, const std::string& title, const std::s
 /// Sets what is_result_of() and difference_of() look at.
 void set_configuration(io::ResultFile& file, const io::RunConfiguration& configuration);
 
+/// What is_conclusive_result() and warnings_of_result() say of the file. Of very many warnings the
+/// first, and how many more there are.
+void set_conclusion(io::ResultFile& file,
+                    bool is_conclusive,
+                    const std::vector<std::string>& warnings);
+
 /// What the root of every result holds, as it lies there, without values; and where a loss is known
 /// from elsewhere, the comparison with that.
 std::vector<Variable> root_quantities();

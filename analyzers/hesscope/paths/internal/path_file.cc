@@ -33,20 +33,21 @@ PathFile::PathFile(const PathRequest& request,
   QuantityFile& file = root_.quantities();
   const Eigen::Index n = inputs.objective().num_parameters();
   const bool is_assembled = n <= kLargestAssembled;
-  file.file().define_dimension(kPathGroup, kImage, static_cast<std::uint64_t>(request.num_images));
+  file.file().define_dimension(
+      io::kPathGroup, kImage, static_cast<std::uint64_t>(request.num_images));
   const auto places = Eigen::VectorXd::LinSpaced(num_places(request), 0, 1).eval();
-  file.file().define_dimension(kPathGroup, kPlace, static_cast<std::uint64_t>(places.size()));
-  file.file().define_variable(kPathGroup, place_quantity());
+  file.file().define_dimension(io::kPathGroup, kPlace, static_cast<std::uint64_t>(places.size()));
+  file.file().define_variable(io::kPathGroup, place_quantity());
   file.file().write(
-      kPathGroup,
+      io::kPathGroup,
       kPlace,
       std::span<const double>(places.data(), static_cast<std::size_t>(places.size())));
   if (request.has_spectrum && is_assembled) {
-    file.define_dimensions(kPathGroup, {rank_dimension(kRank, n)});
+    file.define_dimensions(io::kPathGroup, {rank_dimension(kRank, n)});
   }
   const auto define = [&](const std::vector<Variable>& quantities) {
     for (const Variable& quantity : quantities) {
-      file.define(kPathGroup, quantity, quantity.dimensions, num_status_dimensions(quantity));
+      file.define(io::kPathGroup, quantity, quantity.dimensions, num_status_dimensions(quantity));
     }
   };
   define(image_quantities(request.has_spectrum, is_assembled));
@@ -62,17 +63,17 @@ void PathFile::write_root(std::size_t checkpoint, const Group& root) {
 }
 
 void PathFile::write_image(std::size_t image, const Group& record) {
-  root_.quantities().write(kPathGroup, record, image);
+  root_.quantities().write(io::kPathGroup, record, image);
 }
 
 void PathFile::write(const Group& record) {
   for (const Variable& variable : record.variables) {
-    if (variable.is_said()) root_.quantities().write(kPathGroup, variable);
+    if (variable.is_said()) root_.quantities().write(io::kPathGroup, variable);
   }
 }
 
 void PathFile::name_maps(const std::vector<std::string>& families) {
-  root_.file().set_attribute(kPathGroup,
+  root_.file().set_attribute(io::kPathGroup,
                              {"aligned_by", fmt::format("{}", fmt::join(families, "; "))});
 }
 

@@ -290,7 +290,7 @@ std::vector<Variable> scalar_quantities() {
 namespace hesscope {
 
 Group path_quantities() {
-  Group all{.name = detail::kPathGroup};
+  Group all{.name = io::kPathGroup};
   const auto add = [&all](std::vector<Variable> variables) {
     for (Variable& variable : variables) all.add(std::move(variable));
   };

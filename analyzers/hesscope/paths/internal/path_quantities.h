@@ -15,7 +15,6 @@
 namespace hesscope::detail {
 
 /// The group of results.
-inline constexpr const char* kPathGroup = "path";
 
 // Its dimensions, beside the root's.
 inline constexpr const char* kImage = "image";

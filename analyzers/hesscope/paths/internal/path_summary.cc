@@ -56,7 +56,7 @@ void summarize_scalars(const Group& scalars, PathResult& result) {
     return scalar->headline > 0 ? scalar->headline : 1000;
   });
   for (const Variable* scalar : shown) {
-    result.numbers.push_back(headline_number(kPathGroup, *scalar));
+    result.numbers.push_back(headline_number(io::kPathGroup, *scalar));
   }
 }
 
@@ -118,10 +118,10 @@ void judge(const Group& scalars, const std::vector<Group>& images, PathResult& r
     const bool is_flawed = variable.is_said() && !is_conclusive(status) &&
                            status != Status::kNotComputed && !is_said_already;
     if (is_flawed && said.insert(variable.name).second) {
-      warn(fmt::format("{}/{}: {}", kPathGroup, variable.name, to_string(status)), result);
+      warn(fmt::format("{}/{}: {}", io::kPathGroup, variable.name, to_string(status)), result);
     }
     if (!variable.is_proved && said.insert(variable.name).second) {
-      warn(fmt::format("{}/{}: {}", kPathGroup, variable.name, kUnproved), result);
+      warn(fmt::format("{}/{}: {}", io::kPathGroup, variable.name, kUnproved), result);
     }
   };
   std::ranges::for_each(scalars.variables, judge_one);
@@ -135,8 +135,8 @@ PathResult read_path(const PathRequest& request, const PathInputs& inputs) {
       inputs.files(),
       read_records(
           file, "", real_numbers({"loss", "gradient_norm"}), inputs.files().checkpoints.size()));
-  summarize_scalars(read_record(file, kPathGroup, scalar_quantities()), result);
-  const AttributeValue* const families = file.find_attribute(kPathGroup, "aligned_by");
+  summarize_scalars(read_record(file, io::kPathGroup, scalar_quantities()), result);
+  const AttributeValue* const families = file.find_attribute(io::kPathGroup, "aligned_by");
   if (families != nullptr && std::holds_alternative<std::string>(*families)) {
     result.aligned_by = split(std::get<std::string>(*families));
   }

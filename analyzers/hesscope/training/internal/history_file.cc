@@ -9,6 +9,7 @@
 
 #include <hesscope/analysis/internal/checkpoint_result.h>
 #include <hesscope/analysis/internal/quantity_file.h>
+#include <hesscope/analysis/internal/result_reading.h>
 #include <hesscope/core/article.h>
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
@@ -31,7 +32,7 @@ const char* const kStepDefinition = "number of updates made";
 struct Column {
   Variable quantity;
   double HistoryRow::*member;
-  bool is_computed;                                    // whether NaN is a value
+  bool is_computed;  // at every row; else NaN stands for nothing, but behind numbers that are there
   bool (*is_there)(const History& history) = nullptr;  // in the file; null = always
 
   bool is_in(const History& history) const { return is_there == nullptr || is_there(history); }
@@ -102,11 +103,13 @@ void write_column(QuantityFile& file, const Column& column, const std::vector<Hi
   file.define("", column.quantity, {kStepName}, 1);
   std::vector<double> values;
   std::vector<Status> statuses;
+  bool is_computed = column.is_computed;
   for (const HistoryRow& row : rows) {
     double value = row.*column.member;
     if (column.member == &HistoryRow::seconds && !has_times()) value = kNaN;
+    is_computed = is_computed || !std::isnan(value);
     const Status status = std::isfinite(value) ? Status::kOk
-                          : column.is_computed ? Status::kNonFinite
+                          : is_computed        ? Status::kNonFinite
                                                : Status::kNotComputed;
     values.push_back(value);
     statuses.push_back(status);
@@ -220,6 +223,7 @@ void write_history(const std::filesystem::path& path,
   attribute("seed", static_cast<std::int64_t>(history.seed));
   attribute(kDiverged, static_cast<std::int8_t>(history.has_diverged ? 1 : 0));
   set_configuration(file, history.configuration);
+  set_conclusion(file, !history.has_diverged && history.flaws.empty(), history.flaws);
   attribute("complete", std::int8_t{1});
 
   file.define_dimension("", kStepName, history.rows.size());
@@ -232,6 +236,7 @@ void write_history(const std::filesystem::path& path,
   }
   for (const Monitor& monitor : history.monitors) {
     define_group(quantities, monitor, *history.monitored, steps);
+    file.set_attribute(monitor.name, {"samples", history.monitored_samples});
   }
   for (const Column& column : columns()) {
     if (column.is_in(history)) write_column(quantities, column, history.rows);
@@ -274,6 +279,7 @@ FinishedHistory read_history(const std::filesystem::path& path) {
   }
   const auto* diverged = std::get_if<std::int8_t>(file.find_attribute("", kDiverged));
   found.has_diverged = diverged != nullptr && *diverged == 1;
+  found.flaws = warnings_of_result(file);
   return found;
 }
 

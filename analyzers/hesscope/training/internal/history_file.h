@@ -57,7 +57,9 @@ struct History {
   bool has_accuracy;  ///< whether the model classifies
   const std::vector<Monitor>& monitors;
   const Objective* monitored;                       ///< what they looked at; null without monitors
+  std::string monitored_samples;                    ///< of which samples that is
   std::vector<std::vector<Group>> records;          ///< of each monitor, by rows
+  std::vector<std::string> flaws;                   ///< of these records: TrainingMonitors::flaws()
   std::map<std::int64_t, std::string> checkpoints;  ///< SHA-256 of each, by steps
 };
 
@@ -70,6 +72,7 @@ void write_history(const std::filesystem::path& path,
 struct FinishedHistory {
   HistoryRow last;
   bool has_diverged = false;
+  std::vector<std::string> flaws;                   ///< as of History
   std::map<std::int64_t, std::string> checkpoints;  ///< SHA-256 of each, by steps
 };
 

@@ -97,6 +97,7 @@ TrainingFolder::TrainingFolder(const TrainingSetup& setup,
     outcome_.loss = history.last.loss;
     outcome_.gradient_norm = history.last.gradient_norm;
     outcome_.seconds = history.last.seconds;
+    tell_flaws(history.flaws);
     for (const auto& [step, digest] : history.checkpoints) checkpoints_.expect(step, digest);
     if (std::error_code none; !fs::exists(problem_path(), none)) write_problem();
   } else {
@@ -355,6 +356,9 @@ void TrainingFolder::finish(const TrainingRun& run,
                             TrainingMonitors& monitors) {
   const std::vector<HistoryRow> rows = journal.rows();
   const std::vector<std::vector<Group>> records = monitors.records(rows);
+  const auto num_looks =
+      rows.size() - (run.has_diverged() ? 1 : 0);  // the last finds nothing there
+  const std::vector<std::string> flaws = monitors.flaws(records, std::span(rows).first(num_looks));
   write_history(history_path(),
                 existing_,
                 {.experiment = setup_->experiment(),
@@ -368,21 +372,26 @@ void TrainingFolder::finish(const TrainingRun& run,
                  .has_accuracy = setup_->objective().has_accuracy(),
                  .monitors = setup_->monitors(),
                  .monitored = monitors.objective(),
+                 .monitored_samples = monitors.samples_text(),
                  .records = records,
+                 .flaws = flaws,
                  .checkpoints = checkpoints_.digests()});
   const std::vector<std::string>& remarks = units_->folder().remarks();
   outcome_.warnings.insert(outcome_.warnings.end(), remarks.begin(), remarks.end());
-  const auto num_looks =
-      rows.size() - (run.has_diverged() ? 1 : 0);  // the last finds nothing there
-  for (const std::string& flaw : monitors.flaws(records, std::span(rows).first(num_looks))) {
-    outcome_.warnings.push_back(fmt::format("{}: {}", outcome_.folder.string(), flaw));
-  }
+  tell_flaws(flaws);
   units_->finish();
   outcome_.num_steps = run.num_steps();
   outcome_.status = run.has_diverged() ? Status::kNonFinite : Status::kOk;
   outcome_.loss = rows.back().loss;
   outcome_.gradient_norm = rows.back().gradient_norm;
   outcome_.seconds = rows.back().seconds;
+}
+
+void TrainingFolder::tell_flaws(const std::vector<std::string>& flaws) {
+  outcome_.has_all_looks = flaws.empty();
+  for (const std::string& flaw : flaws) {
+    outcome_.warnings.push_back(fmt::format("{}: {}", outcome_.folder.string(), flaw));
+  }
 }
 
 }  // namespace hesscope::detail

@@ -80,6 +80,7 @@ class TrainingFolder {
   HistoryRow look(const TrainingRun& run, BatchLoss& losses, double seconds) const;
   bool restore(TrainingRun& run, TrainingJournal& journal, TrainingMonitors& monitors);
   void finish(const TrainingRun& run, TrainingJournal& journal, TrainingMonitors& monitors);
+  void tell_flaws(const std::vector<std::string>& flaws);
 
   const TrainingSetup* setup_;
   TrainingSchedule schedule_;

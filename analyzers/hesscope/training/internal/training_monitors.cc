@@ -25,8 +25,15 @@ TrainingMonitors::TrainingMonitors(const TrainingSetup& setup,
                                    std::uint64_t seed,
                                    const TrainingSet& fixed,
                                    UnitRun& units)
-    : setup_(&setup), run_(&run), seed_(seed), units_(&units) {
+    : setup_(&setup), run_(&run), seed_(seed), units_(&units), has_training_set_(fixed != nullptr) {
   if (!setup.monitors().empty()) objective_ = setup.monitored(fixed);
+}
+
+std::string TrainingMonitors::samples_text() const {
+  return has_training_set_
+             ? "those that updates are made from; loss and gradient_norm of the root are of the "
+               "evaluation samples"
+             : "the evaluation samples, as updates are made from fresh ones";
 }
 
 bool TrainingMonitors::have_seen(std::span<const HistoryRow> rows) {

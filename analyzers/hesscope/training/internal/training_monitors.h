@@ -41,6 +41,9 @@ class TrainingMonitors {
   /// What they look at; null where there are none.
   const GraphObjective* objective() const { return objective_.get(); }
 
+  /// Of which samples that is, for the history.
+  std::string samples_text() const;
+
  private:
   std::vector<Eigen::VectorXd> path_from(const TrainingRun& run, BatchLoss& losses) const;
 
@@ -48,6 +51,7 @@ class TrainingMonitors {
   const ExperimentRun* run_;
   std::uint64_t seed_;
   UnitRun* units_;
+  bool has_training_set_;  // else they look at the evaluation samples
   std::unique_ptr<GraphObjective> objective_;
 };
 
