@@ -243,8 +243,12 @@ plot::Figure draw_landscape(std::span<const Source> sources, const FigureRequest
     line.y = grid.values;
     if (sources.size() > 1) line.label = source.label;
     all.insert(all.end(), line.y.begin(), line.y.end());
-    panel.x.label =
+    const std::string label =
         is_along_beta ? axis_label(source, "\u03b2", 2) : axis_label(source, "\u03b1", 1);
+    // Of lines along different directions no one of them.
+    panel.x.label = &source == &sources.front() || panel.x.label == label
+                        ? label
+                        : "\u03b1 or \u03b2, each line along its direction";
     panel.series.push_back(std::move(line));
   }
   if (!all.empty()) {

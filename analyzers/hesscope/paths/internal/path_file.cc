@@ -8,6 +8,7 @@
 #include <hesscope/analysis/internal/checkpoint_records.h>
 #include <hesscope/analyzers/internal/group_dimensions.h>
 #include <hesscope/analyzers/point_analysis.h>
+#include <hesscope/dataset/result_reader.h>
 #include <hesscope/paths/internal/path_file.h>
 #include <hesscope/paths/internal/path_quantities.h>
 

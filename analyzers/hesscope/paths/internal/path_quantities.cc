@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <hesscope/analyzers/internal/papers.h>
+#include <hesscope/dataset/result_reader.h>
 #include <hesscope/paths/elastic_band.h>
 #include <hesscope/paths/internal/path_quantities.h>
 #include <hesscope/paths/path.h>
