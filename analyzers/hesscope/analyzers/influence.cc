@@ -314,8 +314,9 @@ class InfluenceAnalyzer final : public Analyzer {
                .dimensions = {"sample"},
                .long_name = "slope of lambda_max over the weight of a sample at fixed parameters",
                .definition = "u^T h_i u, h_i the Hessian of sample i's loss and u the unit "
-                             "eigenvector of lambda_max, of a cluster the mean over its "
-                             "eigenvectors; the mean over the samples is lambda_max",
+                             "eigenvector of lambda_max, of a cluster of two or three the mean "
+                             "over its eigenvectors; the mean over the samples is lambda_max; not "
+                             "computed of a larger cluster, nor is what follows from it",
                .references = {papers::kMagnus}});
   VariableId implicit_slope_ = declare(of_critical_point(
       {.name = "lambda_max_slope_moved",

@@ -141,6 +141,7 @@ class StructureAnalyzer final : public Analyzer {
   void set_families(const std::vector<ZeroModesOfFamily>& families, Group& answer) const {
     const auto size = std::max<Eigen::Index>(1, static_cast<Eigen::Index>(families.size()));
     Eigen::MatrixXd numbers = Eigen::MatrixXd::Zero(size, 3);
+    if (families.empty()) numbers(0, 2) = kNaN;  // none moves anything
     for (std::size_t i = 0; i < families.size(); ++i) {
       numbers.row(static_cast<Eigen::Index>(i)) << static_cast<double>(families[i].num_generators),
           static_cast<double>(families[i].num_explained), families[i].flatness_bound;

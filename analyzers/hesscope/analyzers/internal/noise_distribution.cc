@@ -96,7 +96,8 @@ NoiseDistribution::NoiseDistribution(Group& declaring)
           declaring.add({.name = "histogram_edges",
                          .dimensions = {"edge"},
                          .long_name = "edges of the histogram of the noise",
-                         .definition = "equally spaced from the smallest to the largest norm"})),
+                         .definition = "equally spaced from the smallest to the largest norm; of "
+                                       "norms that are all equal from 1/2 below to 1/2 above"})),
       histogram_counts_(declaring.add(
           {.name = "histogram_counts",
            .dimensions = {"bin"},
