@@ -9,6 +9,7 @@ DECLARES = {
     "any": "any",
     "array": "array get size_t",
     "atomic": "atomic memory_order_relaxed",
+    "charconv": "from_chars",
     "chrono": "chrono",
     "cmath": "abs acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 fdim floor "
              "fma fmod hypot isfinite isinf isnan isnormal log log10 log1p log2 nearbyint pow remainder rint round signbit "
@@ -37,6 +38,7 @@ DECLARES = {
     "stop_token": "stop_token",
     "string": "size_t string",
     "string_view": "size_t string_view",
+    "system_error": "errc",
     "type_traits": "conditional_t invoke_result_t is_arithmetic_v is_base_of_v is_same_v is_signed_v remove_cvref_t",
     "unordered_map": "unordered_map",
     "utility": "get move pair swap",
