@@ -74,7 +74,7 @@ class Readers(Case):
         done = self.landscape("one", "two", "--directions", "random", "--grid", "3x3")
         self.assertIn("the centre, as the last checkpoint of the last of 2 runs", done.stderr)
         np.testing.assert_array_equal(self.open()["trajectory_run"][:], [0, 0, 0, 1, 1])
-        done = self.run_program("plot", "out.h5", "-o", "out.svg")
+        done = self.run_program("plot", "out.h5", "--figure", "landscape", "-o", "out.svg")
         self.assertEqual(done.returncode, DONE, done.stderr)
         self.assertIn("trajectories of 2 runs", (self.folder / "out.svg").read_text())
         done = self.run_program("export", "out.h5", "-o", "out.vtk")
@@ -89,7 +89,7 @@ class Readers(Case):
         statuses = self.open()["trajectory_run_status"]
         self.assertEqual(set(statuses.attrs["flag_meanings"].decode().split()[s] for s in statuses[:]),
                          {"undefined_no_order"})
-        done = self.run_program("plot", "out.h5", "-o", "out.svg")
+        done = self.run_program("plot", "out.h5", "--figure", "landscape", "-o", "out.svg")
         self.assertEqual(done.returncode, DONE, done.stderr)
         self.assertIn("checkpoints, in no order", (self.folder / "out.svg").read_text())
 

@@ -96,12 +96,13 @@ const std::string kImage = "image";
 
 // What lines are of: the images of a path, the steps of a history, otherwise checkpoints.
 std::string dimension_of_lines(const ResultReader& result) {
-  const auto has = [&result](const std::string& group, const std::string& coordinate) {
-    const Variable* const found = result.find(group, coordinate);
-    return found != nullptr && found->dimensions == std::vector<std::string>{coordinate};
-  };
-  if (has(kPathGroup, kImage)) return kImage;
-  return has("", "step") ? "step" : "checkpoint";
+  const auto is_along =
+      [&result](const std::string& group, const std::string& name, const std::string& dimension) {
+        const Variable* const found = result.find(group, name);
+        return found != nullptr && found->dimensions == std::vector<std::string>{dimension};
+      };
+  if (is_along(kPathGroup, "arc_length", kImage)) return kImage;
+  return is_along("", "step", "step") ? "step" : "checkpoint";
 }
 
 // One value for each line; a status only beside what it is the status of.
