@@ -140,6 +140,13 @@ TEST_F(AnalyzeQuartic, ItsResultIsPlottedAndExported) {
           figures::draw_figure(figures::find_figure_kind(name), std::span(&source, 1), {});
       EXPECT_THAT(plot::to_svg(figure), HasSubstr("</svg>")) << name;
     }
+    const figures::Source source = {&result, "mine"};
+    EXPECT_THAT(
+        [&] {
+          figures::draw_figure(
+              figures::find_figure_kind("spectrum"), {&source, 1}, {.checkpoint = 2});
+        },
+        ThrowsMessage<ConfigError>(HasSubstr("has no checkpoint 2: it holds 2, counted from 0")));
     const fs::path csv = folder_ / "c.csv";
     io::find_export_kind("csv").write(result, csv, io::Existing::kReplace);
     EXPECT_THAT(test::read_bytes(csv),

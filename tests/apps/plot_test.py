@@ -330,6 +330,14 @@ class Plot(program.Case):
                       "axis; --y-scale linear shows them", done.stderr)
         self.assertEqual(self.plot(name, "--figure", "history", "--y-scale", "linear", output="plain.svg").stderr, "")
 
+    def test_checkpoints_of_several_runs_are_named_with_their_run(self):
+        self.analyze(DATA / "adam", DATA / "sgdm", "--only", "spectrum")
+        for step in ((), ("--step", 500)):
+            root, _ = self.figure("out.h5", "--figure", "histogram", *step)
+            self.assertIn(f"step {step[1] if step else 1500}, sgdm", texts(root))
+        root, _ = self.figure("out.h5", "--figure", "spectrum")
+        self.assertIn("step 0, adam", texts(root))
+
     def test_histogram_of_a_hessian_that_is_zero(self):
         # Huber's loss is linear far from the targets.
         self.write_checkpoint("data.npz", {"inputs": np.eye(2), "target": np.full((2, 1), 1000.0)})

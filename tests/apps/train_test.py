@@ -176,6 +176,28 @@ class Files(Trained):
         self.assertEqual(self.contents("more")["step-000060.h5"], self.contents("all")["step-000060.h5"])
 
 
+    def test_looks_that_lack_numbers_are_said_each_time(self):
+        text = EXPERIMENT.replace("steps = 60", 'steps = 2\nmonitors = ["critical"]')
+        for state in ("new", "done"):
+            done = self.train("out", "--run", "sgdm", "--seed", 3, "--json", experiment=text, expect=INCONCLUSIVE)
+            self.assertRegex(done.stderr, r"out: monitor critical: \d of \d looks lack numbers: .*: failed", state)
+            run = json.loads(done.stdout)["runs"][0]
+            self.assertEqual((run["status"], run["was_finished"], len(run["warnings"])), ("ok", state == "done", 1))
+        with h5py.File(self.folder / "out/history.h5") as file:
+            self.assertEqual((file.attrs["conclusive"], file.attrs["has_diverged"]), (0, 0))
+            self.assertEqual(file["critical"].attrs["samples"].decode().split(",")[0], "the evaluation samples")
+
+    def test_what_is_infinite_is_no_number_that_was_not_asked_for(self):
+        text = EXPERIMENT.replace("context = 5", "context = 5\nsamples = 40\nseed = 99")
+        text = text.replace("batch = 70", "batch = 40").replace("clip_norm = 1.0\n", "").replace("every = 7", "every = 1")
+        text += '[[run]]\nname = "wild"\nrule = "gd"\nlearning_rate = 1e60\n'
+        self.train("out", "--run", "wild", "--seed", 3, experiment=text, expect=INCONCLUSIVE)
+        with h5py.File(self.folder / "out/history.h5") as file:
+            losses, statuses = file["training_loss"][:], file["training_loss_status"][:]
+        self.assertFalse(np.isfinite(losses).all())
+        np.testing.assert_array_equal(statuses, np.where(np.isfinite(losses), 0, 2))
+
+
 class Refusals(Trained):
     def test_a_diverging_run_harms_no_other(self):
         self.train("good")
