@@ -170,7 +170,7 @@ std::vector<bool> read_unproved(const io::ResultReader& result,
 std::string Checkpoints::name_of(std::size_t i) const {
   std::string name = fmt::format("{} {}", unit, steps[i]);
   const auto run = std::ranges::find_if(runs, [i](const Run& each) { return i < each.end; });
-  if (runs.size() > 1 && run != runs.end() && !run->label.empty()) name += ", " + run->label;
+  if (run != runs.end() && !run->folder.empty()) name += ", " + run->folder;
   return name;
 }
 
@@ -196,6 +196,7 @@ Checkpoints read_checkpoints(const Source& source) {
   if (found.runs.size() > 1) {
     const std::vector<std::string> folders = folder_names(found.runs, files);
     for (std::size_t k = 0; k < folders.size(); ++k) {
+      found.runs[k].folder = folders[k];
       std::string& label = found.runs[k].label;
       label += label.empty() || folders[k].empty() ? folders[k] : ": " + folders[k];
     }

@@ -62,7 +62,8 @@ std::vector<bool> read_unproved(const io::ResultReader& result,
 struct Run {
   std::size_t begin = 0;
   std::size_t end = 0;
-  std::string label;  ///< of its source and, where that has several runs, its folder
+  std::string label;        ///< of its source and, where that has several runs, its folder
+  std::string folder = {};  ///< where its source has several runs
 };
 
 /// The checkpoints of a source, split into runs as the analysis took them (detail::ends_run()); of
