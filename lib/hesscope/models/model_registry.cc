@@ -28,7 +28,7 @@ std::vector<SettingKey> ModelKind::keys_with_sizes() const {
 
 namespace {
 
-GrowingList<ModelKind>& registry() {
+GrowingList<ModelKind>& model_registry() {
   static GrowingList<ModelKind> kinds({
       linear_attention_kind(),
       linear_attention_population_kind(),
@@ -44,7 +44,7 @@ GrowingList<ModelKind>& registry() {
 
 }  // namespace
 
-std::span<const ModelKind> model_kinds() { return registry().all(); }
+std::span<const ModelKind> model_kinds() { return model_registry().all(); }
 
 void register_model_kind(ModelKind kind) {
   const auto refuse = [name = printable(kind.name)](const std::string& why) {
@@ -62,7 +62,7 @@ void register_model_kind(ModelKind kind) {
                       name));
     };
   }
-  add_kind(registry(), std::move(kind), refuse);
+  add_kind(model_registry(), std::move(kind), refuse);
 }
 
 const ModelKind* find_model_kind(const std::string& name) {

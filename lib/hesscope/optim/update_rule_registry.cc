@@ -20,7 +20,7 @@
 namespace hesscope {
 namespace {
 
-GrowingList<UpdateRuleKind>& registry() {
+GrowingList<UpdateRuleKind>& rule_registry() {
   static GrowingList<UpdateRuleKind> kinds({
       gd_kind(),
       sgd_kind(),
@@ -37,7 +37,7 @@ GrowingList<UpdateRuleKind>& registry() {
 
 }  // namespace
 
-std::span<const UpdateRuleKind> update_rule_kinds() { return registry().all(); }
+std::span<const UpdateRuleKind> update_rule_kinds() { return rule_registry().all(); }
 
 void register_update_rule_kind(UpdateRuleKind kind) {
   const auto refuse = [name = printable(kind.name)](const std::string& why) {
@@ -52,7 +52,7 @@ void register_update_rule_kind(UpdateRuleKind kind) {
     if (std::holds_alternative<SettingValue>(key.fallback)) continue;
     refuse(fmt::format("has a key '{}' without a fallback", key.name));
   }
-  add_kind(registry(), std::move(kind), refuse);
+  add_kind(rule_registry(), std::move(kind), refuse);
 }
 
 const UpdateRuleKind& find_update_rule_kind(const std::string& name) {

@@ -19,7 +19,7 @@
 namespace hesscope {
 namespace {
 
-GrowingList<SamplerKind>& registry() {
+GrowingList<SamplerKind>& sampler_registry() {
   static GrowingList<SamplerKind> kinds({
       linear_regression_kind(),
       attention_regression_kind(),
@@ -38,7 +38,7 @@ std::vector<std::filesystem::path> SamplerKind::files(const Settings& settings,
   return files_named(settings, keys, folder);
 }
 
-std::span<const SamplerKind> sampler_kinds() { return registry().all(); }
+std::span<const SamplerKind> sampler_kinds() { return sampler_registry().all(); }
 
 void register_sampler_kind(SamplerKind kind) {
   const auto refuse = [name = printable(kind.name)](const std::string& why) {
@@ -48,7 +48,7 @@ void register_sampler_kind(SamplerKind kind) {
   if (!kind.create) refuse("has no function `create`");
   const std::string problem = detail::keys_problem(kind.keys, {"kind", "file", "samples", "seed"});
   if (!problem.empty()) refuse(problem);
-  add_kind(registry(), std::move(kind), refuse);
+  add_kind(sampler_registry(), std::move(kind), refuse);
 }
 
 const SamplerKind* find_sampler_kind(const std::string& name) {
