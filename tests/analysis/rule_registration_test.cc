@@ -183,6 +183,15 @@ TEST(RegisterUpdateRuleKind, NamesARuleThatMakesNothing) {
       ThrowsMessage<PreconditionError>(AllOf(HasSubstr("own-nothing"), HasSubstr("made nothing"))));
 }
 
+TEST(RegisterSamplerKind, NamesASamplerThatMakesNothing) {
+  SamplerKind kind = ring("own-nothing");
+  kind.create = [](const Settings&, const std::filesystem::path&) { return nullptr; };
+  register_sampler_kind(kind);
+  EXPECT_THAT(
+      [] { make_sampler("own-nothing", Settings(), {}); },
+      ThrowsMessage<PreconditionError>(AllOf(HasSubstr("own-nothing"), HasSubstr("made nothing"))));
+}
+
 TEST(RegisterSamplerKind, RefusesWhatCannotBeNamedOrMade) {
   const auto refusal = [](const SamplerKind& kind, const char* text) {
     EXPECT_THAT([&] { register_sampler_kind(kind); },

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <csignal>
 #include <functional>
+#include <latch>
 #include <memory>
 #include <numeric>
 #include <stop_token>
@@ -268,8 +269,13 @@ TEST_F(IsolatedReader, EndsAllChildrenOfAFileWithIt) {
   std::array<double, 2> children{};
   {
     const auto source = open(slow);
-    std::jthread other([&] { children[1] = source->read(1)[0]; });
-    children[0] = source->read(1)[0];
+    std::latch both(2);
+    const auto read = [&](double& child) {
+      both.arrive_and_wait();
+      child = source->read(1)[0];
+    };
+    std::jthread other([&] { read(children[1]); });
+    read(children[0]);
   }
   EXPECT_NE(children[0], children[1]);
   EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1) << "a child, or what it left, is still there";

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <hesscope/core/ascii.h>
 #include <hesscope/core/error.h>
 #include <hesscope/figures/internal/figure_data.h>
 #include <hesscope/figures/internal/figures.h>
@@ -65,8 +66,9 @@ class PathDrawing {
       panel.note = fmt::format("dot: the pass, of index {}", index);
     } else if (const std::string outcome = read_flag(result_, kPath, "saddle_outcome");
                !outcome.empty()) {
-      panel.note = outcome == "no_pass" ? "no pass: nowhere higher than both ends"
-                                        : fmt::format("the pass was not found: {}", words(outcome));
+      panel.note = outcome == "no_pass"
+                       ? "no pass: nowhere higher than both ends"
+                       : fmt::format("the pass was not found: {}", as_words(outcome));
     }
     return panel;
   }
@@ -98,13 +100,7 @@ class PathDrawing {
   std::string band_label() const {
     const std::string outcome = read_flag(result_, kPath, "band_outcome");
     return outcome.empty() || outcome == "converged" ? "minimum energy"
-                                                     : fmt::format("band, {}", words(outcome));
-  }
-
-  // "out_of_iterations" as it is read.
-  static std::string words(std::string flag) {
-    std::ranges::replace(flag, '_', ' ');
-    return flag;
+                                                     : fmt::format("band, {}", as_words(outcome));
   }
 
   std::vector<double> along_images(const std::string& name) const {

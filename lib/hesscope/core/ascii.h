@@ -40,6 +40,13 @@ inline std::string upper_case(std::string text) {
   return text;
 }
 
+/// A name as words: blanks for underscores.
+inline std::string as_words(std::string_view name) {
+  std::string words(name);
+  std::ranges::replace(words, '_', ' ');
+  return words;
+}
+
 /// With its first letter in upper case.
 inline std::string capitalized(std::string text) {
   if (!text.empty()) text.front() = upper_case(text.front());

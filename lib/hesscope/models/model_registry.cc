@@ -50,9 +50,8 @@ void register_model_kind(ModelKind kind) {
   const auto refuse = [name = printable(kind.name)](const std::string& why) {
     throw PreconditionError(fmt::format("register_model_kind: kind '{}' {}", name, why));
   };
-  if (kind.name.empty() || !is_printable_utf8(kind.name)) refuse("has a name that no file can say");
   if (!kind.build) refuse("has no function `build`");
-  const std::string problem = detail::keys_problem(kind.keys_with_sizes(), {"kind"});
+  const std::string problem = detail::kind_problem(kind.name, kind.keys_with_sizes(), {"kind"});
   if (!problem.empty()) refuse(problem);
   if (!kind.create) {
     kind.create = [name = kind.name](const ModelSources&) -> Model {

@@ -28,8 +28,8 @@ std::vector<double> sorted_entries(std::span<const double> entries);
 /// Whether it is one number, many times; of none it is.
 bool are_all_equal(std::span<const double> entries);
 
-/// Of how many of them another is equal, as of zeros that a mask makes, or of a symmetric matrix's
-/// entries beside the diagonal.
+/// How many of them are equal to another of them, such as the zeros of a mask, or a symmetric
+/// matrix's entries beside the diagonal.
 std::size_t num_repeated(std::span<const double> entries);
 
 /// Whether these are the shapes of a matrix and of its transpose.

@@ -17,6 +17,7 @@
 #include <hesscope/objective/gradient_blocks.h>
 #include <hesscope/spectra/internal/jackknife.h>
 #include <hesscope/spectra/internal/scaled_matrix.h>
+#include <hesscope/spectra/internal/weight_of_others.h>
 
 namespace hesscope {
 namespace {
@@ -140,41 +141,12 @@ BlockSums block_sums(const Objective& objective,
   return sums;
 }
 
-// What the loss over the samples outside of a block makes of means over them: c (x - w y) + w y,
-// with c of factor_of_others(), and the gradient theta or the Hessian I of weight decay w as y.
-class WeightOfOthers {
- public:
-  WeightOfOthers(const Objective& objective, SampleRange block)
-      : factor_(detail::factor_of_others(objective, block)),
-        decay_((1.0 - factor_) * objective.weight_decay()) {}
-
-  bool is_none() const { return std::isnan(factor_); }
-
-  void apply_to_gradient(const Eigen::Ref<const VectorXd>& theta, VectorXd& gradient) const {
-    if (factor_ != 1.0) gradient = factor_ * gradient + decay_ * theta;
-  }
-
-  // @param multiple  of the Hessian that is there.
-  void apply_to_hessian(double multiple, MatrixXd& hessian) const {
-    if (factor_ == 1.0) return;
-    hessian *= factor_;
-    hessian.diagonal().array() += multiple * decay_;
-  }
-
-  // Of covariances, which weight decay leaves as they are.
-  double square() const { return factor_ * factor_; }
-
- private:
-  double factor_;
-  double decay_;
-};
-
 // The Hessian over the samples outside of a block, times a power of two that brings it near 1 if it
 // is far from it.
 MatrixXd hessian_over(const Objective& objective,
                       const Eigen::Ref<const VectorXd>& theta,
                       const detail::SampleRanges& ranges,
-                      const WeightOfOthers& weight) {
+                      const detail::WeightOfOthers& weight) {
   const auto count = static_cast<double>(detail::num_samples_of(ranges));
   MatrixXd h = MatrixXd::Zero(theta.size(), theta.size());
   for (const SampleRange& range : ranges) {
@@ -236,7 +208,7 @@ class LeaveOneOut {
   // all of them as the weight of the others has it. Of a scatter that is nearly all in b these
   // differences are rounding.
   Ratios without(SampleRange block) const {
-    const WeightOfOthers weight(objective_, block);
+    const detail::WeightOfOthers weight(objective_, block);
     if (weight.is_none()) return no_finite_ratios();
     BlockSums sums =
         block_sums(objective_, theta_, block, covariance_, hessian_ != nullptr, executor_);
@@ -276,7 +248,7 @@ class LeaveOneOut {
   // Of all squares. At most two blocks can leave as little.
   static constexpr double kSmallRest = 1.0 / 16.0;
 
-  Ratios of_others_alone(SampleRange block, const WeightOfOthers& weight) const {
+  Ratios of_others_alone(SampleRange block, const detail::WeightOfOthers& weight) const {
     const detail::SampleRanges others = detail::samples_without(block, covariance_.num_samples);
     GradientCovariance covariance =
         detail::covariance_over(objective_,

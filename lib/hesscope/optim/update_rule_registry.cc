@@ -43,10 +43,9 @@ void register_update_rule_kind(UpdateRuleKind kind) {
   const auto refuse = [name = printable(kind.name)](const std::string& why) {
     throw PreconditionError(fmt::format("register_update_rule_kind: rule '{}' {}", name, why));
   };
-  if (kind.name.empty() || !is_printable_utf8(kind.name)) refuse("has a name that no file can say");
   if (!kind.create) refuse("has no function `create`");
-  const std::string problem =
-      detail::keys_problem(kind.keys, {"rule", "name", "title", "learning_rate", "learning_rates"});
+  const std::string problem = detail::kind_problem(
+      kind.name, kind.keys, {"rule", "name", "title", "learning_rate", "learning_rates"});
   if (!problem.empty()) refuse(problem);
   for (const SettingKey& key : kind.keys) {
     if (std::holds_alternative<SettingValue>(key.fallback)) continue;

@@ -33,7 +33,7 @@ TensorShapes data_shapes(const ProblemFile& problem) {
   if (!problem.has_sampler()) return shapes_of(detail::open_data(problem));
   const std::string place = problem.path.string();
   const std::unique_ptr<const Sampler> sampler =
-      find_sampler_kind(problem.sampler_kind)->create(problem.data, problem.path.parent_path());
+      make_sampler(problem.sampler_kind, problem.data, problem.path.parent_path());
   return shapes_of(*sampler, problem.data.integer("samples"), place);
 }
 

@@ -288,7 +288,7 @@ SampleTable Problem::load_data(const ModelKind& kind,
 
 SampleTable Problem::draw_data(const io::TensorFile& checkpoint, const Executor& executor) {
   const std::string place = place_of_data(file_);
-  sampler_ = find_sampler_kind(file_.sampler_kind)->create(file_.data, file_.path.parent_path());
+  sampler_ = make_sampler(file_.sampler_kind, file_.data, file_.path.parent_path());
   const Eigen::Index num_samples = file_.data.integer("samples");
   data_ = shapes_of(*sampler_, num_samples, place);
   model_ = detail::fitted_or_advised(file_, data_, checkpoint);

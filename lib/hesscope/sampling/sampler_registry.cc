@@ -44,11 +44,20 @@ void register_sampler_kind(SamplerKind kind) {
   const auto refuse = [name = printable(kind.name)](const std::string& why) {
     throw PreconditionError(fmt::format("register_sampler_kind: sampler '{}' {}", name, why));
   };
-  if (kind.name.empty() || !is_printable_utf8(kind.name)) refuse("has a name that no file can say");
   if (!kind.create) refuse("has no function `create`");
-  const std::string problem = detail::keys_problem(kind.keys, {"kind", "file", "samples", "seed"});
+  const std::string problem =
+      detail::kind_problem(kind.name, kind.keys, {"kind", "file", "samples", "seed"});
   if (!problem.empty()) refuse(problem);
   add_kind(sampler_registry(), std::move(kind), refuse);
+}
+
+std::unique_ptr<Sampler> make_sampler(const std::string& name,
+                                      const Settings& settings,
+                                      const std::filesystem::path& folder) {
+  const SamplerKind& kind = *find_sampler_kind(name);
+  if (std::unique_ptr<Sampler> sampler = kind.create(settings, folder)) return sampler;
+  throw PreconditionError(
+      fmt::format("sampler '{}': its function `create` made nothing", kind.name));
 }
 
 const SamplerKind* find_sampler_kind(const std::string& name) {

@@ -48,4 +48,10 @@ void register_sampler_kind(SamplerKind kind);
 /// The kind of this name, or nullptr.
 const SamplerKind* find_sampler_kind(const std::string& name);
 
+/// A sampler of the kind of this name, which there is. @throws as SamplerKind::create;
+/// PreconditionError where that makes none.
+std::unique_ptr<Sampler> make_sampler(const std::string& name,
+                                      const Settings& settings,
+                                      const std::filesystem::path& folder);
+
 }  // namespace hesscope

@@ -19,6 +19,7 @@
 #include <hesscope/spectra/internal/interval_use.h>
 #include <hesscope/spectra/internal/jackknife.h>
 #include <hesscope/spectra/internal/scaled_matrix.h>
+#include <hesscope/spectra/internal/weight_of_others.h>
 #include <hesscope/spectra/sampling_error.h>
 #include <hesscope/spectra/spectrum.h>
 
@@ -53,9 +54,7 @@ Blocks checked_blocks(const char* function,
   return detail::sample_blocks(num_samples, options.num_blocks);
 }
 
-// H without a block. Of a loss that is a mean with weights, what the others weigh divides it: with
-// M the mean of their Hessians, c = factor_of_others(), and w of weight decay, it is
-// c (M - w I) + w I.
+// H without a block, as the weight of the others has it.
 class Remainder {
  public:
   Remainder(const Blocks& blocks, std::size_t b) {
@@ -65,18 +64,14 @@ class Remainder {
 
   Remainder(const Objective& objective, const Blocks& blocks, std::size_t b)
       : Remainder(blocks, b) {
-    decay_ = objective.weight_decay();
-    factor_ = detail::factor_of_others(objective, blocks[b]);
+    others_ = detail::WeightOfOthers(objective, blocks[b]);
   }
 
   // Puts H_(-b) in the place of H_b, with M = H + N_b / (N - N_b) (H - H_b). What is asymmetric in
   // these by rounding may be as large as M: below the diagonal counts, as everywhere.
   void replace(MatrixXd& h, const Eigen::Ref<const MatrixXd>& of_all) const {
     h = of_all + weight_ * (of_all - h);
-    if (factor_ != 1) {
-      h *= factor_;
-      h.diagonal().array() += (1 - factor_) * decay_;
-    }
+    others_.apply_to_hessian(1.0, h);
     detail::fill_triangles(Executor(1), detail::Triangle::kLower, 1.0, h);
   }
 
@@ -84,20 +79,21 @@ class Remainder {
   FirstOrderFigures::Forms change(const FirstOrderFigures::Forms& of_all,
                                   const FirstOrderFigures::Forms& of_block) const {
     const FirstOrderFigures::Forms plain = weight_ * (of_all - of_block);
-    if (factor_ == 1) return plain;
-    return factor_ * plain.array() + (factor_ - 1) * (of_all.array() - decay_);
+    const double c = others_.factor();
+    if (c == 1) return plain;
+    return c * plain.array() + (c - 1) * (of_all.array() - others_.decay());
   }
 
   // Up to which magnitude rounding makes an eigenvalue from zero: it may be far smaller than what
   // it is the difference of.
   double band(Index n, double norm, double norm_of_block) const {
-    return detail::rounding_band(n, factor_ * ((1.0 + weight_) * norm + weight_ * norm_of_block));
+    return detail::rounding_band(
+        n, others_.factor() * ((1.0 + weight_) * norm + weight_ * norm_of_block));
   }
 
  private:
   double weight_;  // N_b / (N - N_b)
-  double decay_ = 0;
-  double factor_ = 1;
+  detail::WeightOfOthers others_;
 };
 
 // Lambda_min is a location, near zero or on both sides of it; the others are scales.

@@ -20,8 +20,8 @@ inline constexpr std::int64_t kLargestStep = std::int64_t{1} << 53;
 
 /// The whole numbers in a checkpoint's name.
 struct NumberedName {
-  /// The name with a '\0' for each of them, without the ending of its format: "model_e?_s?" with
-  /// such for the question marks.
+  /// The name with a '\0' for each of them, without the ending of its format: "model_e?_s?",
+  /// where ? is '\0'.
   std::string pattern;
   /// In their order; nothing for one beyond kLargestStep.
   std::vector<std::optional<std::int64_t>> numbers;

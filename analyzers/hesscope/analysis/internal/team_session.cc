@@ -50,7 +50,7 @@ class ServedObjectives {
   std::deque<std::pair<std::int64_t, std::shared_ptr<const Objective>>> made_;
 };
 
-// Of a team that has lost a rank: what is in progress has thrown, or what it found is there.
+// If a rank is lost, an exception is already on its way, or all results are there.
 template <typename F>
 void dropping_errors(F f) noexcept {
   try {

@@ -14,8 +14,6 @@
 
 namespace hesscope::detail {
 
-/// The group of results.
-
 // Its dimensions, beside the root's.
 inline constexpr const char* kImage = "image";
 inline constexpr const char* kPlace = "place";

@@ -13,9 +13,6 @@
 
 namespace hesscope::report {
 
-/// A name as words: blanks for underscores.
-std::string words(std::string_view name);
-
 /// "spectrum/lambda_max", "/loss": the id of a variable's definition.
 std::string definition_id(const std::string& group, const std::string& name);
 

@@ -91,7 +91,7 @@ std::vector<Picture> pictures_of(const FigureKind& kind, std::span<const Source>
   }
   if (able.empty()) return {};
   Picture picture{.id = "figure-" + kind.name,
-                  .title = capitalized(words(kind.name)),
+                  .title = capitalized(as_words(kind.name)),
                   .text = capitalized(kind.summary) + "."};
   if (kind.has_step) picture.slider = "Checkpoint";
   if (most_checkpoints > kMostFrames) {
@@ -113,7 +113,7 @@ std::vector<Picture> pictures_of(const FigureKind& kind, std::span<const Source>
   };
   if (!is_one && kind.takes_several) {
     for (const std::string& quantity : common_quantities(kind, able)) {
-      add_view("all", words(quantity), overlay(kind, able, {.quantity = quantity}));
+      add_view("all", as_words(quantity), overlay(kind, able, {.quantity = quantity}));
     }
   }
   for (const Source& source : able) {
@@ -123,7 +123,7 @@ std::vector<Picture> pictures_of(const FigureKind& kind, std::span<const Source>
       continue;
     }
     for (const std::string& quantity : figures::drawable_quantities(kind, *source.result)) {
-      add_view(who, words(quantity), frames_of(kind, source, {.quantity = quantity}));
+      add_view(who, as_words(quantity), frames_of(kind, source, {.quantity = quantity}));
     }
   }
   return {std::move(picture)};

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include <hesscope/analysis/internal/result_reading.h>
+#include <hesscope/core/ascii.h>
 #include <hesscope/figures/internal/figure_data.h>
 #include <hesscope/report/internal/result_parts.h>
 
@@ -73,14 +74,15 @@ class ColumnReader {
  private:
   static Cell cell_of(const Variable& variable, double value, Status status, bool is_unproved) {
     if (status != Status::kOk)
-      return {.text = words(to_string(status)), .kind = Cell::Kind::kMissing};
+      return {.text = as_words(to_string(status)), .kind = Cell::Kind::kMissing};
     if (!std::isfinite(value)) return {.text = "missing", .kind = Cell::Kind::kMissing};
     const std::vector<std::string>& meanings = variable.flag_meanings;
     const bool is_unset = variable.type == VariableType::kInt8 && !meanings.empty() && value < 0;
     if (is_unset) return {.text = "missing", .kind = Cell::Kind::kMissing};
     if (variable.type == VariableType::kInt8 && value >= 0 &&
         value < static_cast<double>(meanings.size())) {
-      return {.text = words(meanings[static_cast<std::size_t>(value)]), .kind = Cell::Kind::kWords};
+      return {.text = as_words(meanings[static_cast<std::size_t>(value)]),
+              .kind = Cell::Kind::kWords};
     }
     const bool is_count = variable.type != VariableType::kDouble;
     Cell cell{.text = is_count ? fmt::format("{:.0f}", value) : fmt::format("{:.6g}", value),
@@ -135,7 +137,7 @@ std::vector<Gap> gaps_of_array(const io::ResultReader& result,
     }
     for (const auto& [status, count] : reasons) {
       gaps.push_back(
-          {fmt::format("{} of {} entries", count, numbers.size()), words(to_string(status))});
+          {fmt::format("{} of {} entries", count, numbers.size()), as_words(to_string(status))});
     }
   }
   const std::string rows = rows_dimension(result);
@@ -184,12 +186,6 @@ class ColumnTitles {
 
 }  // namespace
 
-std::string words(std::string_view name) {
-  std::string text(name);
-  std::ranges::replace(text, '_', ' ');
-  return text;
-}
-
 std::string definition_id(const std::string& group, const std::string& name) {
   return group + "/" + name;
 }
@@ -204,7 +200,7 @@ Table numbers_of(const std::string& group, std::span<const Source> sources) {
     }
   }
   Table table{.id = group.empty() ? "numbers" : "numbers-" + group,
-              .title = group.empty() ? "Loss and gradient" : words(group)};
+              .title = group.empty() ? "Loss and gradient" : as_words(group)};
   if (titles.columns().empty()) return table;
   const bool is_one = sources.size() == 1;
   if (!is_one) table.columns.push_back({.title = "result"});
@@ -243,7 +239,7 @@ Table numbers_of(const std::string& group, std::span<const Source> sources) {
 
 Table run_numbers_of(const std::string& group, std::span<const Source> sources) {
   Table table{.id = group.empty() ? "run-numbers" : "run-numbers-" + group,
-              .title = words(group) + ", of a whole run"};
+              .title = as_words(group) + ", of a whole run"};
   table.columns = {{.title = "quantity"}};
   std::map<std::string, std::size_t> places;
   std::size_t column = 0;

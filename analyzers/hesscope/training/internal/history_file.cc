@@ -32,7 +32,7 @@ const char* const kStepDefinition = "number of updates made";
 struct Column {
   Variable quantity;
   double HistoryRow::*member;
-  bool is_computed;  // at every row; else NaN stands for nothing, but behind numbers that are there
+  bool is_computed;  // at every row; else NaN means not computed up to the first number
   bool (*is_there)(const History& history) = nullptr;  // in the file; null = always
 
   bool is_in(const History& history) const { return is_there == nullptr || is_there(history); }

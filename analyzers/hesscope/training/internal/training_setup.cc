@@ -57,9 +57,8 @@ struct SampleSource {
     if (table.sampler.empty()) {
       file.emplace(opened(table.path, stop));
     } else {
-      sampler = at_place(table.location, [&] {
-        return find_sampler_kind(table.sampler)->create(table.settings, folder);
-      });
+      sampler = at_place(table.location,
+                         [&] { return make_sampler(table.sampler, table.settings, folder); });
     }
   }
 

@@ -5,8 +5,10 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <variant>
 
+#include <hesscope/core/printable.h>
 #include <hesscope/core/settings.h>
 
 namespace hesscope::detail {
@@ -22,9 +24,13 @@ inline std::string fallback_problem(const SettingKey& key) {
          ", with a fallback of another type";
 }
 
-/// What is wrong with the keys of a kind: "has two keys 'NAME'", of which one may be among those
-/// that are taken, or "has a key " and fallback_problem(); else empty.
-inline std::string keys_problem(std::span<const SettingKey> keys, std::set<std::string> taken) {
+/// What is wrong with a kind that files name: "has a name that no file can say", "has two keys
+/// 'NAME'", of which one may be among those that are taken, or "has a key " and fallback_problem();
+/// else empty.
+inline std::string kind_problem(std::string_view name,
+                                std::span<const SettingKey> keys,
+                                std::set<std::string> taken) {
+  if (name.empty() || !is_printable_utf8(name)) return "has a name that no file can say";
   for (const SettingKey& key : keys) {
     if (!taken.insert(key.name).second) return "has two keys '" + key.name + "'";
     const std::string problem = fallback_problem(key);

@@ -3,7 +3,6 @@
 
 #include <boost/math/distributions/students_t.hpp>
 
-#include <hesscope/core/constants.h>
 #include <hesscope/core/internal/wide.h>
 #include <hesscope/spectra/internal/jackknife.h>
 
@@ -25,16 +24,6 @@ std::vector<SampleRange> sample_blocks(Eigen::Index num_samples, Eigen::Index nu
 // With d_j = theta_(-j) - theta: bias = sum_j (1 - 1 / h_j) d_j, as sum_j 1 / h_j = 1, and
 // p_j - theta_J = bias - (h_j - 1) d_j. Differences from theta lose no digits where all theta_(-j)
 // are near it.
-double factor_of_others(const Objective& objective, SampleRange block) {
-  constexpr double kLeast = 1e-12;  // of N, of which nothing is left but rounding
-  const auto num_samples = static_cast<double>(objective.num_samples());
-  const auto size = static_cast<double>(block.size());
-  const double of_block = objective.sample_weight(block);
-  if (of_block == size) return 1.0;
-  const double left = num_samples - of_block;
-  return left > kLeast * num_samples ? (num_samples - size) / left : kNaN;
-}
-
 Jackknife jackknife(double theta,
                     const Eigen::Ref<const Eigen::VectorXd>& leave_one_out,
                     const std::vector<SampleRange>& blocks) {

@@ -23,11 +23,6 @@ namespace hesscope::detail {
 /// ones first. Requires 1 <= num_blocks <= num_samples.
 std::vector<SampleRange> sample_blocks(Eigen::Index num_samples, Eigen::Index num_blocks);
 
-/// c = (N - N_b) / (N - W_b) of a block b of N_b samples that weigh W_b: the loss over the samples
-/// outside of it is c times the mean of their losses as the objective has them, weight decay apart
-/// (Objective::sample_weight). 1 where each sample weighs 1; NaN where the others weigh nothing.
-double factor_of_others(const Objective& objective, SampleRange block);
-
 struct Jackknife {
   double bias;
   double standard_error;
