@@ -89,7 +89,7 @@ TEST_P(GraphHessianOfMlpOfShape, EqualsTheGenericEngine) {
 }
 
 // No hidden layer; one unit; one unit between wider layers; depth six; more rows and columns than a
-// tile has; more columns than two tiles have.
+// tile has; more columns than two tiles have; products of pairs of inputs in several tasks.
 INSTANTIATE_TEST_SUITE_P(Shapes,
                          GraphHessianOfMlpOfShape,
                          testing::Values(std::vector<std::int64_t>{1, 1},
@@ -101,13 +101,24 @@ INSTANTIATE_TEST_SUITE_P(Shapes,
                                          std::vector<std::int64_t>{2, 3, 2, 4, 1, 3, 2},
                                          std::vector<std::int64_t>{2, 16, 11, 9, 3},
                                          std::vector<std::int64_t>{1, 100, 1},
-                                         std::vector<std::int64_t>{90, 2, 2}),
+                                         std::vector<std::int64_t>{90, 2, 2},
+                                         std::vector<std::int64_t>{3, 22, 21, 2}),
                          [](const auto& instance) {
                            std::string name = "Widths";
                            for (const std::int64_t width : instance.param)
                              name += "_" + std::to_string(width);
                            return name;
                          });
+
+// Two chunks, and more tangents than a stage keeps: a use's units are divided.
+TEST(GraphHessianOfMlp, IsTheMeanWhereStagesDivideTheUnits) {
+  const Case c({{2, 28, 28, 3}, Activation::kTanh, MlpLoss::kCrossEntropy}, 1100);
+  const MatrixXd expected = c.generic();
+  for (const InstructionSet set : supported_instruction_sets()) {
+    SCOPED_TRACE(name_of(set));
+    expect_near(c.structured(set), expected);
+  }
+}
 
 TEST(GraphHessianOfMlp, IsTheMeanOverAnyNumberOfSamples) {
   // Around a pack, and around the 512 of a chunk.

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <array>
-#include <span>
 
 #include <hesscope/core/internal/ceil_div.h>
 #include <hesscope/structured/internal/graph/curvature_products.h>
@@ -21,6 +19,17 @@ constexpr int kJoinedInputs = 12;
 constexpr int kJoinedUnits = kTaskPanels * kPanelRows / kJoinedInputs;
 // Units of a narrow task.
 constexpr int kNarrowUnits = 16;
+
+// Of a task, of so many in all: enough tasks for many threads, each with rows enough that columns
+// are not mostly waited for.
+int rows_of_pair_task(int all) {
+  constexpr int kTasks = 32;
+  constexpr int kFewestRows = 32;
+  constexpr int kTogether = 2 * kPanelRows;
+  const int most = std::clamp(all / kTasks, kFewestRows, kTaskRows);
+  const auto equal = static_cast<int>(ceil_div(all, ceil_div(all, most)));
+  return static_cast<int>(ceil_div(equal, kTogether)) * kTogether;
+}
 
 // The interval in parts of `step`.
 template <typename F>
@@ -66,7 +75,7 @@ CurvatureProducts::CurvatureProducts(const ParameterUses& uses,
         use.inputs > 1 && !group.is_by_parameters &&
         is_symmetric_in_inputs(use, group, planner_.is_fed(u, planner_.group_of(u))));
   }
-  list_pairs();
+  pairs_.emplace(uses, is_free_);
   const auto num_uses = static_cast<int>(uses.uses.size());
   for (int u = 0; u < num_uses; ++u) {
     for (int v = 0; v < num_uses; ++v) is_narrow_.push_back(find_narrow(u, v));
@@ -129,22 +138,6 @@ void CurvatureProducts::list_runs() {
   }
 }
 
-// To make a pair takes some eight times as long as to make a row's entry, of which there is one for
-// each two units and input otherwise; of many inputs, a cache does not hold the pairs of a chunk.
-void CurvatureProducts::list_pairs() {
-  constexpr int kPairs = 8;
-  constexpr int kMostInputs = 48;
-  pairs_.resize(uses_.uses.size());
-  for (std::size_t u = 0; u < pairs_.size(); ++u) {
-    const ParameterUse& use = uses_.uses[u];
-    const bool pays = use.units * (use.units + 1) > kPairs * (use.inputs + 1);
-    if (!is_free_[u] || !pays || use.inputs > kMostInputs) continue;
-    for (int b = 0; b < use.inputs; ++b) {
-      for (int j = b; j < use.inputs; ++j) pairs_[u].push_back({b, j});
-    }
-  }
-}
-
 // Whether columns of its own inputs cost a parameter of the rows less; in registers of
 // kPackSamples, on any processor, since ranks divide tasks. An entry of a row that is made, from
 // one term or two, is counted as kMade multiply-adds.
@@ -188,13 +181,7 @@ void CurvatureProducts::add_tasks(ProductTask task, std::vector<ProductTask>& ta
     tasks.push_back(task);
   };
   const Interval all_inputs = task.inputs;
-  if (task.row_use == task.column_use && task.part == ProductPart::kAdjoints &&
-      is_paired(task.row_use)) {
-    task.kind = ProductKind::kPairs;
-    for_parts({task.unit, row.units}, kTaskRows, [&](Interval rows) {
-      add(rows, all_inputs, row.inputs / 2 + 1);
-    });
-  } else if (task.part == ProductPart::kBoth && is_narrow(task.row_use, task.column_use)) {
+  if (task.part == ProductPart::kBoth && is_narrow(task.row_use, task.column_use)) {
     task.kind = ProductKind::kNarrow;
     const int units = std::min(row.units, kNarrowUnits);
     const int most_inputs = kTaskPanels / static_cast<int>(ceil_div(units, kPanelRows));
@@ -206,6 +193,45 @@ void CurvatureProducts::add_tasks(ProductTask task, std::vector<ProductTask>& ta
     for_parts({0, static_cast<int>(panels_[at(task.row_use)].size())},
               kTaskPanels,
               [&](Interval rows) { add(rows, all_inputs, kPanelRows); });
+  }
+}
+
+// Of a use that is_paired(), where it is row and column.
+void CurvatureProducts::add_pair_tasks(int u,
+                                       int first_block,
+                                       int end_block,
+                                       std::vector<ProductTask>& tasks) const {
+  const ParameterUse& use = uses_.uses[at(u)];
+  const auto is_here = [&](int a) {
+    const int direction = direction_of_entry_[at(use.z[at(a)])];
+    return direction >= first_block * kDirections && direction < end_block * kDirections;
+  };
+  for (int first = 0; first < use.units; ++first) {
+    int rows = 0;
+    int end = first;
+    for (; end < use.units && is_here(end); ++end) rows += use.units - end;
+    ProductTask all{.kind = ProductKind::kPairs,
+                    .part = ProductPart::kAdjoints,
+                    .row_use = u,
+                    .column_use = u,
+                    .unit = first,
+                    .first = 0,
+                    .end = 1,
+                    .rows = {first, first + rows},
+                    .inputs = {0, use.inputs}};
+    int left = 0;  // rows of the last task
+    for_unit_pairs(all, use.units, [&](int i, int a) {
+      if (left == 0) {
+        left = std::min(rows, rows_of_pair_task(all.rows.end - all.rows.begin));
+        ProductTask& task = tasks.emplace_back(all);
+        task.unit = a;
+        task.rows = {i, i + left};
+        task.multiply_adds = left * std::ssize(pairs_->of(u));
+      }
+      --left;
+      --rows;
+    });
+    first = end;
   }
 }
 
@@ -221,7 +247,8 @@ std::vector<ProductTask> CurvatureProducts::tasks(int first_block, int end_block
         const long wave = groups[at(h)].has_repeats ? place_in_group_[at(u)] : 0;
         if (h > g) add(u, ProductPart::kBoth, wave);
         const bool is_done = !groups[at(g)].has_repeats && place_in_group_[at(u)] < column_place;
-        if (h == g && !is_done) add(u, ProductPart::kAdjoints, wave);
+        const bool is_of_pairs = place_in_group_[at(u)] == column_place && is_paired(u);
+        if (h == g && !is_done && !is_of_pairs) add(u, ProductPart::kAdjoints, wave);
         if (h <= g && planner_.is_fed(u, g)) add(u, ProductPart::kTangents, kTangentWave + wave);
       }
     }
@@ -232,6 +259,7 @@ std::vector<ProductTask> CurvatureProducts::tasks(int first_block, int end_block
     for (const int v : group.uses) {
       const ParameterUse& column = uses_.uses[at(v)];
       const long column_wave = group.has_repeats ? place_in_group_[at(v)] : 0;
+      if (is_paired(v)) add_pair_tasks(v, first_block, end_block, tasks);
       for (int a = 0; a < column.units; ++a) {
         const auto is_here = [&](int s) {
           const int direction = direction_of_entry_[at(column.z[at(s * column.units + a)])];
@@ -264,14 +292,30 @@ std::vector<ProductTask> CurvatureProducts::tasks(int first_block, int end_block
   return tasks;
 }
 
-std::vector<int> CurvatureProducts::columns_of(const ProductTask& task) const {
+std::vector<int> CurvatureProducts::units_of(const ProductTask& task) const {
+  if (task.kind != ProductKind::kPairs) return {task.unit};
+  std::vector<int> units;
+  for_unit_pairs(task, uses_.uses[at(task.row_use)].units, [&](int /*i*/, int a) {
+    if (units.empty() || units.back() != a) units.push_back(a);
+  });
+  return units;
+}
+
+std::vector<int> CurvatureProducts::own_columns_of(const ProductTask& task) const {
   const ParameterUse& column = uses_.uses[at(task.column_use)];
-  const ParameterUse& row = uses_.uses[at(task.row_use)];
   std::vector<int> columns;
-  for (int b = 0; b < column.inputs; ++b) {
-    const int theta = column.theta[at(task.unit * column.inputs + b)];
-    if (theta >= 0) columns.push_back(theta);
+  for (const int a : units_of(task)) {
+    for (int b = 0; b < column.inputs; ++b) {
+      const int theta = column.theta[at(a * column.inputs + b)];
+      if (theta >= 0) columns.push_back(theta);
+    }
   }
+  return columns;
+}
+
+std::vector<int> CurvatureProducts::columns_of(const ProductTask& task) const {
+  const ParameterUse& row = uses_.uses[at(task.row_use)];
+  std::vector<int> columns = own_columns_of(task);
   const int group = planner_.group_of(task.column_use);
   const bool has_repeats =
       group == planner_.group_of(task.row_use) && planner_.groups()[at(group)].has_repeats;
@@ -284,9 +328,16 @@ std::vector<int> CurvatureProducts::columns_of(const ProductTask& task) const {
     const int theta = row.theta[at(place)];
     if (theta >= 0 && theta < last) columns.push_back(theta);
   };
+  const auto add_unit = [&](int i, int /*a*/) {
+    for (int j = 0; j < row.inputs; ++j) add(i * row.inputs + j);
+  };
+  if (task.kind == ProductKind::kPairs) {
+    for_unit_pairs(task, row.units, add_unit);
+    return columns;
+  }
   for (int k = task.rows.begin; k < task.rows.end; ++k) {
-    if (task.kind != ProductKind::kRows) {
-      for (int j = 0; j < row.inputs; ++j) add(k * row.inputs + j);
+    if (task.kind == ProductKind::kNarrow) {
+      add_unit(k, task.unit);
     } else {
       const RowPanel& panel = panels_[at(task.row_use)][at(k)];
       for (int r = 0; r < panel.count; ++r) add(panel.first + r * panel.step);
@@ -297,8 +348,7 @@ std::vector<int> CurvatureProducts::columns_of(const ProductTask& task) const {
 
 long CurvatureProducts::x_panels_size(int u, int num_packs) const {
   if (uses_.uses[at(u)].is_per_unit) return 0;
-  const RowBlock pairs{.positions = 1, .width = static_cast<int>(pairs_[at(u)].size())};
-  return panels_size(layout_.rows(u).x, num_packs) + panels_size(pairs, num_packs);
+  return panels_size(layout_.rows(u).x, num_packs) + pairs_->panels_size(u, num_packs);
 }
 
 void CurvatureProducts::fill_panels(int u, const ChunkRows& rows, double* x_panels) const {
@@ -306,33 +356,14 @@ void CurvatureProducts::fill_panels(int u, const ChunkRows& rows, double* x_pane
   detail::fill_panels(packs_, layout_.rows(u).x, rows.values, rows, x_panels);
 }
 
-int CurvatureProducts::num_pair_panels(int u) const {
-  return static_cast<int>(ceil_div(std::ssize(pairs_[at(u)]), kPanelCols));
-}
+int CurvatureProducts::num_pair_panels(int u) const { return pairs_->num_panels(u); }
 
 void CurvatureProducts::fill_pair_panel(int u,
                                         int panel,
                                         const ChunkRows& rows,
                                         double* x_panels) const {
   const RowBlock& x = layout_.rows(u).x;
-  const auto row = [&](int k) { return rows.values + x.row(0, k) * row_step(rows.num_packs); };
-  const auto pairs = std::span(pairs_[at(u)]).subspan(at(panel * kPanelCols));
-  const int count = std::min(kPanelCols, static_cast<int>(pairs.size()));
-  std::array<const double*, kPanelCols> first;
-  std::array<const double*, kPanelCols> second;
-  first.fill(rows.zeros);
-  second.fill(rows.zeros);
-  for (int c = 0; c < count; ++c) {
-    first[at(c)] = row(pairs[at(c)].b);
-    second[at(c)] = row(pairs[at(c)].j);
-  }
-  packs_.fill_columns(x_panels + panels_size(x, rows.num_packs) +
-                          long{panel} * kPanelCols * rows.num_packs * kPackSamples,
-                      first.data(),
-                      second.data(),
-                      kPackSamples,
-                      count,
-                      rows.num_packs);
+  pairs_->fill_panel(packs_, u, panel, x, rows, x_panels + panels_size(x, rows.num_packs));
 }
 
 // Edge of the squares in which a matrix is transposed.

@@ -21,11 +21,13 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include <hesscope/structured/internal/graph/chunk_rows.h>
 #include <hesscope/structured/internal/graph/direction_blocks.h>
 #include <hesscope/structured/internal/graph/graph_layout.h>
+#include <hesscope/structured/internal/graph/input_pairs.h>
 #include <hesscope/structured/internal/graph/kept_tangents.h>
 
 namespace hesscope::detail {
@@ -58,13 +60,27 @@ struct ProductTask {
   long wave = 0;  ///< tasks of one wave write to different entries
   int row_use = 0;
   int column_use = 0;
-  int unit = 0;   ///< of the column use
+  int unit = 0;   ///< of the column use; of pairs the first
   int first = 0;  ///< positions of the column use
   int end = 0;
-  Interval rows = {};      ///< panels of the row use where the kind is kRows, else its units
+  /// Panels of the row use where the kind is kRows, its units where it is kNarrow; see
+  /// for_unit_pairs().
+  Interval rows = {};
   Interval inputs = {};    ///< of the column use
   long multiply_adds = 0;  ///< of one sample
 };
+
+/// Calls visit(i, a) for the rows of a task of kind kPairs: units i from a on for each unit a of the
+/// columns, one after the other, from (rows.begin, unit) on.
+template <typename F>
+void for_unit_pairs(const ProductTask& task, int num_units, F visit) {
+  int i = task.rows.begin;
+  int a = task.unit;
+  for (int row = task.rows.begin; row < task.rows.end; ++row) {
+    visit(i, a);
+    if (++i == num_units) i = ++a;
+  }
+}
 
 class CurvatureProducts {
  public:
@@ -76,16 +92,21 @@ class CurvatureProducts {
   /// Tasks of blocks [first_block, end_block), whose directions are entries, by wave.
   std::vector<ProductTask> tasks(int first_block, int end_block) const;
 
-  /// Columns of the target that a task may write to, those of its own unit first.
+  /// Parameters of a task's own units.
+  std::vector<int> own_columns_of(const ProductTask& task) const;
+
+  /// Columns of the target that a task may write to, its own first.
   std::vector<int> columns_of(const ProductTask& task) const;
 
   /// The blocks whose tangents it reads: calls visit(block).
   template <typename F>
   void for_blocks_of(const ProductTask& task, F visit) const {
     const ParameterUse& use = uses_.uses[static_cast<std::size_t>(task.column_use)];
-    for (int s = task.first; s < task.end; ++s) {
-      const int z = use.z[static_cast<std::size_t>(s * use.units + task.unit)];
-      visit(direction_of_entry_[static_cast<std::size_t>(z)] / kDirections);
+    for (const int a : units_of(task)) {
+      for (int s = task.first; s < task.end; ++s) {
+        const int z = use.z[static_cast<std::size_t>(s * use.units + a)];
+        visit(direction_of_entry_[static_cast<std::size_t>(z)] / kDirections);
+      }
     }
   }
 
@@ -117,11 +138,6 @@ class CurvatureProducts {
   friend class NarrowProductRunner;
   friend class PairProductRunner;
 
-  struct InputPair {
-    int b;
-    int j;
-  };
-
   // Up to kPanelRows parameters of a use: (i, j) is i * inputs + j, and one is `step` after the
   // other, 1 for inputs of one unit and `inputs` for units of one input.
   struct RowPanel {
@@ -135,16 +151,22 @@ class CurvatureProducts {
 
   void list_panels();
   void list_runs();
-  void list_pairs();
   bool find_narrow(int row_use, int column_use) const;
   void add_tasks(ProductTask task, std::vector<ProductTask>& tasks) const;
+  void add_pair_tasks(int use,
+                      int first_block,
+                      int end_block,
+                      std::vector<ProductTask>& tasks) const;
+
+  // Of the column use.
+  std::vector<int> units_of(const ProductTask& task) const;
 
   bool is_narrow(int row_use, int column_use) const {
     return is_narrow_[static_cast<std::size_t>(row_use) * uses_.uses.size() +
                       static_cast<std::size_t>(column_use)] != 0;
   }
 
-  bool is_paired(int use) const { return !pairs_[static_cast<std::size_t>(use)].empty(); }
+  bool is_paired(int use) const { return !pairs_->of(use).empty(); }
 
   const ParameterUses& uses_;
   const GraphLayout& layout_;
@@ -155,10 +177,10 @@ class CurvatureProducts {
   // Of each use: how many parameters from (i, j) on, of unit i, follow each other.
   std::vector<std::vector<int>> runs_;
   std::vector<int> place_in_group_;
-  std::vector<int> direction_of_entry_;        // kDirections * block + direction; -1
-  std::vector<std::vector<InputPair>> pairs_;  // b <= j, of each use with products of pairs
-  std::vector<char> is_narrow_;                // of each use of rows and each of columns
+  std::vector<int> direction_of_entry_;  // kDirections * block + direction; -1
+  std::vector<char> is_narrow_;          // of each use of rows and each of columns
   std::vector<char> is_free_;  // of each use: one position, and x does not depend on its own z
+  std::optional<InputPairs> pairs_;
 };
 
 }  // namespace hesscope::detail

@@ -57,13 +57,7 @@ std::vector<int> owners_of_columns(const GraphPlan& plan,
   for (const Stage& stage : stages) {
     if (stage.is_kept) {
       for (const ProductTask& task : stage.tasks) {
-        const ParameterUse& use = plan.uses.uses[at(task.column_use)];
-        std::vector<int> own;
-        for (int b = 0; b < use.inputs; ++b) {
-          const int theta = use.theta[at(task.unit * use.inputs + b)];
-          if (theta >= 0) own.push_back(theta);
-        }
-        bundles.add(own, static_cast<double>(task.multiply_adds));
+        bundles.add(plan.products.own_columns_of(task), static_cast<double>(task.multiply_adds));
       }
     } else {
       for (int b = 0; b < stage.end_block - stage.first_block; ++b) {

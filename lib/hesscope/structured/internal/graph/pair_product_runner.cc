@@ -2,7 +2,7 @@
 //
 // Where a use has one position and x does not depend on its z, H[(i,j), (a,b)] = sum E[i,a] x[j]
 // x[b] is symmetric in j and b. The products of pairs b <= j are made once for a chunk, and no
-// rows: they are the E[i,a], for the units i from a on.
+// rows: they are the E[i,a], for the units i from a on, of one unit a after the other.
 #include <cstring>
 
 #include <hesscope/core/internal/ceil_div.h>
@@ -16,11 +16,9 @@ class PairProductRunner : ProductTaskView {
   explicit PairProductRunner(const ProductTaskView& task) : ProductTaskView(task) {}
 
   void run() {
-    const int direction = direction_of(0);
-    if (adjoint_live(direction).positions.is_empty()) return;
-    set_rows(tangents_from(adjoint_live(direction), task_.rows.begin, direction));
-    const auto num_panels =
-        static_cast<int>(ceil_div(task_.rows.end - task_.rows.begin, kPanelRows));
+    set_rows();
+    const int rows = task_.rows.end - task_.rows.begin;
+    const auto num_panels = static_cast<int>(ceil_div(rows, kPanelRows));
     const double* panel = rows_.x_panels[at(task_.row_use)] + panels_size(own_.x, rows_.num_packs);
     const auto num_pairs = static_cast<int>(pairs().size());
     for (int first = 0; first < num_pairs; first += kPanelCols, panel += kPanelCols * row_size_) {
@@ -36,40 +34,49 @@ class PairProductRunner : ProductTaskView {
   }
 
  private:
-  const std::vector<CurvatureProducts::InputPair>& pairs() const {
-    return all_.pairs_[at(task_.row_use)];
-  }
+  std::span<const InputPair> pairs() const { return all_.pairs_->of(task_.row_use); }
 
-  // E[i,a] of the task's units i, the first at `from`.
-  void set_rows(const RowMatrix& from) const {
-    const int units = task_.rows.end - task_.rows.begin;
-    for (int i = 0; i < units; i += kPanelRows) {
-      double* const panel = row_panels_ + i * row_size_;
-      const int count = std::min(kPanelRows, units - i);
-      for (int r = 0; r < count; ++r) {
-        const double* const row = from.data + (i + r) * from.first_stride;
+  // E[i,a] of the task's rows.
+  void set_rows() const {
+    int row = 0;
+    const long panel_size = kPanelRows * row_size_;
+    for_unit_pairs(task_, use_.units, [&](int i, int a) {
+      double* const to =
+          row_panels_ + row / kPanelRows * panel_size + row % kPanelRows * kPackSamples;
+      const auto copy = [&](const double* from, long step) {
         for (int p = 0; p < rows_.num_packs; ++p) {
-          std::memcpy(panel + (long{p} * kPanelRows + r) * kPackSamples,
-                      row + p * from.pack_stride,
+          std::memcpy(to + long{p} * kPanelRows * kPackSamples,
+                      from + p * step,
                       kPackSamples * sizeof(double));
         }
+      };
+      const int direction = direction_of(0, a);
+      const LiveRows& live = adjoint_live(direction);
+      if (live.positions.is_empty()) {
+        copy(rows_.zeros, 0);
+      } else {
+        const RowMatrix rows = tangents_from(live, i, direction);
+        copy(rows.data, rows.pack_stride);
       }
-      clear_last_rows(panel, count);
-    }
+      ++row;
+    });
+    const int last = row % kPanelRows;
+    if (last > 0) clear_last_rows(row_panels_ + row / kPanelRows * panel_size, last);
   }
 
-  // Calls visit(i, j, count, parameter (a, b), results) for the pairs (b, j), (b, j + 1), ... among
-  // those from `first` on.
+  // Calls visit(i, j, count, parameter (a, b), results) for the rows and for the pairs (b, j),
+  // (b, j + 1), ... among those from `first` on.
   template <typename F>
   void for_lines(int first, int end, F visit) const {
     for (int c = first; c < end;) {
       const auto [b, j] = pairs()[at(c)];
       const int count = std::min(end - c, use_.inputs - j);
-      const int col = use_.theta[at(task_.unit * use_.inputs + b)];
       const double* result = results_ + (c - first);
-      for (int i = task_.rows.begin; i < task_.rows.end && col >= 0; ++i, result += kPanelCols) {
+      for_unit_pairs(task_, use_.units, [&, b = b, j = j](int i, int a) {
+        const int col = use_.theta[at(a * use_.inputs + b)];
         visit(i, j, count, col, result);
-      }
+        result += kPanelCols;
+      });
       c += count;
     }
   }

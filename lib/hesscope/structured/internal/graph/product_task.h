@@ -57,10 +57,12 @@ class ProductTaskView {
   }
 
   // The direction z[s,a], counted from the first of the tangents that are there.
-  int direction_of(int s) const {
-    const int z = column_.z[at(s * column_.units + task_.unit)];
+  int direction_of(int s, int a) const {
+    const int z = column_.z[at(s * column_.units + a)];
     return all_.direction_of_entry_[at(z)] - tangents_.first_block * kDirections;
   }
+
+  int direction_of(int s) const { return direction_of(s, task_.unit); }
 
   // What of E and of J is live in a direction.
   const LiveRows& adjoint_live(int direction) const {
