@@ -75,11 +75,6 @@ bool is_settled(const Settings& settings, const std::string& copy, const std::st
 // What PyTorch's exporter gives names to begins so.
 constexpr std::string_view kExportersName = "onnx::";
 
-// Whether many entries are equal, but not all: by chance those of a trained weight are not.
-bool holds_repeated_numbers(std::span<const double> entries) {
-  return 4 * num_repeated(entries) >= entries.size() && !are_all_equal(entries);
-}
-
 // What PyTorch's exporter has only transposed, or reordered, as its name and its numbers say. It
 // names by these operators what it has computed before them, too: masks leave zeros then, W + W^T
 // and cat([W, W]) each number twice.
@@ -88,7 +83,7 @@ bool is_only_moved(const Tensor& tensor) {
       "onnx::MatMul_", "onnx::LSTM_", "onnx::GRU_", "onnx::RNN_"};
   return std::ranges::any_of(kMoved,
                              [&](auto prefix) { return tensor.name.starts_with(prefix); }) &&
-         !holds_repeated_numbers(tensor.reals);
+         !has_repeated_entries(numbers_of(tensor));
 }
 
 }  // namespace

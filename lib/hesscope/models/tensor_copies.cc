@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <compare>
 #include <string>
@@ -14,6 +15,26 @@ namespace hesscope {
 namespace {
 
 bool is_same(double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); }
+
+// Whether float16 has as many, and so bfloat16.
+bool is_of_few_digits(double x) {
+  constexpr int kDigits = 11;
+  int exponent = 0;
+  const double digits = std::ldexp(std::frexp(x, &exponent), kDigits);
+  return digits == std::trunc(digits);
+}
+
+// How many of sorted values are equal to another of them.
+template <typename T>
+std::size_t num_repeated(const std::vector<T>& sorted) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    const bool is_last_again = i > 0 && sorted[i] == sorted[i - 1];
+    const bool is_next_too = i + 1 < sorted.size() && sorted[i] == sorted[i + 1];
+    if (is_last_again || is_next_too) ++count;
+  }
+  return count;
+}
 
 }  // namespace
 
@@ -31,15 +52,32 @@ bool are_all_equal(std::span<const double> entries) {
   return std::ranges::all_of(entries, [&](double x) { return x == entries.front(); });
 }
 
-std::size_t num_repeated(std::span<const double> entries) {
-  const std::vector<double> numbers = sorted_entries(entries);
-  std::size_t count = 0;
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    const bool is_last_again = i > 0 && numbers[i] == numbers[i - 1];
-    const bool is_next_too = i + 1 < numbers.size() && numbers[i] == numbers[i + 1];
-    if (is_last_again || is_next_too) ++count;
+bool has_repeated_entries(const ShapedNumbers& tensor) {
+  const std::span<const double> entries = tensor.entries;
+  if (are_all_equal(entries)) return false;
+  const auto is_much = [](std::size_t part, std::size_t of) { return 4 * part >= of; };
+  if (!std::ranges::all_of(entries, is_of_few_digits)) {
+    return is_much(num_repeated(sorted_entries(entries)), entries.size());
   }
-  return count;
+  if (is_much(static_cast<std::size_t>(std::ranges::count(entries, 0.0)), entries.size())) {
+    return true;
+  }
+  const auto num_cols = tensor.shape.empty() ? 1 : static_cast<std::size_t>(tensor.shape.back());
+  const std::size_t num_rows = entries.size() / num_cols;
+  constexpr std::size_t kFewest = 3;  // shorter ones may be equal by rounding
+  if (num_rows < kFewest || num_cols < kFewest) return false;
+  std::vector<std::vector<double>> rows(num_rows, std::vector<double>(num_cols));
+  std::vector<std::vector<double>> cols(num_cols, std::vector<double>(num_rows));
+  for (std::size_t i = 0; i < num_rows; ++i) {
+    for (std::size_t j = 0; j < num_cols; ++j) {
+      rows[i][j] = cols[j][i] = entries[i * num_cols + j];
+    }
+  }
+  if (rows == cols) return true;
+  return std::ranges::any_of(std::array{&rows, &cols}, [&](auto* lines) {
+    std::ranges::sort(*lines);
+    return is_much(num_repeated(*lines), lines->size());
+  });
 }
 
 bool are_transposed(std::span<const std::int64_t> a, std::span<const std::int64_t> b) {

@@ -28,9 +28,11 @@ std::vector<double> sorted_entries(std::span<const double> entries);
 /// Whether it is one number, many times; of none it is.
 bool are_all_equal(std::span<const double> entries);
 
-/// How many of them are equal to another of them, such as the zeros of a mask, or a symmetric
-/// matrix's entries beside the diagonal.
-std::size_t num_repeated(std::span<const double> entries);
+/// Whether a quarter of the entries or more, but not all, are equal to others as computing leaves
+/// them, such as the zeros of a mask, the entries of W + W^T, or rows that are there twice. Of
+/// numbers that a 16-bit type holds any may be equal by rounding; there, zeros, whole rows or
+/// columns, and symmetric matrices count.
+bool has_repeated_entries(const ShapedNumbers& tensor);
 
 /// Whether these are the shapes of a matrix and of its transpose.
 bool are_transposed(std::span<const std::int64_t> a, std::span<const std::int64_t> b);
