@@ -112,6 +112,15 @@ grid = "3x1"
         self.reproduce(RATES, figures, head=HEAD.replace("may_diverge = true", ""), expect=INCONCLUSIVE)
 
 
+class Monitors(Reproduced):
+    def test_that_lack_numbers_are_said_each_time(self):
+        monitored = HEAD.replace("[training]\n", '[monitors]\ncritical = 1\n[training]\nmonitors = ["critical"]\n')
+        for state in ("new", "done"):
+            done = self.reproduce(RUN, options=["--json"], head=monitored, expect=INCONCLUSIVE)
+            self.assertRegex(done.stderr, r"monitor critical: \d of \d looks lack numbers", state)
+            self.assertEqual(json.loads(done.stdout)["done_already"], state == "done")
+
+
 class OtherTrainings(Reproduced):
     FIGURES = """
 [[measure]]

@@ -92,7 +92,7 @@ void ExperimentReproduction::compute_missing(const ExperimentVariant& variant,
     const std::vector<std::string>& warnings = outcome.warnings;
     result_.warnings.insert(result_.warnings.end(), warnings.begin(), warnings.end());
     if (outcome.was_finished) ++num_found_;
-    const bool has_failed = has_diverged && !document_.may_diverge;
+    const bool has_failed = (has_diverged && !document_.may_diverge) || !outcome.has_all_looks;
     result_.is_conclusive = result_.is_conclusive && !has_failed;
     result_.is_done_already =
         result_.is_done_already && outcome.was_finished && outcome.made_again.empty();
