@@ -194,6 +194,11 @@ class Files(Trained):
         self.train("out", "--run", "wild", "--seed", 3, experiment=text, expect=INCONCLUSIVE)
         with h5py.File(self.folder / "out/history.h5") as file:
             losses, statuses = file["training_loss"][:], file["training_loss_status"][:]
+        done = self.run_program("report", "out/history.h5", "-o", "page.html")
+        self.assertEqual(done.returncode, DONE, done.stderr)
+        page = (self.folder / "page.html").read_text()
+        self.assertIn("the run has diverged: its loss was no longer a finite number", page)
+        self.assertNotIn("not every number could be found", page)
         self.assertFalse(np.isfinite(losses).all())
         np.testing.assert_array_equal(statuses, np.where(np.isfinite(losses), 0, 2))
 

@@ -65,8 +65,11 @@ bool has_any(const Section& section) {
   return !section.pictures.empty() || !section.tables.empty() || !section.cards.empty();
 }
 
-// Whether a result says so; a history says nothing.
+bool has_diverged(const Source& source) { return detail::is_of_diverged_run(*source.result); }
+
+// Whether a result says that numbers lack, as the history of a run that has only diverged does not.
 bool is_inconclusive(const Source& source) {
+  if (has_diverged(source)) return !detail::warnings_of_result(*source.result).empty();
   return source.result->find_attribute("", detail::kConclusive) != nullptr &&
          !detail::is_conclusive_result(*source.result);
 }
@@ -85,7 +88,9 @@ Section gap_section_of(std::span<const Source> sources) {
                       "as if they were."};
   section.tables.push_back(gaps_of(sources));
   if (!section.tables.front().rows.empty()) return section;
-  section.text = std::ranges::any_of(sources, is_inconclusive)
+  const bool is_unusual =
+      std::ranges::any_of(sources, is_inconclusive) || std::ranges::any_of(sources, has_diverged);
+  section.text = is_unusual
                      ? "No number, but not all that was asked for came out as it should: the "
                        "warnings of the results say what did not."
                      : "Nothing: every number that was asked for is there, with its proof.";
@@ -144,6 +149,9 @@ Card provenance_of(const Source& source) {
                                 checkpoints.name_of(last)));
   }
   card.warnings = detail::warnings_of_result(result);
+  if (has_diverged(source)) {
+    card.warnings.emplace_back("the run has diverged: its loss was no longer a finite number");
+  }
   if (is_inconclusive(source)) {
     card.warnings.emplace_back("not every number could be found and proved; see What is missing");
   }

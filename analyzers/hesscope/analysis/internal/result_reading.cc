@@ -80,6 +80,11 @@ bool is_conclusive_result(const io::ResultReader& result) {
   return value != nullptr && *value == 1;
 }
 
+bool is_of_diverged_run(const io::ResultReader& result) {
+  const auto* value = find_attribute<std::int8_t>(result, kHasDiverged);
+  return value != nullptr && *value == 1;
+}
+
 std::vector<std::string> warnings_of_result(const io::ResultReader& result) {
   std::vector<std::string> warnings;
   const auto* text = find_attribute<std::string>(result, kWarnings);

@@ -22,6 +22,7 @@ inline constexpr char kConfiguration[] = "configuration";  ///< all that the res
 inline constexpr char kConfigurationDigest[] = "configuration_sha256";
 inline constexpr char kConclusive[] = "conclusive";
 inline constexpr char kWarnings[] = "warnings";
+inline constexpr char kHasDiverged[] = "has_diverged";  ///< of a history: 1 or 0
 
 // What a configuration says of the order of its checkpoints: a key, and its values.
 inline constexpr char kOrderKey[] = "order";
@@ -52,6 +53,9 @@ std::string difference_of(const std::filesystem::path& path,
 /// What commit() was given. @throws InputError if it cannot be read.
 bool is_conclusive_result(const io::ResultReader& result);
 std::vector<std::string> warnings_of_result(const io::ResultReader& result);
+
+/// Whether it is the history of a run that has diverged. @throws InputError if it cannot be read.
+bool is_of_diverged_run(const io::ResultReader& result);
 
 /// In which order the checkpoints of a result were taken; nothing where they are no files, but rows
 /// of a history or points that the library was given. @throws InputError if it cannot be read.

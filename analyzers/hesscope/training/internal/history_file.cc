@@ -26,7 +26,6 @@ const char* const kStepName = "step";
 const char* const kCheckpointName = "checkpoint";
 const char* const kCheckpointStep = "checkpoint_step";
 const char* const kCheckpointDigest = "checkpoint_sha256";
-const char* const kDiverged = "has_diverged";
 const char* const kStepDefinition = "number of updates made";
 
 struct Column {
@@ -221,7 +220,7 @@ void write_history(const std::filesystem::path& path,
   attribute("rule", history.run.rule);
   attribute("learning_rate", history.run.learning_rate);
   attribute("seed", static_cast<std::int64_t>(history.seed));
-  attribute(kDiverged, static_cast<std::int8_t>(history.has_diverged ? 1 : 0));
+  attribute(kHasDiverged, static_cast<std::int8_t>(history.has_diverged ? 1 : 0));
   set_configuration(file, history.configuration);
   set_conclusion(file, !history.has_diverged && history.flaws.empty(), history.flaws);
   attribute("complete", std::int8_t{1});
@@ -277,8 +276,7 @@ FinishedHistory read_history(const std::filesystem::path& path) {
       found.checkpoints[steps[i]] = digests[i];
     }
   }
-  const auto* diverged = std::get_if<std::int8_t>(file.find_attribute("", kDiverged));
-  found.has_diverged = diverged != nullptr && *diverged == 1;
+  found.has_diverged = is_of_diverged_run(file);
   found.flaws = warnings_of_result(file);
   return found;
 }
