@@ -129,9 +129,9 @@ TEST_F(Export, OfOneCheckpointIsOneFile) {
 TEST_F(Export, ATrajectoryAsCsvHasOneLineACheckpoint) {
   exported(landscape(2, true), "csv");
   ASSERT_THAT(files_, ElementsAre(folder_ / "out", folder_ / "out-trajectory"));
-  EXPECT_EQ(
-      test::read_bytes(files_[1]),
-      "step,alpha,beta,residual,loss\n0,-0.75,0.5,2.5,nan\n5,nan,nan,nan,3\n10,0,0,0,0.125\n");
+  EXPECT_EQ(test::read_bytes(files_[1]),
+            "step,alpha,beta,residual,loss,run\n"
+            "0,-0.75,0.5,2.5,nan,0\n5,nan,nan,nan,3,0\n10,0,0,0,0.125,0\n");
 }
 
 // Numbers of runs, with one whose order is not known.

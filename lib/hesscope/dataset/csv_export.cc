@@ -142,7 +142,7 @@ Table table_of_lines(const ResultReader& result) {
   }
   if (table.columns.empty()) {
     throw InputError(
-        fmt::format("{}: holds neither a landscape nor numbers of checkpoints or steps",
+        fmt::format("{}: holds neither a landscape nor numbers of checkpoints, steps or images",
                     result.path().string()));
   }
   if (table.columns.size() == 1) {
@@ -162,6 +162,7 @@ Table table_of(const LandscapeTrajectory& trajectory) {
   table.add("beta", trajectory.beta);
   table.add("residual", trajectory.residual);
   table.add("loss", trajectory.loss);
+  table.add("run", trajectory.runs);
   return table;
 }
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <cstddef>
 #include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/dataset/internal/exports.h>
 #include <hesscope/dataset/internal/landscape_grid.h>
 #include <hesscope/dataset/result_file.h>
@@ -52,6 +54,28 @@ std::vector<double> explained_shares(const ResultReader& result) {
   return shares;
 }
 
+// Its places, with a NaN, which no plot joins to anything, between those of two runs.
+void list_places(const LandscapeTrajectory& trajectory,
+                 std::vector<double>& alpha,
+                 std::vector<double>& beta) {
+  const std::vector<std::vector<std::size_t>> paths = trajectory.paths();
+  if (paths.size() <= 1) {
+    alpha = trajectory.alpha;
+    beta = trajectory.beta;
+    return;
+  }
+  for (const std::vector<std::size_t>& path : paths) {
+    if (!alpha.empty()) {
+      alpha.push_back(kNaN);
+      beta.push_back(kNaN);
+    }
+    for (const std::size_t i : path) {
+      alpha.push_back(trajectory.alpha[i]);
+      beta.push_back(trajectory.beta[i]);
+    }
+  }
+}
+
 void fill_projection(ResultFile& file,
                      const LandscapeTrajectory& trajectory,
                      const std::vector<double>& shares) {
@@ -61,8 +85,11 @@ void fill_projection(ResultFile& file,
     add_list(list, name, values, what);
     file.write(list);
   };
-  write("proj_xcoord", trajectory.alpha, "x of each checkpoint's projection, by least squares");
-  write("proj_ycoord", trajectory.beta, "y of each checkpoint's projection, by least squares");
+  std::vector<double> alpha;
+  std::vector<double> beta;
+  list_places(trajectory, alpha, beta);
+  write("proj_xcoord", alpha, "x of each checkpoint's projection, by least squares");
+  write("proj_ycoord", beta, "y of each checkpoint's projection, by least squares");
   if (shares.empty()) return;
   write("explained_variance_ratio_", shares, "share of the trajectory along x and along y");
 }
