@@ -3,6 +3,7 @@
 import hashlib
 import json
 import math
+import pathlib
 import shutil
 import signal
 import subprocess
@@ -72,7 +73,7 @@ class Readers(Case):
             for k, step in enumerate(steps):
                 shutil.copy(checkpoint(program.STEPS[k]), self.folder / folder / f"step-{step:06d}.npz")
         done = self.landscape("one", "two", "--directions", "random", "--grid", "3x3")
-        self.assertIn("the centre, as the last checkpoint of the last of 2 runs", done.stderr)
+        self.assertEqual(done.stderr, "")
         np.testing.assert_array_equal(self.open()["trajectory_run"][:], [0, 0, 0, 1, 1])
         done = self.run_program("plot", "out.h5", "--figure", "landscape", "-o", "out.svg")
         self.assertEqual(done.returncode, DONE, done.stderr)
@@ -80,6 +81,24 @@ class Readers(Case):
         done = self.run_program("export", "out.h5", "-o", "out.vtk")
         self.assertEqual(done.returncode, DONE, done.stderr)
         self.assertIn("LINES 2 7\n3 0 1 2\n2 3 4\n", (self.folder / "out-trajectory.vtk").read_text())
+        done = self.run_program("export", "out.h5", "-o", "out.csv")
+        lines = (self.folder / "out-trajectory.csv").read_text().splitlines()
+        self.assertEqual([line.split(",")[-1] for line in lines], ["run", "0", "0", "0", "1", "1"])
+        done = self.run_program("export", "out.h5", "--format", "losslandscape", "-o", "surface.h5")
+        self.assertEqual(done.returncode, DONE, done.stderr)
+        with h5py.File(self.folder / "surface_proj_lstsq.h5") as file:
+            np.testing.assert_array_equal(np.isnan(file["proj_xcoord"][:]), [0, 0, 0, 1, 0, 0])
+        # One of each: neither a trajectory nor without an order.
+        first = [str(pathlib.Path(folder) / "step-000000.npz") for folder in ("one", "two")]
+        self.landscape(*first, "--directions", "random", "--grid", "3x3", "--force")
+        done = self.run_program("plot", "out.h5", "--figure", "landscape", "-o", "out.svg", "--force")
+        self.assertEqual(done.returncode, DONE, done.stderr)
+        self.assertIn("one checkpoint of each of 2 runs", (self.folder / "out.svg").read_text())
+        # The centre is not what was given last.
+        said = self.landscape("one", "two/step-000010.npz", "two/step-000000.npz", "--directions", "random",
+                              "--grid", "3x3", "--force").stderr
+        self.assertIn("two/step-000010.npz: the centre, as the last checkpoint of the last of 2 runs by its step; "
+                      "two/step-000000.npz was given last", said)
 
     def test_checkpoints_in_no_order_are_not_joined(self):
         names = ("alpha.npz", "beta.npz", "gamma.npz")

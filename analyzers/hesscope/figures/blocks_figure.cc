@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <hesscope/core/error.h>
 #include <hesscope/figures/internal/block_map.h>
 #include <hesscope/figures/internal/figure_data.h>
 #include <hesscope/figures/internal/figures.h>
@@ -18,7 +17,7 @@ plot::Figure draw_blocks(std::span<const Source> sources, const FigureRequest& r
   const std::vector<std::string> names = result.read_text("", "parameter_name");
   const Variable rows = read_numbers(result, kBlocks, quantity.name, 3);
   if (rows.shape != std::vector<std::uint64_t>{checkpoints.size(), names.size(), names.size()}) {
-    throw InputError(no_block_matrices(result.path(), quantity.name));
+    refuse_blocks(result.path(), quantity.name);
   }
   const BlockMapSize size = block_map_size(names);
   return {

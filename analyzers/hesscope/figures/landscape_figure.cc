@@ -134,12 +134,18 @@ void add_path(plot::Panel& panel, plot::Line path, bool has_markers) {
   panel.series.emplace_back(std::move(path));
 }
 
-// "steps 0 to 500" of one path, "2 runs", or checkpoints in no known order.
+// "steps 0 to 500" of one path, "2 runs", a checkpoint each, or checkpoints in no known order.
 std::string trajectory_words(const io::LandscapeTrajectory& trajectory,
                              const std::vector<std::vector<std::size_t>>& paths) {
   const auto num_lines =
       std::ranges::count_if(paths, [](const auto& path) { return path.size() > 1; });
-  if (num_lines == 0) return "checkpoints, in no order";
+  if (num_lines == 0) {
+    const bool is_ordered = std::ranges::none_of(
+        paths, [&](const auto& path) { return trajectory.runs[path.front()] == kMissingCount; });
+    if (!is_ordered) return "checkpoints, in no order";
+    return paths.size() == 1 ? "one checkpoint"
+                             : fmt::format("one checkpoint of each of {} runs", paths.size());
+  }
   if (num_lines > 1) return fmt::format("trajectories of {} runs", num_lines);
   const auto& path = *std::ranges::max_element(paths, {}, &std::vector<std::size_t>::size);
   const std::int64_t first = trajectory.steps[path.front()];

@@ -104,7 +104,7 @@ std::vector<MapOfRun> maps_of(const ExperimentResults& results, const Experiment
           map.names = io::ResultReader(file).read_text("", "parameter_name");
         }
         if (values.size() != map.names.size() * map.names.size()) {
-          throw InputError(figures::no_block_matrices(file, quantity_name(quantity).name));
+          figures::refuse_blocks(file, quantity_name(quantity).name);
         }
         of_seeds.push_back(std::move(values));
       }

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include <hesscope/core/error.h>
 #include <hesscope/core/printable.h>
 #include <hesscope/core/suggest.h>
 #include <hesscope/figures/internal/block_map.h>
@@ -57,9 +58,9 @@ const BlockQuantity* find_block_quantity(const std::string& name) {
   return find_or_null(block_quantities(), name);
 }
 
-std::string no_block_matrices(const std::filesystem::path& file, std::string_view quantity) {
-  return fmt::format(
-      "{}: /blocks/{} does not lie over (checkpoint, block, block)", file.string(), quantity);
+void refuse_blocks(const std::filesystem::path& file, std::string_view quantity) {
+  throw InputError(fmt::format(
+      "{}: /blocks/{} does not lie over (checkpoint, block, block)", file.string(), quantity));
 }
 
 plot::Panel block_map(const std::vector<std::string>& names,

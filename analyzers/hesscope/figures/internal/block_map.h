@@ -27,8 +27,9 @@ std::span<const BlockQuantity> block_quantities();
 /// nullptr where there is none of this name.
 const BlockQuantity* find_block_quantity(const std::string& name);
 
-/// The error of a variable of /blocks that has not one number for each pair of tensors.
-std::string no_block_matrices(const std::filesystem::path& file, std::string_view quantity);
+/// Of a variable of /blocks that has not one number for each pair of tensors.
+/// @throws InputError that says so.
+[[noreturn]] void refuse_blocks(const std::filesystem::path& file, std::string_view quantity);
 
 /// Rows and columns in the order of the names, as a matrix is written; the middle of long names is
 /// left out.

@@ -40,18 +40,16 @@ LandscapeInputs::LandscapeInputs(const LandscapeRequest& request, ProgressCallba
   const CheckpointFile& given =
       named_.kind->is_centre_first ? request.checkpoints.front() : request.checkpoints.back();
   warn_of_other_buffers();
-  if (files_.runs.size() > 1 && !named_.kind->is_centre_first) {
-    files_.warnings.push_back(
-        fmt::format("{}: the centre, as the last checkpoint of the last of {} runs",
-                    centre.string(),
-                    files_.runs.size()));
-  } else if (centre != given.path) {
-    files_.warnings.push_back(
-        fmt::format("{}: the centre, as the last by its step; {} was given last (`order` given "
-                    "takes the order given)",
-                    centre.string(),
-                    given.path.string()));
-  }
+  if (centre == given.path) return;
+  const std::string of_runs =
+      files_.runs.size() > 1 ? fmt::format(" checkpoint of the last of {} runs", files_.runs.size())
+                             : std::string();
+  files_.warnings.push_back(fmt::format(
+      "{}: the centre, as the last{} by its step; {} was given last (`order` given takes the order "
+      "given)",
+      centre.string(),
+      of_runs,
+      given.path.string()));
 }
 
 // The surface is that of one model; what results say of each checkpoint is of its own.
