@@ -49,8 +49,10 @@ void require_no_folder(const std::filesystem::path& path) {
   std::error_code none;
   if (!std::filesystem::is_directory(path, none)) return;
   std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(path, none)) {
-    if (entry.is_regular_file(none)) files.push_back(entry.path());
+  for (std::filesystem::directory_iterator entry(path, none), end; !none && entry != end;
+       entry.increment(none)) {
+    std::error_code unknown;
+    if (entry->is_regular_file(unknown)) files.push_back(entry->path());
   }
   const auto first = std::ranges::min_element(files);
   throw InputError(fmt::format(

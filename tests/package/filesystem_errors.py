@@ -9,6 +9,7 @@ import re
 import sys
 
 CALL = re.compile(r"\b(?:fs|std::filesystem)::((?:recursive_)?directory_iterator|[a-z_]+)(?: \w+)?\(")
+RANGE = re.compile(r"\bfor \([^;{]*: (?:fs|std::filesystem)::((?:recursive_)?directory_iterator)\(")  # its ++ throws
 OF_PATHS_ALONE = {"path", "filesystem_error", "begin", "end", "swap", "hash_value"}
 OF_STATUS = re.compile(r"\bstatus\b|_status\(")
 GIVES_CODE = re.compile(r"\b(error|ignored|none|failure)\b")
@@ -31,11 +32,14 @@ def throwing_calls(text):
         if call[1] in OF_PATHS_ALONE or OF_STATUS.search(given) or GIVES_CODE.search(given):
             continue
         yield text.count("\n", 0, call.start()) + 1, call[1]
+    for loop in RANGE.finditer(text):
+        yield text.count("\n", 0, loop.start()) + 1, loop[1]
 
 
 def check_itself():
     for line in ("if (fs::exists(path)) {", "fs::directory_iterator entry(folder);", "std::filesystem::remove(\n  a)",
-                 "fs::is_directory(f(error_text()))", "for (auto& e : fs::directory_iterator(folder)) {"):
+                 "fs::is_directory(f(error_text()))", "for (auto& e : fs::directory_iterator(folder)) {",
+                 "for (const auto& e : std::filesystem::directory_iterator(folder, error)) {"):
         assert list(throwing_calls(line)), line
     for line in ("fs::exists(path, error)", "fs::exists(fs::symlink_status(path, error))", "fs::path(name)",
                  "fs::is_directory(status)", "fs::directory_iterator entry(folder, error), end;"):
