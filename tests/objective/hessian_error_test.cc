@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 
 #include <hesscope/autodiff/derivatives.h>
+#include <hesscope/core/constants.h>
+#include <hesscope/core/executor.h>
 #include <hesscope/models/model.h>
 #include <hesscope/objective/graph_objective.h>
 #include <hesscope/objective/hessian_error.h>
@@ -77,9 +79,21 @@ TEST(HessianError, IsTold) {
   const Eigen::VectorXd product =
       objective.hessian_times(theta, sign_probe(theta.size()), objective.all_samples());
   EXPECT_LT(hessian_error(h, product), 1e-9 * h.norm());
+  const Executor executor(2);
+  EXPECT_TRUE(has_small_error(h, product, 1e-9, executor));
   // Of one entry, a row of an error E, |E v| is |E|.
   h(3, 7) += 1e-3;
   EXPECT_NEAR(hessian_error(h, product), 1e-3, 1e-3 * 1e-3);
+  h(7, 3) = h(3, 7);
+  const double error = hessian_error(h, product) / h.norm();
+  EXPECT_TRUE(has_small_error(h, product, 1.01 * error, executor));
+  EXPECT_FALSE(has_small_error(h, product, 0.99 * error, executor));
+  h(7, 3) = h(3, 7) = kNaN;
+  EXPECT_FALSE(has_small_error(h, product, 1e300, executor));
+  const Eigen::VectorXd none = Eigen::VectorXd::Zero(product.size());
+  h.setZero();
+  EXPECT_TRUE(has_small_error(h, none, 1e-9, executor));
+  EXPECT_FALSE(has_small_error(h, product, 1e-9, executor));
 }
 
 // sum (c_i sqrt(w_i x_i)) with c = (1, 0) at w_2 = 0: 0 times an infinite slope is no number, and

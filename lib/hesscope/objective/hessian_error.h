@@ -4,6 +4,7 @@
 #pragma once
 
 #include <hesscope/core/eigen.h>
+#include <hesscope/core/executor.h>
 
 namespace hesscope {
 
@@ -16,5 +17,13 @@ Eigen::VectorXd sign_probe(Eigen::Index n);
 /// @cost   n^2 multiply-adds, on one thread.
 /// @source Hutchinson (1990), Commun. Stat. Simul. Comput. 19, 433-450.
 double hessian_error(const Eigen::MatrixXd& hessian, const Eigen::VectorXd& product);
+
+/// Whether hessian_error() of a symmetric matrix is at most `tolerance` ||hessian||_F; false where
+/// either is not a number.
+/// @cost  2 n^2 multiply-adds, on all threads.
+bool has_small_error(const Eigen::MatrixXd& hessian,
+                     const Eigen::VectorXd& product,
+                     double tolerance,
+                     const Executor& executor);
 
 }  // namespace hesscope

@@ -2,7 +2,6 @@
 #include <cmath>
 #include <utility>
 
-#include <hesscope/core/internal/norms.h>
 #include <hesscope/core/memory.h>
 #include <hesscope/objective/hessian_error.h>
 #include <hesscope/objective/internal/classification.h>
@@ -63,8 +62,7 @@ bool GraphObjective::Impl::is_exact(const ConstVectorRef& theta,
   const Vector product =
       sums.curvature_times(Curvature::kHessian, theta, sign_probe(theta.size()), range);
   constexpr double kMostError = 1e-10;  // of the norm: far above any rounding without cancellation
-  const double error = hessian_error(h, product);
-  const bool is_exact = error <= kMostError * detail::norm(h);  // and no NaN
+  const bool is_exact = has_small_error(h, product, kMostError, ranks);
   Team* const others = ranks.team();
   return others == nullptr ? is_exact : others->smallest(is_exact ? 1 : 0) != 0;
 }
