@@ -301,21 +301,34 @@ std::vector<int> CurvatureProducts::units_of(const ProductTask& task) const {
   return units;
 }
 
-std::vector<int> CurvatureProducts::own_columns_of(const ProductTask& task) const {
+std::vector<CurvatureProducts::UnitColumns> CurvatureProducts::own_columns_of(
+    const ProductTask& task) const {
   const ParameterUse& column = uses_.uses[at(task.column_use)];
-  std::vector<int> columns;
-  for (const int a : units_of(task)) {
+  std::vector<UnitColumns> all;
+  const std::vector<int> units = units_of(task);
+  for (const int a : units) {
+    UnitColumns& own = all.emplace_back();
     for (int b = 0; b < column.inputs; ++b) {
       const int theta = column.theta[at(a * column.inputs + b)];
-      if (theta >= 0) columns.push_back(theta);
+      if (theta >= 0) own.columns.push_back(theta);
     }
+    own.multiply_adds = static_cast<double>(task.multiply_adds);
   }
-  return columns;
+  if (task.kind != ProductKind::kPairs) return all;
+  const double of_row = all.front().multiply_adds / (task.rows.end - task.rows.begin);
+  for (UnitColumns& own : all) own.multiply_adds = 0;
+  for_unit_pairs(task, column.units, [&](int /*i*/, int a) {
+    all[at(a - units.front())].multiply_adds += of_row;
+  });
+  return all;
 }
 
 std::vector<int> CurvatureProducts::columns_of(const ProductTask& task) const {
   const ParameterUse& row = uses_.uses[at(task.row_use)];
-  std::vector<int> columns = own_columns_of(task);
+  std::vector<int> columns;
+  for (const UnitColumns& own : own_columns_of(task)) {
+    columns.insert(columns.end(), own.columns.begin(), own.columns.end());
+  }
   const int group = planner_.group_of(task.column_use);
   const bool has_repeats =
       group == planner_.group_of(task.row_use) && planner_.groups()[at(group)].has_repeats;

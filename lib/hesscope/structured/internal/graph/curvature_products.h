@@ -70,8 +70,8 @@ struct ProductTask {
   long multiply_adds = 0;  ///< of one sample
 };
 
-/// Calls visit(i, a) for the rows of a task of kind kPairs: units i from a on for each unit a of the
-/// columns, one after the other, from (rows.begin, unit) on.
+/// Calls visit(i, a) for the rows of a task of kind kPairs: units i from a on for each unit a of
+/// the columns, one after the other, from (rows.begin, unit) on.
 template <typename F>
 void for_unit_pairs(const ProductTask& task, int num_units, F visit) {
   int i = task.rows.begin;
@@ -92,8 +92,13 @@ class CurvatureProducts {
   /// Tasks of blocks [first_block, end_block), whose directions are entries, by wave.
   std::vector<ProductTask> tasks(int first_block, int end_block) const;
 
-  /// Parameters of a task's own units.
-  std::vector<int> own_columns_of(const ProductTask& task) const;
+  /// The parameters of one of a task's own units, and what of the task is that unit's.
+  struct UnitColumns {
+    std::vector<int> columns;
+    double multiply_adds;
+  };
+
+  std::vector<UnitColumns> own_columns_of(const ProductTask& task) const;
 
   /// Columns of the target that a task may write to, its own first.
   std::vector<int> columns_of(const ProductTask& task) const;

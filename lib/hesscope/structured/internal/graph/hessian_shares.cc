@@ -57,7 +57,9 @@ std::vector<int> owners_of_columns(const GraphPlan& plan,
   for (const Stage& stage : stages) {
     if (stage.is_kept) {
       for (const ProductTask& task : stage.tasks) {
-        bundles.add(plan.products.own_columns_of(task), static_cast<double>(task.multiply_adds));
+        for (const auto& own : plan.products.own_columns_of(task)) {
+          bundles.add(own.columns, own.multiply_adds);
+        }
       }
     } else {
       for (int b = 0; b < stage.end_block - stage.first_block; ++b) {

@@ -9,7 +9,8 @@
 namespace hesscope::detail {
 
 // To make a pair takes some eight times as long as to make an entry of a row, of which there is one
-// for each two units and each input otherwise; pairs of more inputs would leave a chunk few samples.
+// for each two units and each input otherwise; pairs of more inputs would leave a chunk few
+// samples.
 InputPairs::InputPairs(const ParameterUses& uses, std::span<const char> is_free)
     : pairs_(uses.uses.size()) {
   constexpr int kEntries = 8;
