@@ -104,6 +104,17 @@ TEST(AdamW, DecaysParametersWithoutAGradientAndAdamDoesNot) {
   EXPECT_LE(distance(u, vector({-1, 1})), 1e-14);
 }
 
+// With an infinite average of squares nothing would ever move a parameter again.
+TEST(Adam, HasNoUpdateBeyondTheRangeOfDouble) {
+  for (const char* const name : {"adam", "adamw", "muon"}) {
+    const auto adam = rule(name, 2);
+    const VectorXd x = VectorXd::Zero(2);
+    EXPECT_TRUE(adam->step(x, vector({1, 1e150})).allFinite()) << name;
+    const VectorXd u = adam->step(x, vector({1, 1e160}));
+    EXPECT_TRUE(std::isfinite(u[0]) && std::isnan(u[1])) << name << "\n" << u;
+  }
+}
+
 TEST(AdamW, HasPyTorchsDefaults) {
   const auto plain = rule("adamw", 6);
   const auto explicit_one = rule(

@@ -4,8 +4,11 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 
 #include <Eigen/Core>
+
+#include <hesscope/core/constants.h>
 
 namespace hesscope::detail {
 
@@ -20,7 +23,8 @@ inline double bias_correction(double beta, double t) { return -std::expm1(t * st
 
 /// Takes the gradient d of step t = 1, 2, ... into the averages m and v and returns
 ///   -(m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + epsilon),
-/// 0 / 0 being 0.
+/// 0 / 0 being 0. Where v is beyond the range of double, which would leave a parameter where it is
+/// from then on, the direction is NaN.
 inline Eigen::VectorXd adam_direction(const AdamDecays& decays,
                                       double t,
                                       const Eigen::Ref<const Eigen::VectorXd>& d,
@@ -31,7 +35,8 @@ inline Eigen::VectorXd adam_direction(const AdamDecays& decays,
   const Eigen::ArrayXd mean = m.array() / bias_correction(decays.beta1, t);
   const Eigen::ArrayXd root =
       (v.array() / bias_correction(decays.beta2, t)).sqrt() + decays.epsilon;
-  return (mean == 0 && root == 0).select(0.0, -mean / root);
+  const Eigen::ArrayXd direction = (mean == 0 && root == 0).select(0.0, -mean / root);
+  return (root <= std::numeric_limits<double>::max()).select(direction, kNaN);
 }
 
 }  // namespace hesscope::detail
