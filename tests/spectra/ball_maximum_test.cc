@@ -2,10 +2,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <Eigen/Core>
+#include <Eigen/LU>
 #include <gtest/gtest.h>
 
 #include <hesscope/core/constants.h>
@@ -120,6 +122,56 @@ TEST(MaximumOnCube, IsThatOfAllFaces) {
     }
   }
   EXPECT_GE(num_branched, 5);
+}
+
+// In extended precision, over the entries that the face leaves free; nothing where they have no
+// single solution, or one outside.
+std::optional<long double> value_on_face(const MatrixXd& h, const std::vector<int>& state) {
+  using Extended = Eigen::Matrix<long double, Eigen::Dynamic, Eigen::Dynamic>;
+  const Extended wide = h.cast<long double>();
+  std::vector<Index> fixed;
+  std::vector<Index> inner;
+  Extended d = Extended::Zero(h.rows(), 1);
+  for (Index i = 0; i < h.rows(); ++i) {
+    d(i) = state[std::size_t(i)];
+    (state[std::size_t(i)] == 0 ? inner : fixed).push_back(i);
+  }
+  if (!inner.empty()) {
+    const Extended right = -(wide(inner, fixed) * d(fixed, 0));
+    const Extended x = Extended(wide(inner, inner)).fullPivLu().solve(right);
+    if (!(x.array().abs() <= 1.0L).all()) return std::nullopt;
+    d(inner, 0) = x;
+  }
+  return (d.transpose() * wide * d)(0, 0);
+}
+
+// Matrices that are nearly singular on faces, and negative on the diagonal: their maxima lie between
+// ends, where they are solved for.
+TEST(MaximumOnCube, NoFaceIsAboveTheBoundByRounding) {
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    const auto n = static_cast<Index>(3 + seed % 3);
+    const MatrixXd b = random_matrix(n, n - 1, seed);
+    const MatrixXd h = 0.05 * random_symmetric(n, seed + 1000) - b * b.transpose();
+    const MatrixXd symmetric = 0.5 * (h + h.transpose());
+    const BallMaximum found = maximum_on_cube(symmetric, {.max_subproblems = 100'000});
+    ASSERT_EQ(found.status, Status::kOk);
+    EXPECT_TRUE(found.is_closed) << seed << ": " << found.upper - found.lower;
+    std::vector<int> state(static_cast<std::size_t>(n), -1);
+    for (std::size_t i = 0; i < state.size();) {
+      if (const auto value = value_on_face(symmetric, state)) {
+        EXPECT_LE(*value, static_cast<long double>(found.upper)) << seed;
+      }
+      for (i = 0; i < state.size() && state[i] == 1; ++i) state[i] = -1;
+      if (i < state.size()) ++state[i];
+    }
+  }
+}
+
+TEST(MaximumOnCube, IsAtMostTheSumOfMagnitudes) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const MatrixXd h = random_symmetric(40, seed).cwiseAbs();
+    EXPECT_LE(maximum_on_cube(h).upper, h.sum() * (1 + 2e-12));
+  }
 }
 
 TEST(MaximumOnCube, IsThatOfAllSigns) {

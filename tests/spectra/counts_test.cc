@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
+#include <utility>
 #include <vector>
 
 #include <Eigen/Core>
@@ -192,6 +194,23 @@ TEST(EigenvalueCounter, HasTheSameDigitsAtEveryPowerOfTwo) {
     EXPECT_EQ(found.upper, reference.upper * factor);
     EXPECT_EQ(found.eigenvalue.residual, reference.eigenvalue.residual * factor);
   }
+}
+
+// Of [2, 1; 1, 1] the eigenvalues are (3 -+ sqrt 5) / 2: of these numbers of the smallest double the
+// nearest ones are not bounds.
+TEST(EigenvalueCounter, EnclosesWhatIsBetweenSubnormalNumbers) {
+  const double u = std::numeric_limits<double>::denorm_min();
+  MatrixXd h(2, 2);
+  h << 2 * u, u, u, u;
+  EigenvalueCounter counter(h);
+  for (const auto& [rank, below] : {std::pair{0, 0.0}, std::pair{1, 2 * u}}) {
+    const RankedEigenvalue found = counter.eigenvalue(rank);
+    EXPECT_EQ(found.lower, below);
+    EXPECT_EQ(found.upper, below + u);
+    EXPECT_TRUE(counter.is_confirmed(found));
+  }
+  EXPECT_EQ(counter.rounding_band(), u);
+  EXPECT_EQ(dense_spectrum(h).rounding_band, u);
 }
 
 TEST(Counts, SayNonFinite) {

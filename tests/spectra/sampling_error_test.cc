@@ -279,6 +279,15 @@ TEST(SamplingErrors, TakeAnyHessianThatIsSymmetricToRounding) {
   EXPECT_EQ(found[kLambdaMax].status, Status::kOk);
 }
 
+TEST(SamplingErrors, OfBlocksTakeWhatCancelsButForRounding) {
+  const MatrixXd a = test::random_symmetric(3, 5);
+  std::vector<MatrixXd> blocks = {a, -a};
+  blocks[0](0, 1) = std::nextafter(a(0, 1), 2);
+  const BlockSamplingErrors found = sampling_errors_of_blocks(blocks, 0.95);
+  EXPECT_EQ(found.spectrum.status, Status::kOk);
+  EXPECT_EQ(found.spectrum.num_zero, 3);  // rounding has no sign
+}
+
 TEST(SamplingErrors, AreBitIdenticalForAnyNumberOfThreads) {
   const Model model = linear_attention({.layers = 2, .dimension = 3, .context = 8});
   std::mt19937_64 engine(1);

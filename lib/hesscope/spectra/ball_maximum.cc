@@ -205,6 +205,11 @@ BallMaximum maximum_on(const char* function,
   if (std::isnan(tight.upper) || std::isnan(loose.upper)) return failure(Status::kFailed);
   found.upper = std::min(tight.upper, loose.upper);
   found.rounding = attained.rounding + std::max(tight.rounding, loose.rounding);
+  // Of the cube that is a bound, too.
+  const auto size = static_cast<double>(n);
+  if (is_cube) {
+    found.upper = std::min(found.upper, h.cwiseAbs().sum() * (1 + size * size * kEpsilon));
+  }
   const auto is_closed = [&] { return found.upper <= found.lower + found.rounding; };
   if (is_cube && !is_closed() && n <= kLargestBranched && options.max_subproblems > 0) {
     found = detail::search_cube(

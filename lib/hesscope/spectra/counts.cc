@@ -112,8 +112,9 @@ EigenvalueCounter::EigenvalueCounter(EigenvalueCounter&&) noexcept = default;
 EigenvalueCounter& EigenvalueCounter::operator=(EigenvalueCounter&&) noexcept = default;
 
 double EigenvalueCounter::rounding_band() const {
-  return status_ == Status::kOk ? std::ldexp(detail::rounding_band(n_, sturm_->norm()), exponent_)
-                                : kNaN;
+  return status_ == Status::kOk
+             ? detail::scaled_up(detail::rounding_band(n_, sturm_->norm()), exponent_)
+             : kNaN;
 }
 
 std::int64_t EigenvalueCounter::num_below(double shift) const {
@@ -137,8 +138,8 @@ RankedEigenvalue EigenvalueCounter::eigenvalue(Eigen::Index rank) {
   found.proof = Proof::kCounted;
   found.rank = rank;
   found.eigenvalue.value = std::ldexp(value, exponent_);
-  found.lower = std::ldexp(interval.lower - band, exponent_);
-  found.upper = std::ldexp(interval.upper + band, exponent_);
+  found.lower = detail::scaled_down(interval.lower - band, exponent_);
+  found.upper = detail::scaled_up(interval.upper + band, exponent_);
   if (!std::isfinite(found.lower) || !std::isfinite(found.upper)) {
     found = {};
     found.status = Status::kNonFinite;

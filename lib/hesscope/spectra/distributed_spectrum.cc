@@ -166,7 +166,7 @@ DistributedSpectrum spectrum_on_rank(const DistributedSolver& solver,
   if (options.proves_fully) {
     const double bound = is_zero ? 0.0 : error_bound_of(h->vector_errors(values));
     is_proved = bound <= detail::rounding_band(n, norm_of(values));
-    found.spectrum.error_bound = std::ldexp(bound, exponent);
+    found.spectrum.error_bound = detail::scaled_up(bound, exponent);
     tell(0.9);
   }
   if (!is_proved || (!is_zero && !is_confirmed(*h, trace, values))) {

@@ -336,7 +336,13 @@ BlockSamplingErrors sampling_errors_of_blocks(std::span<const MatrixXd> blocks,
   MatrixXd mean = blocks.front();
   for (const MatrixXd& block : blocks.subspan(1)) mean += block;
   mean /= static_cast<double>(count);
-  Spectrum spectrum = dense_spectrum(mean, detail::part_of(progress, 0.0, 1.0 / num_parts));
+  // Where blocks cancel, what they are asymmetric by rounding is much of their mean.
+  detail::fill_triangles(Executor(1), detail::Triangle::kLower, 1.0, mean);
+  double largest_norm = 0;
+  for (const MatrixXd& block : blocks) largest_norm = std::max(largest_norm, detail::norm(block));
+  Spectrum spectrum = dense_spectrum(mean,
+                                     detail::part_of(progress, 0.0, 1.0 / num_parts),
+                                     detail::rounding_band(mean.rows(), largest_norm));
   if (spectrum.status != Status::kOk) {
     return {nothing(spectrum.status, units, level), std::move(spectrum)};
   }

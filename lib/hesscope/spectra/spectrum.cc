@@ -37,7 +37,7 @@ Spectrum spectrum_of_values(const Eigen::VectorXd& scaled, int exponent, double 
   spectrum.median.value = values[lower_median_rank(n)];
   spectrum.largest.value = values[n - 1];
   const double scaled_norm = std::max(std::abs(scaled[0]), std::abs(scaled[n - 1]));
-  const double band = std::max(std::ldexp(rounding_band(n, scaled_norm), exponent), least_band);
+  const double band = std::max(scaled_up(rounding_band(n, scaled_norm), exponent), least_band);
   spectrum.rounding_band = band;
   spectrum.median_magnitude = lower_median(values.cwiseAbs());
   spectrum.num_negative = (values.array() < -band).count();

@@ -7,9 +7,11 @@
 #include <vector>
 
 #include <hesscope/core/constants.h>
+#include <hesscope/linalg/internal/lapack.h>
 #include <hesscope/linalg/positive_definite.h>
 #include <hesscope/spectra/internal/ball_relaxation.h>
 #include <hesscope/spectra/internal/cube_search.h>
+#include <hesscope/spectra/internal/scaled_matrix.h>
 
 namespace hesscope::detail {
 namespace {
@@ -78,14 +80,15 @@ class Search {
       open_.pop();
       branch(parent);
     }
-    double upper = std::max(known_.lower, finished_);
-    if (!open_.empty()) upper = std::max(upper, open_.top().bound);
+    double upper = std::max(known_.lower, finished_) + lost_;
+    if (!open_.empty()) upper = std::max(upper, open_.top().bound + lost_);
+    known_.rounding += of_bounds_ + of_leaves_ + lost_;
     known_.upper = is_failed_ ? kNaN : std::min(known_.upper, upper);
     return known_;
   }
 
  private:
-  bool is_done(double bound) const { return bound <= known_.lower + known_.rounding; }
+  bool is_done(double bound) const { return bound <= known_.lower + known_.rounding + of_bounds_; }
 
   // d and -d are alike: one entry that is at an end is at the upper one.
   Subproblem root_of(const MatrixXd& relaxed) const {
@@ -141,22 +144,54 @@ class Search {
     }
   }
 
+  // With y that solve A y = b to rounding, A = -H_II and b = H_IF s, and the exact y* in the cube,
+  //   f(y*) = f(y) + 2 r^T (y* - y) - (y* - y)^T A (y* - y),  r = b - A y,
+  // so that f(y*) <= f(y) + 2 sum |r_i| (1 + |y_i|).
   void finish_leaf(const Parts& parts) {
     VectorXd d = VectorXd::Zero(h_.rows());
     d(parts.fixed) = parts.signs;
+    double unsolved = 0;  // sum |r_i| (1 + |y_i|), at most
     if (!parts.between.empty()) {
-      const std::optional<VectorXd> inner =
-          solve_positive_definite(MatrixXd(-h_(parts.between, parts.between)),
-                                  h_(parts.between, parts.fixed) * parts.signs);
-      if (!inner) return;  // no maximum has them between
+      const MatrixXd a = -h_(parts.between, parts.between);
+      const std::optional<VectorXd> y =
+          solve_positive_definite(a, h_(parts.between, parts.fixed) * parts.signs);
+      if (!y) return lose_indefinite(a);  // no maximum has them between
+      d(parts.between) = *y;
+      const VectorXd r = (h_ * d)(parts.between).cwiseAbs() +
+                         unit_of_rounding() * (h_.cwiseAbs() * d.cwiseAbs())(parts.between);
+      unsolved = r.dot(VectorXd::Ones(r.size()) + y->cwiseAbs());
+      // If y* were inside none the less, then from it to y the form falls by no more than that until
+      // an entry is at an end.
       constexpr double kOutside = 1e-9;
-      if (!(inner->cwiseAbs().maxCoeff() <= 1 + kOutside)) return;  // nor has any these
-      d(parts.between) = *inner;
+      if (!(y->cwiseAbs().maxCoeff() <= 1 + kOutside)) return lose(unsolved);
     }
     // The solution may be outside by rounding: it bounds, and what ascends from it is inside.
-    finished_ = std::max(finished_, d.dot(h_ * d));
+    const VectorXd magnitudes = d.cwiseAbs();
+    const double rounding = unit_of_rounding() * magnitudes.dot(h_.cwiseAbs() * magnitudes);
+    finished_ = std::max(finished_, d.dot(h_ * d) + rounding + 2 * unsolved);
+    of_leaves_ = std::max(of_leaves_, 2 * (rounding + unsolved));
     consider(d);
   }
+
+  double unit_of_rounding() const { return static_cast<double>(h_.rows() + 10) * kEpsilon; }
+
+  // What a maximum has, at most, over that of other subproblems, if A is semidefinite beyond what
+  // its factors could tell. From it d can move to an end, by 2 sqrt(n) at most, along the
+  // eigenvector of the smallest eigenvalue, to either side.
+  void lose_indefinite(const MatrixXd& a) {
+    MatrixXd reduced = a;
+    const std::optional<VectorXd> values = eigenvalues(tridiagonalize(reduced).t);
+    if (!values) {
+      is_failed_ = true;
+      return;
+    }
+    const double band = rounding_band(a.rows(), values->cwiseAbs().maxCoeff());
+    if ((*values)(0) < -band) return;
+    lose(4 * static_cast<double>(a.rows()) * (std::max((*values)(0), 0.0) + band));
+  }
+
+  // That maximum may lose as much again where it ends, once for each entry.
+  void lose(double value) { lost_ = std::max(lost_, static_cast<double>(h_.rows()) * value); }
 
   void consider(const VectorXd& d) {
     MatrixXd v = d.cwiseMax(-1.0).cwiseMin(1.0).transpose();
@@ -175,8 +210,13 @@ class Search {
     m.bottomRightCorner(size, size) = h_(parts.free, parts.free);
     m.col(0).tail(size) = h_(parts.free, parts.fixed) * parts.signs;
     m.row(0).tail(size) = m.col(0).tail(size).transpose();
-    const double constant = parts.signs.dot(h_(parts.fixed, parts.fixed) * parts.signs) +
-                            h_(parts.between, parts.between).cwiseAbs().sum();
+    const double sum_fixed = h_(parts.fixed, parts.fixed).cwiseAbs().sum();
+    const double sum_between = h_(parts.between, parts.between).cwiseAbs().sum();
+    const double sum_mixed = h_(parts.free, parts.fixed).cwiseAbs().sum();
+    const double rounding = unit_of_rounding() * (sum_fixed + sum_between + 2 * sum_mixed);
+    const double constant =
+        parts.signs.dot(h_(parts.fixed, parts.fixed) * parts.signs) + sum_between + rounding;
+    of_bounds_ = std::max(of_bounds_, 2 * rounding);
     const BallRelaxation relaxation(m, unit_intervals(size + 1));
     constexpr int kRounds = 8;
     constexpr int kSweeps = 16;
@@ -218,7 +258,10 @@ class Search {
   CubeSearch known_;
   std::int64_t max_subproblems_;
   std::priority_queue<Subproblem, std::vector<Subproblem>, IsLess> open_;
-  double finished_ = 0;  // no subproblem that is done with has more
+  double finished_ = 0;   // no subproblem that is done with has more, but for
+  double lost_ = 0;       // what rounding alone decided
+  double of_bounds_ = 0;  // what rounding makes of bounds beyond known_.rounding, at most
+  double of_leaves_ = 0;  // and of leaves' values
   bool is_failed_ = false;
 };
 

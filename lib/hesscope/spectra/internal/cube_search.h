@@ -27,7 +27,9 @@ struct CubeSearch {
   Eigen::VectorXd direction;  ///< the best that is known
   double lower = 0;           ///< its value
   double upper = 0;           ///< of all
-  double rounding = 0;        ///< a subproblem with so little more than `lower` is done with
+  /// A subproblem with so little more than `lower` is done with; afterwards, what rounding alone
+  /// makes of upper - lower, at most.
+  double rounding = 0;
   std::int64_t num_subproblems = 0;
 };
 

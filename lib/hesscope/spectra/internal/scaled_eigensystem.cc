@@ -80,7 +80,7 @@ ScaledEigensystem scaled_eigensystem(const Eigen::Ref<const MatrixXd>& hessian,
   }
   result.status = Status::kOk;
   result.rounding_band =
-      std::ldexp(rounding_band(n, all->values.cwiseAbs().maxCoeff()), result.exponent);
+      scaled_up(rounding_band(n, all->values.cwiseAbs().maxCoeff()), result.exponent);
   result.scaled = std::move(*all);
   result.eigenvalues = std::move(eigenvalues);
   return result;

@@ -92,6 +92,13 @@ Eigen::VectorXd scaled_back(const Eigen::VectorXd& values, int exponent) {
   return values.unaryExpr([exponent](double value) { return std::ldexp(value, exponent); });
 }
 
+double scaled_down(double x, int exponent) {
+  const double scaled = std::ldexp(x, exponent);
+  return std::ldexp(scaled, -exponent) > x ? std::nextafter(scaled, -kInfinity) : scaled;
+}
+
+double scaled_up(double x, int exponent) { return -scaled_down(-x, exponent); }
+
 double rounding_band(Eigen::Index n, double norm) {
   return static_cast<double>(n + 10) * kEpsilon * norm;
 }

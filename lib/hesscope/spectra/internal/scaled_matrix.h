@@ -36,6 +36,10 @@ Eigen::MatrixXd scaled_copy(const Eigen::Ref<const Eigen::MatrixXd>& hessian, in
 /// 2^exponent values.
 Eigen::VectorXd scaled_back(const Eigen::VectorXd& values, int exponent);
 
+/// 2^exponent x or the next number below, or above: among subnormal numbers ldexp() rounds.
+double scaled_down(double x, int exponent);
+double scaled_up(double x, int exponent);
+
 /// (n + 10) eps norm; see Spectrum::rounding_band.
 double rounding_band(Eigen::Index n, double norm);
 
