@@ -52,6 +52,33 @@ TEST_F(BlocksAnalyzerTest, DescribesEachBlock) {
   EXPECT_TRUE(std::isnan(eigenvalues[3]));  // the second block has one
 }
 
+TEST_F(BlocksAnalyzerTest, ATensorWithoutEntriesHasNoNumbers) {
+  const test::QuadraticObjective objective(
+      {matrix()},
+      Eigen::Vector3d(3, 4, -12),
+      0,
+      {{"p", {2}, 0, 2}, {"none", {0, 3}, 2, 0}, {"q", {1}, 2, 1}});
+  const std::vector<NamedPoint> here = {{"here", Eigen::Vector3d::Zero()}};
+  const Analysis without = blocks();
+  const Analysis analysis = analyze(objective, here, {"blocks"});
+  const auto expect_alike = [&](const Analysis& found, const char* name) {
+    const Eigen::VectorXd numbers = found[0].values("blocks", name);
+    ASSERT_EQ(numbers.size(), 3) << name;
+    EXPECT_TRUE(std::isnan(numbers[1])) << name;
+    EXPECT_EQ(numbers[0], without[0].values("blocks", name)[0]) << name;
+    EXPECT_EQ(numbers[2], without[0].values("blocks", name)[1]) << name;
+  };
+  for (const char* name : {"lambda_min", "lambda_median", "lambda_max"}) {
+    expect_alike(analysis, name);
+  }
+  EXPECT_EQ(analysis[0].number("blocks", "mean_js_distance"),
+            without[0].number("blocks", "mean_js_distance"));
+  const Analysis of_ends =
+      analyze(objective, here, {"blocks"}, {.method = SpectrumMethod::kMatrixFree});
+  EXPECT_TRUE(std::isnan(of_ends[0].values("blocks", "lambda_min")[1]));
+  EXPECT_NEAR(of_ends[0].values("blocks", "lambda_min")[0], 1, 1e-12);
+}
+
 // Two blocks that are rounding beside the third are both zero, whatever their rounding is.
 TEST_F(BlocksAnalyzerTest, BlocksThatAreRoundingOfTheWholeAreAlike) {
   const test::QuadraticObjective objective(

@@ -54,6 +54,15 @@ void raise_bands(std::span<BandedEigenvalues> spectra, Eigen::Index n) {
   }
 }
 
+// A tensor may have no entries: its block is nothing that has numbers.
+std::vector<Eigen::Index> blocks_with_entries(std::span<const ParameterBlock> blocks) {
+  std::vector<Eigen::Index> all;
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    if (blocks[b].size > 0) all.push_back(static_cast<Eigen::Index>(b));
+  }
+  return all;
+}
+
 class BlocksAnalyzer final : public Analyzer {
  public:
   explicit BlocksAnalyzer(double sigma) : sigma_(sigma) {}
@@ -115,11 +124,12 @@ class BlocksAnalyzer final : public Analyzer {
     const auto blocks = point.objective().parameter_blocks();
     const auto count = static_cast<Eigen::Index>(blocks.size());
     Eigen::MatrixXd eigenvalues = Eigen::MatrixXd::Constant(count, largest_block(blocks), kNaN);
-    Eigen::MatrixXd ends(count, 3);  // smallest, lower median, largest
-    Eigen::VectorXd traces(count);
-    std::vector<BandedEigenvalues> spectra;
+    Eigen::MatrixXd ends = Eigen::MatrixXd::Constant(count, 3, kNaN);  // with the lower median
+    Eigen::VectorXd traces = Eigen::VectorXd::Zero(count);
+    const std::vector<Eigen::Index> present = blocks_with_entries(blocks);
+    std::vector<BandedEigenvalues> spectra;  // of those
     Status status = Status::kOk;
-    for (Eigen::Index b = 0; b < count; ++b) {
+    for (const Eigen::Index b : present) {
       const ParameterBlock& rows = blocks[static_cast<std::size_t>(b)];
       const Spectrum spectrum =
           dense_spectrum(h.block(rows.offset, rows.offset, rows.size, rows.size),
@@ -144,8 +154,11 @@ class BlocksAnalyzer final : public Analyzer {
     answer[lambda_median_].set(ends.col(1));
     answer[lambda_max_].set(ends.col(2));
     answer[trace_].set(traces);
-    store(smoothed_distances(spectra), js_distance_, mean_js_distance_, answer);
-    store(decade_distances(spectra), js_distance_decades_, mean_js_distance_decades_, answer);
+    const auto store = [&](const Eigen::MatrixXd& distances, VariableId all, VariableId mean) {
+      store_distances(distances, present, count, answer[all], answer[mean]);
+    };
+    store(smoothed_distances(spectra), js_distance_, mean_js_distance_);
+    store(decade_distances(spectra), js_distance_decades_, mean_js_distance_decades_);
   }
 
   Eigen::MatrixXd smoothed_distances(std::span<const BandedEigenvalues> spectra) const {
@@ -166,37 +179,41 @@ class BlocksAnalyzer final : public Analyzer {
     return distances;
   }
 
-  // Distances, and their mean over all pairs.
-  static void store(const Eigen::MatrixXd& distances,
-                    VariableId all,
-                    VariableId mean,
-                    Group& answer) {
+  // Distances of the blocks that are present, of so many, and their mean over all pairs.
+  static void store_distances(const Eigen::MatrixXd& distances,
+                              const std::vector<Eigen::Index>& present,
+                              Eigen::Index count,
+                              Variable& all,
+                              Variable& mean) {
     if (!distances.allFinite()) {
-      answer[all].set_missing(Status::kFailed);
-      answer[mean].set_missing(Status::kFailed);
+      all.set_missing(Status::kFailed);
+      mean.set_missing(Status::kFailed);
       return;
     }
-    answer[all].set_symmetric(distances);
+    Eigen::MatrixXd of_all = Eigen::MatrixXd::Constant(count, count, kNaN);
+    of_all(present, present) = distances;
+    all.set_symmetric(of_all);
     const Eigen::Index ordered_pairs = distances.rows() * (distances.rows() - 1);
-    answer[mean].set(distances.sum() / static_cast<double>(ordered_pairs),
-                     ordered_pairs > 0 ? Status::kOk : Status::kUndefinedZeroDenominator);
+    mean.set(distances.sum() / static_cast<double>(ordered_pairs),
+             ordered_pairs > 0 ? Status::kOk : Status::kUndefinedZeroDenominator);
   }
 
   // Without a matrix: the ends of each block's spectrum.
   void describe_ends(PointAnalysis& point, Group& answer) const {
     const auto blocks = point.objective().parameter_blocks();
-    Eigen::MatrixXd ends(blocks.size(), 2);
+    const auto count = static_cast<double>(blocks.size());
+    Eigen::MatrixXd ends = Eigen::MatrixXd::Constant(std::ssize(blocks), 2, kNaN);
     Status status = Status::kOk;
     bool is_proved = true;
-    for (std::size_t b = 0; b < blocks.size(); ++b) {
+    for (const Eigen::Index b : blocks_with_entries(blocks)) {
+      const ParameterBlock& rows = blocks[static_cast<std::size_t>(b)];
       const auto begin = static_cast<double>(b);
-      const auto count = static_cast<double>(blocks.size());
       const Spectrum spectrum =
-          point.ends_of(BlockOperator(point.hessian_operator(), blocks[b].offset, blocks[b].size),
+          point.ends_of(BlockOperator(point.hessian_operator(), rows.offset, rows.size),
                         detail::part_of(point.progress(), begin / count, (begin + 1) / count));
       if (spectrum.status != Status::kOk) status = spectrum.status;
       is_proved = is_proved && spectrum.proof != Proof::kConverged;
-      ends.row(static_cast<Eigen::Index>(b)) << spectrum.smallest.value, spectrum.largest.value;
+      ends.row(b) << spectrum.smallest.value, spectrum.largest.value;
     }
     if (status == Status::kOk) {
       answer[lambda_min_].set(ends.col(0));
@@ -219,7 +236,7 @@ class BlocksAnalyzer final : public Analyzer {
   VariableId lambda_min_ = declare({.name = "lambda_min",
                                     .dimensions = {"block"},
                                     .long_name = "smallest eigenvalues of the diagonal blocks",
-                                    .definition = "eigenvalue of rank 0"});
+                                    .definition = "eigenvalue of rank 0; NaN for a tensor without entries"});
   VariableId lambda_median_ =
       declare({.name = "lambda_median",
                .dimensions = {"block"},

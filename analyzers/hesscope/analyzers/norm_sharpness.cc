@@ -55,11 +55,11 @@ class NormSharpnessAnalyzer final : public Analyzer {
   explicit NormSharpnessAnalyzer(std::int64_t max_subproblems)
       : max_subproblems_(max_subproblems),
         linf_(declare_norm(kLinf)),
-        absolute_sum_(
-            declare({.name = "linf_absolute_sum",
-                     .long_name = "sum of the Hessian's magnitudes",
-                     .definition = "sum |H_ij|: what linf_upper is at most, without a search",
-                     .references = {papers::kBalles}})),
+        absolute_sum_(declare(
+            {.name = "linf_absolute_sum",
+             .long_name = "sum of the Hessian's magnitudes",
+             .definition = "sum |H_ij|: what linf_upper is at most, to rounding, without a search",
+             .references = {papers::kBalles}})),
         num_subproblems_(
             declare({.name = "linf_subproblems",
                      .type = VariableType::kInt64,

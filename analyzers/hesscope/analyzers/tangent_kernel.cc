@@ -20,6 +20,15 @@ const std::string kOfBlock =
     " of J_b J_b^T, J_b the Jacobian of all samples' predictions by one tensor; of every tensor, "
     "whatever `tangent-tensors` names";
 
+// Of J J^T, the squares of J's singular values; of no columns it is 0.
+SingularEnds kernel_ends(const Eigen::MatrixXd& j) {
+  if (j.cols() == 0) return {.status = Status::kOk, .smallest = 0, .largest = 0};
+  SingularEnds ends = singular_ends(j);
+  ends.smallest *= ends.smallest;
+  ends.largest *= ends.largest;
+  return ends;
+}
+
 class TangentKernelAnalyzer final : public Analyzer {
  public:
   explicit TangentKernelAnalyzer(std::string tensors) : tensors_(std::move(tensors)) {}
@@ -53,15 +62,14 @@ class TangentKernelAnalyzer final : public Analyzer {
       of_chosen.conservativeResize(Eigen::NoChange, of_chosen.cols() + blocks[b].size);
       of_chosen.rightCols(blocks[b].size) = j.middleCols(blocks[b].offset, blocks[b].size);
     }
-    const SingularEnds whole = singular_ends(of_chosen);
-    answer[lambda_min_].set(whole.smallest * whole.smallest, whole.status);
-    answer[lambda_max_].set(whole.largest * whole.largest, whole.status);
+    const SingularEnds whole = kernel_ends(of_chosen);
+    answer[lambda_min_].set(whole.smallest, whole.status);
+    answer[lambda_max_].set(whole.largest, whole.status);
     Eigen::MatrixXd of_blocks(2, static_cast<Eigen::Index>(blocks.size()));
     Status status = Status::kOk;
     for (std::size_t b = 0; b < blocks.size(); ++b) {
-      const SingularEnds part = singular_ends(j.middleCols(blocks[b].offset, blocks[b].size));
-      of_blocks.col(static_cast<Eigen::Index>(b)) << part.smallest * part.smallest,
-          part.largest * part.largest;
+      const SingularEnds part = kernel_ends(j.middleCols(blocks[b].offset, blocks[b].size));
+      of_blocks.col(static_cast<Eigen::Index>(b)) << part.smallest, part.largest;
       if (part.status != Status::kOk) status = part.status;
     }
     if (status == Status::kOk) {
