@@ -386,6 +386,35 @@ class TorchModule(program.Case):
         with self.assertRaisesRegex(hesscope.Error, "array 'predictions' says that the mean loss is"):
             hesscope.analyze(self.folder / "model.pt", problem, program=PROGRAM)
 
+    def test_a_saved_problem_replaces_what_is_its_own_alone(self):
+        x, y, loss = torch.randn(7, 4), torch.arange(7) % 3, nn.CrossEntropyLoss()
+        folder = self.folder / "p"
+        spare = Net(lambda net, x: net.head(x), head=nn.Linear(4, 3), spare=nn.Linear(2, 2))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            hesscope_torch.save_problem(folder, spare, x, y, loss)
+            self.assertIn("spare.weight", (folder / "map.toml").read_text())
+            hesscope_torch.save_problem(folder, Net(lambda net, x: net.head(x), head=nn.Linear(4, 3)), x, y, loss)
+        self.assertFalse((folder / "map.toml").exists())
+        (folder / "map.toml").write_text('ignore = ["mine"]\n')
+        hesscope_torch.save_problem(folder, Net(lambda net, x: net.head(x), head=nn.Linear(4, 3)), x, y, loss)
+        with self.assertWarnsRegex(UserWarning, "map.toml is none of save_problem.*ignore = .*spare.weight"):
+            hesscope_torch.save_problem(folder, spare, x, y, loss)
+        self.assertEqual((folder / "map.toml").read_text(), 'ignore = ["mine"]\n')
+        for name in ("problem.toml", "model.onnx", "data.npz"):
+            other = self.folder / f"other-{name}"
+            other.mkdir()
+            (other / name).write_text("mine")
+            with self.assertRaisesRegex(FileExistsError, f"{name} is there, and none of save_problem"):
+                hesscope_torch.save_problem(other, spare, x, y, loss)
+            self.assertEqual([path.name for path in other.iterdir()], [name])
+
+    def test_names_paddings_that_cannot_be_exported(self):
+        module = Net(lambda net, x: net.head(net.conv(x[:, None]).flatten(1)), head=nn.Linear(8, 3),
+                     conv=nn.Conv1d(1, 2, 3, padding="same"))
+        with self.assertRaisesRegex(hesscope.Error, "give the padding as numbers"):
+            self.hessian(module, torch.randn(7, 4), torch.arange(7) % 3, nn.CrossEntropyLoss())
+
     def test_says_what_is_wrong_with_arguments(self):
         x, y, loss = torch.randn(7, 4), torch.arange(7) % 3, nn.CrossEntropyLoss()
         for error, words, arguments, options in (

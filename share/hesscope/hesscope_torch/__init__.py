@@ -48,7 +48,7 @@ import torch
 
 import hesscope
 
-from ._problem import Problem
+from ._problem import Problem, require_own_folder
 
 __all__ = ["analyze", "hessian", "save_problem"]
 
@@ -105,9 +105,10 @@ def hessian(model, inputs, targets=None, loss=None, *, output=None, sample_axis=
 
 def save_problem(folder, model, inputs, targets=None, loss=None, *, output=None, sample_axis=0, weight_decay=0.0,
                  whole_batch=False):
-    """Writes model.onnx, data.npz and problem.toml into the folder, which is made where it is missing, over what is there
-    by these names; and map.toml, to be given as --map, where the model has tensors without a part in its output. Returns
-    the path of problem.toml."""
+    """Writes model.onnx, data.npz and problem.toml into the folder, which is made where it is missing; and map.toml, to be
+    given as --map, where the model has tensors without a part in its output. What it has written before it replaces;
+    other files of these names are a FileExistsError, and another map.toml stays. Returns the path of problem.toml."""
     folder = pathlib.Path(folder).expanduser()
     folder.mkdir(parents=True, exist_ok=True)
+    require_own_folder(folder)
     return Problem(model, inputs, targets, loss, output, sample_axis, weight_decay, whole_batch).save(folder)

@@ -27,6 +27,25 @@ COUNTERS = {"loss", "step", "epoch", "iteration", "global_step"}  # that hesscop
 ONE_AT_A_TIME = threading.RLock()  # the exporter of PyTorch is not made for more
 
 
+# What is replaced without asking begins so.
+MARK = "# Written by hesscope_torch.save_problem(), which replaces it\n"
+
+
+def is_own(path):
+    with path.open("rb") as file:
+        return file.read(len(MARK)) == MARK.encode()
+
+
+def require_own_folder(folder):
+    """Raises FileExistsError where saving would replace what is none of save_problem()."""
+    problem = folder / "problem.toml"
+    if problem.exists() and is_own(problem):
+        return
+    for path in (problem, folder / "model.onnx", folder / "data.npz"):
+        if path.exists():
+            raise FileExistsError(f"{path} is there, and none of save_problem(): move it, or choose another folder")
+
+
 class Problem:
     """A model with its data and loss; save() writes it, and tells PyTorch's loss and gradient."""
 
@@ -228,6 +247,8 @@ class Problem:
             if "requires grad as a constant" in failure:
                 failure = ("the loss, or the model, uses a tensor that is learned and not the model's own, or a gradient "
                            "(autograd.grad): make model and loss one module that gives the loss")
+            if "aten::_convolution_mode" in failure:
+                failure = 'a convolution with padding="same" or "valid": give the padding as numbers'
             raise hesscope.Error(f"PyTorch cannot export this model as ONNX: {failure}", None)
 
     def _axis_of_output(self, root, tensors, predicted):
@@ -266,13 +287,21 @@ class Problem:
         settings.update({key: names for key, names in (("tied", tied), ("separate", separate)) if names})
         lines = ["[model]", *(f"{key} = {json.dumps(value)}" for key, value in settings.items()),
                  "[data]", 'file = "data.npz"']
-        (folder / "problem.toml").write_text("\n".join(lines) + "\n", encoding="utf-8")
-        unused = self._named_as("unused")
-        if unused:
-            (folder / "map.toml").write_text(f"ignore = {json.dumps(unused)}\n", encoding="utf-8")
-        else:
-            (folder / "map.toml").unlink(missing_ok=True)  # of another model
+        (folder / "problem.toml").write_text(MARK + "\n".join(lines) + "\n", encoding="utf-8")
+        self._write_map(folder / "map.toml")
         return folder / "problem.toml"
+
+    def _write_map(self, path):
+        unused = self._named_as("unused")
+        text = f"ignore = {json.dumps(unused)}\n"
+        if path.exists() and not is_own(path):
+            if unused:
+                warnings.warn(f"{path} is none of save_problem(), and stays as it is; the model needs, in a map: {text.strip()}",
+                              stacklevel=7)
+        elif unused:
+            path.write_text(MARK + text, encoding="utf-8")
+        else:
+            path.unlink(missing_ok=True)  # of another model
 
     def compare(self, loss, gradient_norm):
         """With PyTorch's own."""
