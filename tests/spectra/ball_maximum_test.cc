@@ -145,8 +145,8 @@ std::optional<long double> value_on_face(const MatrixXd& h, const std::vector<in
   return (d.transpose() * wide * d)(0, 0);
 }
 
-// Matrices that are nearly singular on faces, and negative on the diagonal: their maxima lie between
-// ends, where they are solved for.
+// Matrices that are nearly singular on faces, and negative on the diagonal: their maxima lie
+// between ends, where they are solved for.
 TEST(MaximumOnCube, NoFaceIsAboveTheBoundByRounding) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     const auto n = static_cast<Index>(3 + seed % 3);

@@ -196,8 +196,8 @@ TEST(EigenvalueCounter, HasTheSameDigitsAtEveryPowerOfTwo) {
   }
 }
 
-// Of [2, 1; 1, 1] the eigenvalues are (3 -+ sqrt 5) / 2: of these numbers of the smallest double the
-// nearest ones are not bounds.
+// Of [2, 1; 1, 1] the eigenvalues are (3 -+ sqrt 5) / 2: the numbers nearest to as many smallest
+// doubles are not bounds.
 TEST(EigenvalueCounter, EnclosesWhatIsBetweenSubnormalNumbers) {
   const double u = std::numeric_limits<double>::denorm_min();
   MatrixXd h(2, 2);

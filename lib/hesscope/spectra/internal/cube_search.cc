@@ -160,8 +160,8 @@ class Search {
       const VectorXd r = (h_ * d)(parts.between).cwiseAbs() +
                          unit_of_rounding() * (h_.cwiseAbs() * d.cwiseAbs())(parts.between);
       unsolved = r.dot(VectorXd::Ones(r.size()) + y->cwiseAbs());
-      // If y* were inside none the less, then from it to y the form falls by no more than that until
-      // an entry is at an end.
+      // If y* were inside none the less, then from it to y the form falls by no more than that
+      // until an entry is at an end.
       constexpr double kOutside = 1e-9;
       if (!(y->cwiseAbs().maxCoeff() <= 1 + kOutside)) return lose(unsolved);
     }
