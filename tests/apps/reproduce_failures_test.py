@@ -92,6 +92,8 @@ step = 20
             mean = file["noise/mean"][file["step"][()].tolist().index(20)]
         with h5py.File(self.folder / "out/tiny/figures/noise.h5") as file:
             self.assertEqual(file["mean"][0], mean)
+            self.assertEqual([name.decode() for name in file["run"]], ["a-0.01"])
+            self.assertEqual(file["seed"][:].tolist(), [0])
 
     def test_are_skipped_with_a_remark_where_they_may(self):
         figures = """
@@ -149,6 +151,21 @@ step = {step}
         self.assertIn("none of the checkpoints of the measure 'analysis' is there", done.stderr)
         for name in ("top", "plane"):
             self.assertIn("| - |", self.figure_text(name))
+
+
+class ShortRuns(Reproduced):
+    def test_have_rates_by_the_values_that_there_are(self):
+        # Before the first step there is no minibatch, so that the first row has no batch_loss.
+        self.reproduce(RATES.replace("1e200", "0.005"), '[[figure]]\nname = "rates"\nkind = "rates"\n')
+        self.assertIn("Mean of the last 4 values", self.figure_text("rates"))
+        self.assertIn("| 0 of 2 |", self.figure_text("rates"))
+
+    def test_have_no_columns_for_steps_that_nobody_looked_at(self):
+        table = '[[figure]]\nname = "t"\nkind = "table"\nquantities = ["history/loss"]\nsteps = [{}]\n'
+        done = self.reproduce(RUN, table.format(7), expect=USAGE)
+        self.assertIn("the figure 't' shows step 7, at which no run has a value of 'history/loss': there are steps "
+                      "0, 5, 10, 15, 20", done.stderr)
+        self.reproduce(RUN, table.format(5))
 
 
 class Names(Reproduced):

@@ -253,7 +253,7 @@ ExperimentFigureKind contingency_kind() {
                    quantity_key("y"),
                    name_key("x_name", "x"),
                    name_key("y_name", "y")},
-          .takes_steps = true,
+          .steps_if_absent = "required: two, the earlier first",
           .takes_arrays = true,
           .published = PublishedPlace{.run = PublishedPlace::Run::kOfFigure,
                                       .step = PublishedPlace::Step::kOptional,

@@ -69,10 +69,16 @@ void require_measures(const ExperimentFigure& figure, const ExperimentDocument& 
   }
 }
 
+struct NoiseSource {
+  io::ResultReader file;
+  std::string run;
+  std::uint64_t seed;
+};
+
 // Of the first run of a variant whose noise was measured at the figure's step.
-io::ResultReader source_of(const ExperimentResults& results,
-                           const ExperimentFigure& figure,
-                           const std::string& variant) {
+NoiseSource source_of(const ExperimentResults& results,
+                      const ExperimentFigure& figure,
+                      const std::string& variant) {
   const std::int64_t step = figure.settings.integer("step");
   for (const std::string& name : figure.runs) {
     for (const std::uint64_t seed : results.seeds({variant})) {
@@ -82,7 +88,7 @@ io::ResultReader source_of(const ExperimentResults& results,
         const auto path = results.measured(*run, kNoiseGroup, measure);
         if (!path) continue;
         io::ResultReader file(*path);
-        if (is_among(file.read_integers("", "step"), step)) return file;
+        if (is_among(file.read_integers("", "step"), step)) return {std::move(file), name, seed};
       }
     }
   }
@@ -106,9 +112,11 @@ FigureContent make_noise(const ExperimentResults& results, const ExperimentFigur
   std::vector<double> density;
   std::int64_t num_bins = 0;
   std::vector<std::vector<std::string>> rows = {
-      {"variant", "mean", "sd", "skewness", "excess kurtosis", "Hill index"}};
+      {"variant", "run", "seed", "mean", "sd", "skewness", "excess kurtosis", "Hill index"}};
+  std::vector<std::string> runs;
+  std::vector<std::int64_t> seeds;
   for (const std::string& variant : figure.variants) {
-    const io::ResultReader file = source_of(results, figure, variant);
+    const auto [file, run, seed] = source_of(results, figure, variant);
     const figures::Source source{&file, variant};
     const std::size_t place =
         figures::chosen_checkpoint(source, figures::read_checkpoints(source), request);
@@ -123,7 +131,10 @@ FigureContent make_noise(const ExperimentResults& results, const ExperimentFigur
     };
     append("histogram_edges", edges);
     num_bins = append("histogram_density", density);
-    rows.push_back({results.variant(variant).title});
+    runs.push_back(run);
+    seeds.push_back(static_cast<std::int64_t>(seed));
+    rows.push_back(
+        {results.variant(variant).title, results.run_title(run), fmt::format("{}", seed)});
     for (std::size_t i = 0; i < 5; ++i) rows.back().push_back(digits_text(statistics[i].back()));
     plot::Figure drawn = figures::draw_figure(drawing, std::array{source}, request);
     for (plot::Panel& panel : drawn.panels) {
@@ -149,16 +160,30 @@ FigureContent make_noise(const ExperimentResults& results, const ExperimentFigur
                       .definition = "as /noise/" + name,
                       .values = std::move(values)});
   };
+  content.data.add({.name = "run",
+                    .type = VariableType::kText,
+                    .dimensions = {"variant"},
+                    .long_name = "run whose noise it is",
+                    .definition = "the first of the figure's that was measured at the step",
+                    .values = std::move(runs)});
+  content.data.add({.name = "seed",
+                    .type = VariableType::kInt64,
+                    .dimensions = {"variant"},
+                    .long_name = "seed of the run",
+                    .definition = "the first from which it was measured at the step",
+                    .values = std::move(seeds)});
   for (std::size_t i = 0; i < kStatistics.size(); ++i) {
     add(kStatistics[i], {"variant"}, kStatistics[i], statistics[i]);
   }
   add("histogram_edges", {"variant", "edge"}, "edges of the histogram", std::move(edges));
   add("histogram_density", {"variant", "bin"}, "density", std::move(density));
-  content.text = fmt::format(
-                     "Norm of a minibatch gradient minus the reference gradient, at step {}. Heavy "
-                     "tails: large excess kurtosis, small Hill index.\n\n",
-                     step) +
-                 markdown_table(rows);
+  content.text =
+      fmt::format(
+          "Norm of a minibatch gradient minus the reference gradient, at step {}, of one "
+          "run from one seed of each variant. Heavy tails: large excess kurtosis, small "
+          "Hill index.\n\n",
+          step) +
+      markdown_table(rows);
   compare_with_published(
       results,
       figure,

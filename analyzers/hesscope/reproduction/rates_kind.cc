@@ -21,19 +21,29 @@ std::vector<std::string> titles_of(const ExperimentResults& results,
   return titles;
 }
 
-// The mean of a run's last values; NaN where one of them is missing, as after a divergence.
+// The mean of a run's values at the last steps; NaN where one of them is missing, as after a
+// divergence.
 double mean_of_last(const StepValues& values,
                     std::size_t variant,
                     std::size_t run,
                     std::size_t seed,
-                    std::size_t last) {
-  const std::size_t count = std::min(last, values.steps.size());
-  if (count == 0) return kNaN;
+                    std::size_t count) {
   double sum = 0;
   for (std::size_t k = values.steps.size() - count; k < values.steps.size(); ++k) {
     sum += values.at(variant, run, seed, k);
   }
-  return sum / static_cast<double>(count);
+  return count == 0 ? kNaN : sum / static_cast<double>(count);
+}
+
+// How many steps there are from the first at which any run has a number: before the first step
+// none has a minibatch, say.
+std::size_t num_steps_with_numbers(const StepValues& values) {
+  const std::size_t num_steps = values.steps.size();
+  std::size_t first = num_steps;
+  for (std::size_t i = 0; i < values.values.size(); ++i) {
+    if (std::isfinite(values.values[i])) first = std::min(first, i % num_steps);
+  }
+  return num_steps - first;
 }
 
 // The first of a run's values that is there; NaN where none is.
@@ -165,8 +175,9 @@ class Rates {
       : results_(results),
         figure_(figure),
         quantity_(figure.settings.text("quantity")),
-        last_(static_cast<std::size_t>(figure.settings.integer("last"))),
         values_(step_values(results, figure, quantity_)),
+        last_(std::min(static_cast<std::size_t>(figure.settings.integer("last")),
+                       num_steps_with_numbers(values_))),
         names_(families_of(results.document(), figure)),
         titles_(titles_of(results, names_)),
         families_(figure.variants.size(), std::vector<Family>(names_.size())) {
@@ -337,10 +348,10 @@ class Rates {
   const ExperimentResults& results_;
   const ExperimentFigure& figure_;
   std::string quantity_;
-  std::size_t last_;
   StepValues values_;
-  std::vector<std::string> names_;             // of families
-  std::vector<std::string> titles_;            // the same
+  std::size_t last_;                 // values that there are, at most as many as asked for
+  std::vector<std::string> names_;   // of families
+  std::vector<std::string> titles_;  // the same
   std::vector<std::vector<Family>> families_;  // by variant and name
   std::vector<double> rates_;                  // by variant and run
   std::vector<double> means_;                  // the same

@@ -143,7 +143,7 @@ ExperimentFigureKind ratios_kind() {
                     .is_optional = true},
                    {.name = "numerator", .meaning = "a run"},
                    {.name = "denominator", .meaning = "a run"}},
-          .takes_steps = true,
+          .steps_if_absent = "all",
           .published =
               PublishedPlace{.step = PublishedPlace::Step::kRequired, .quantities = own_quantity},
           .make = make_ratios};

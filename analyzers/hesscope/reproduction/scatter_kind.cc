@@ -137,8 +137,10 @@ FigureContent make_scatter(const ExperimentResults& results, const ExperimentFig
   content.figure.columns = num_panels == 4 ? 2 : std::min(num_panels, 3);
   content.figure.title = figure.title;
   content.figure.description = fmt::format("{} against {}, coloured by step", y_name, x_name);
-  content.text = fmt::format("{} against {}, one point for each checkpoint.\n\n", y_name, x_name) +
-                 markdown_table(table.rows());
+  content.text =
+      fmt::format(
+          "{} against {}, a point for each step at which both were measured.\n\n", y_name, x_name) +
+      markdown_table(table.rows());
   return content;
 }
 

@@ -5,7 +5,9 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <hesscope/core/error.h>
 #include <hesscope/reproduction/internal/experiment_figures.h>
 #include <hesscope/reproduction/internal/step_values.h>
 
@@ -20,8 +22,42 @@ std::vector<std::int64_t> columns_of(const ExperimentResults& results,
   return {results.variant(variant).experiment.num_steps};
 }
 
+// Of many the first and the last.
+std::vector<std::string> first_and_last(const std::vector<std::int64_t>& steps) {
+  constexpr std::size_t kMost = 12;
+  std::vector<std::string> texts;
+  for (std::size_t k = 0; k < steps.size(); ++k) {
+    if (steps.size() <= kMost || k < kMost / 2 || k + 2 > steps.size()) {
+      texts.push_back(fmt::format("{}", steps[k]));
+    } else if (k == kMost / 2) {
+      texts.emplace_back("...");
+    }
+  }
+  return texts;
+}
+
 std::vector<std::string> table_quantities(const ExperimentFigure& figure) {
   return figure.quantities;
+}
+
+// A step at which nothing is looked at, however long runs were, is a mistake.
+void require_steps(const ExperimentResults& results,
+                   const ExperimentFigure& figure,
+                   const std::vector<StepValues>& all) {
+  const bool has_diverged = std::ranges::any_of(results.runs(), &TrainedRun::has_diverged);
+  for (const std::int64_t step : figure.steps) {
+    const bool is_there =
+        std::ranges::any_of(all, [&](const StepValues& values) { return values.find(step).has_value(); });
+    if (is_there || has_diverged || all.front().steps.empty()) continue;
+    throw ConfigError(
+        fmt::format("{}: the figure '{}' shows step {}, at which no run has a value of '{}': there "
+                    "are steps {}",
+                    figure.location,
+                    figure.name,
+                    step,
+                    fmt::join(figure.quantities, "', '"),
+                    fmt::join(first_and_last(all.front().steps), ", ")));
+  }
 }
 
 FigureContent make_table(const ExperimentResults& results, const ExperimentFigure& figure) {
@@ -31,6 +67,7 @@ FigureContent make_table(const ExperimentResults& results, const ExperimentFigur
     all.push_back(step_values(results, figure, quantity));
     if (window > 0) average_over(window, all.back());
   }
+  require_steps(results, figure, all);
   const auto statistics = [&](std::size_t q, std::size_t v, std::size_t run, std::int64_t step) {
     const std::optional<std::size_t> k = all[q].find(step);
     return k ? all[q].statistics(v, run, *k) : SeedStatistics();
@@ -120,7 +157,7 @@ ExperimentFigureKind table_kind() {
                                "steps; 0: of the step alone",
                     .minimum = 0,
                     .fallback = SettingValue(std::int64_t{0})}},
-          .takes_steps = true,
+          .steps_if_absent = "the last of each variant",
           .takes_quantities = true,
           .takes_headings = true,
           .published = PublishedPlace{.run = PublishedPlace::Run::kOfFigure,

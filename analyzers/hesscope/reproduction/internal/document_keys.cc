@@ -94,7 +94,9 @@ std::vector<ListKey> figure_lists(const ExperimentFigureKind& kind) {
   if (kind.published) {
     lists.push_back({"published_values", "tables [[figure.published_values]]", ""});
   }
-  if (kind.takes_steps) lists.push_back({"steps", "of training", "by the kind"});
+  if (kind.steps_if_absent != nullptr) {
+    lists.push_back({"steps", "of training", kind.steps_if_absent});
+  }
   if (kind.takes_quantities) lists.push_back({"quantities", "each GROUP/NAME", "required"});
   if (kind.takes_headings) {
     lists.push_back({"headings", "of the quantities", "what their files call them"});

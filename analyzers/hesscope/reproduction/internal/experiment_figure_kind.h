@@ -122,7 +122,8 @@ struct ExperimentFigureKind {
   std::string name;
   std::string summary;           ///< one line
   std::vector<SettingKey> keys;  ///< those of kQuantityKeys are GROUP/NAME
-  bool takes_steps = false;
+  /// Which steps it shows without 'steps'; nullptr: it takes none.
+  const char* steps_if_absent = nullptr;
   bool takes_quantities = false;
   bool takes_seeds = false;
   bool takes_events = false;
