@@ -69,6 +69,29 @@ class Exporter(Perceptron):
             self.assertIn("the exporter has made the parameters onnx::MatMul_9 itself", said_of("onnx::MatMul_9"))
             self.assertEqual(said_of("A"), "")
 
+    def test_weights_that_are_a_part_or_a_multiple_of_others(self):
+        # logits = B tanh(A x + a), with B folded from A.
+        nodes = [node("MatMul", ["x", "onnx::MatMul_7"], ["product"]), node("Add", ["a", "product"], ["sum"]),
+                 node("Tanh", ["sum"], ["hidden"]), node("MatMul", ["hidden", "onnx::MatMul_9"], ["logits"])]
+        inputs = [value_info("x", ("N", 3), "float64")]
+        a = self.weights["A"]
+
+        def said_of(folded, *lines):
+            outputs = [value_info("logits", ("N", folded.shape[1]), "float64")]
+            tensors = {"onnx::MatMul_7": a.T, "a": self.weights["a"], "onnx::MatMul_9": folded}
+            (self.folder / "model.onnx").write_bytes(onnx_files.model(nodes, tensors, inputs, outputs))
+            self.say(*lines)
+            done = self.run_program(*self.arguments("model.onnx"))
+            self.assertEqual(done.returncode, DONE, done.stderr)
+            return done.stderr
+
+        for folded in (-a, 0.3 * a, np.float32(0.3) * a.astype(np.float32), a[:, :2]):
+            self.assertIn("rows or columns of other parameters, or multiples of them (onnx::MatMul_7 and onnx::MatMul_9, say)",
+                          said_of(folded), folded)
+        self.assertEqual(said_of(-a, 'separate = ["onnx::MatMul_9"]'), "")
+        self.assertEqual(said_of(np.random.default_rng(1).normal(size=(4, 3))), "")
+        self.assertEqual(said_of(np.ones((4, 3))), "")
+
     def test_a_copy_that_folding_made_of_a_tied_tensor(self):
         # logits = A^T tanh(A x + a), as it is and with the second use of A folded to a transposed copy.
         first = [node("Gemm", ["x", "A", "a"], ["sum"], transB=1), node("Tanh", ["sum"], ["hidden"])]

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <hesscope/core/constants.h>
+#include <hesscope/models/internal/related_tensors.h>
 #include <hesscope/models/tensor_copies.h>
 
 #include "support/numbers.h"
@@ -83,6 +84,46 @@ TEST(RepeatedEntries, AreNotThoseOfOneNumber) {
 TEST(RepeatedEntries, MayBeInfiniteOrNoNumbers) {
   EXPECT_TRUE((Matrix{2, 2, {0.1, kInfinity, kInfinity, 0.2}}.has_repeated()));
   EXPECT_FALSE((Matrix{2, 2, {0.1, kNaN, kNaN, 0.2}}.has_repeated()));
+}
+
+TEST(RelatedTensors, ShareLinesOrAreMultiples) {
+  const Matrix a = trained(5, 4, 24);
+  Matrix rows = trained(3, 4, 24);
+  for (int j = 0; j < 4; ++j) rows.at(2, j) = a.entries[static_cast<std::size_t>(8 + j)];
+  Matrix multiple{4, 5, {}};
+  for (int j = 0; j < 4; ++j) {
+    for (int i = 0; i < 5; ++i) {
+      const double x = a.entries[static_cast<std::size_t>(4 * i + j)];
+      multiple.entries.push_back(static_cast<float>(-0.7 * x));
+    }
+  }
+  Matrix other = trained(5, 4, 24);
+  for (double& x : other.entries) x = std::sin(x + 3);
+  const Matrix ones{5, 4, std::vector<double>(20, 1.0)};
+  const Matrix twos{5, 4, std::vector<double>(20, 2.0)};
+  std::vector<std::vector<std::int64_t>> shapes;
+  std::vector<ShapedNumbers> all;
+  const std::vector<const Matrix*> matrices = {&a, &rows, &multiple, &other, &ones, &twos};
+  for (const Matrix* matrix : matrices) shapes.push_back({matrix->rows, matrix->cols});
+  for (std::size_t k = 0; k < matrices.size(); ++k) {
+    all.push_back({shapes[k], matrices[k]->entries});
+  }
+  const auto related = detail::related_tensors(all);
+  EXPECT_TRUE(related[0].has_value());
+  EXPECT_EQ(related[1], 0);
+  EXPECT_EQ(related[2], 0);
+  for (const std::size_t k : {3, 4, 5}) EXPECT_FALSE(related[k].has_value()) << k;
+}
+
+TEST(RelatedTensors, AreNotThoseOfFewDigitsByChance) {
+  std::vector<ShapedNumbers> all;
+  const std::vector<std::int64_t> shape = {300, 4};
+  const Matrix a = trained(300, 4, 8);
+  Matrix b = trained(600, 4, 8);
+  b.entries.erase(b.entries.begin(), b.entries.begin() + 1200);
+  all.push_back({shape, a.entries});
+  all.push_back({shape, b.entries});
+  EXPECT_FALSE(detail::related_tensors(all)[0].has_value());
 }
 
 }  // namespace

@@ -286,6 +286,7 @@ Model build(const ChosenGraph& graph, const ModelSources& sources, const TensorS
                   remark_on_lost_ties(file, names_of(graph.tensors), settings, checkpoint),
                   remark_on_unused_parameters(file, weights, settings),
                   remark_on_folded_weights(file, weights, settings),
+                  remark_on_related_weights(file, weights, settings),
                   detail::remark_on_inline_weights(file, graph.needs),
                   remark_on_class_axis(loss, shape, target, sources.data),
                   of_one_class,

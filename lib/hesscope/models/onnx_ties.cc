@@ -15,6 +15,7 @@
 #include <hesscope/core/suggest.h>
 #include <hesscope/core/wildcard.h>
 #include <hesscope/models/internal/onnx_tie_names.h>
+#include <hesscope/models/internal/related_tensors.h>
 #include <hesscope/models/onnx_ties.h>
 
 namespace hesscope {
@@ -294,6 +295,35 @@ std::string remark_on_unused_parameters(const OnnxFile& file,
       "'parameters' says so",
       file.path.string(),
       list_of(names));
+}
+
+std::string remark_on_related_weights(const OnnxFile& file,
+                                      const OnnxWeights& weights,
+                                      const Settings& settings) {
+  if (weights.are_named_by_model) return {};
+  std::vector<ShapedNumbers> numbers;
+  for (const Tensor* tensor : weights.parameters) numbers.push_back(numbers_of(*tensor));
+  const auto related = detail::related_tensors(numbers);
+  std::vector<std::string> names;
+  std::string pair;
+  for (std::size_t i = 0; i < related.size(); ++i) {
+    if (!related[i]) continue;
+    const std::string& name = weights.parameters[i]->name;
+    const std::string& other = weights.parameters[*related[i]]->name;
+    if (!name.starts_with(kExportersName) || is_settled(settings, name, other)) continue;
+    if (pair.empty()) pair = fmt::format("{} and {}", printable(name), printable(other));
+    names.push_back(name);
+  }
+  if (names.empty()) return {};
+  return fmt::format(
+      "{}: {} hold rows or columns of other parameters, or multiples of them ({}, say): exporting "
+      "has computed them of the same tensor, it seems. As parameters of their own they give the "
+      "Hessian of another model: export with do_constant_folding=False, "
+      "training=torch.onnx.TrainingMode.PRESERVE; where they only happen to be alike, 'separate' "
+      "says so",
+      file.path.string(),
+      list_of(names),
+      pair);
 }
 
 std::string remark_on_folded_weights(const OnnxFile& file,

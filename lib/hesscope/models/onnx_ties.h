@@ -89,6 +89,12 @@ std::string remark_on_unused_parameters(const onnx::OnnxFile& file,
                                         const OnnxWeights& weights,
                                         const Settings& settings);
 
+/// That the exporter computed parameters from others, as their numbers tell, where one tensor is
+/// used twice and sliced or scaled once. Empty if there are none.
+std::string remark_on_related_weights(const onnx::OnnxFile& file,
+                                      const OnnxWeights& weights,
+                                      const Settings& settings);
+
 /// That parameters are what the exporter computed of the model's, as its names for them tell: that
 /// of batch normalisation and the weights of a convolution, that of weights that are normalised,
 /// masked or scaled. Empty if there are none.

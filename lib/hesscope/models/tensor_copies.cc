@@ -16,14 +16,6 @@ namespace {
 
 bool is_same(double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); }
 
-// Whether float16 has as many, and so bfloat16.
-bool is_of_few_digits(double x) {
-  constexpr int kDigits = 11;
-  int exponent = 0;
-  const double digits = std::ldexp(std::frexp(x, &exponent), kDigits);
-  return digits == std::trunc(digits);
-}
-
 // How many of sorted values are equal to another of them.
 template <typename T>
 std::size_t num_repeated(const std::vector<T>& sorted) {
@@ -50,6 +42,13 @@ bool are_same(std::span<const double> a, std::span<const double> b) {
 
 bool are_all_equal(std::span<const double> entries) {
   return std::ranges::all_of(entries, [&](double x) { return x == entries.front(); });
+}
+
+bool is_of_few_digits(double x) {
+  constexpr int kDigits = 11;
+  int exponent = 0;
+  const double digits = std::ldexp(std::frexp(x, &exponent), kDigits);
+  return digits == std::trunc(digits);
 }
 
 bool has_repeated_entries(const ShapedNumbers& tensor) {

@@ -28,6 +28,9 @@ std::vector<double> sorted_entries(std::span<const double> entries);
 /// Whether it is one number, many times; of none it is.
 bool are_all_equal(std::span<const double> entries);
 
+/// Whether a number has no more binary digits than float16 has, and so bfloat16.
+bool is_of_few_digits(double x);
+
 /// Whether a quarter of the entries or more, but not all, are equal to others as computing leaves
 /// them, such as the zeros of a mask, the entries of W + W^T, or rows that are there twice. Of
 /// numbers that a 16-bit type holds any may be equal by rounding; there, zeros, whole rows or
