@@ -57,7 +57,10 @@ void write_theirs(const std::string& path,
 
 int main(int argc, char** argv) {
   namespace io = hesscope::io;
-  if (argc != 2) return 2;
+  if (argc != 2) {
+    std::cerr << "own_training takes hesscope's folder data/digits\n";
+    return 2;
+  }
   const std::filesystem::path folder = argv[1];
   const io::TensorFile data = io::open_tensor_file(folder / "eval.npz");
   Digits digits{data.read("image"), data.read("target")};

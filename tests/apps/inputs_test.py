@@ -200,6 +200,25 @@ class Inputs(program.Case):
             self.assertTrue((file["smoothness/step_norm_status"][:] == NO_ORDER).all())
         self.assertIn("Numbers beyond 2^53 are no steps", self.said.stderr)
 
+    def test_folders_without_checkpoints_say_what_they_have(self):
+        self.problem()
+        for place, said in (("best.pt", "only: no checkpoint in this folder; .* It holds best.pt, named otherwise"),
+                            ("run/seed-0/epoch_1.pt", "Folders below have some, as only/run/seed-0: name one of these")):
+            path = self.folder / "only" / place
+            path.parent.mkdir(parents=True)
+            shutil.copy(TORCH / "run/epoch_50.pt", path)
+            done = self.run_program("analyze", "only", "--key", "model", "-p", "problem.toml", "-o", "x.h5")
+            self.assertEqual(done.returncode, BAD_INPUT)
+            self.assertRegex(done.stderr, said)
+            shutil.rmtree(self.folder / "only")
+
+    def test_texts_without_quotes_in_a_problem_file(self):
+        for word in ("mlp", "tanh", "float", "identity", "none"):
+            (self.folder / "problem.toml").write_text(f"[model]\nkind = {word}\n")
+            done = self.run_program("analyze", TORCH / "run", "-p", "problem.toml", "-o", "x.h5")
+            self.assertEqual(done.returncode, USAGE)
+            self.assertRegex(done.stderr, "problem.toml:2:.*texts need quotes", word)
+
     def test_a_landscape_goes_by_the_steps(self):
         done = self.run_program("landscape", *self.shell_order(), "--key", "model", "-p", "problem.toml", "-o", "l.h5",
                                 "--directions", "pca", "--grid", "3x3")

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -234,6 +235,38 @@ CheckpointFolder by_pattern(const fs::path& folder,
   return content;
 }
 
+// The first folder below this one, at most so many levels down, that has checkpoints.
+std::optional<fs::path> folder_with_checkpoints(const fs::path& folder, int levels) {
+  std::vector<fs::path> below;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    std::error_code none;
+    if (entry->is_directory(none)) below.push_back(entry->path());
+  }
+  std::sort(below.begin(), below.end());
+  for (const fs::path& each : below) {
+    const std::vector<fs::path> files = files_in(each);
+    if (std::any_of(files.begin(), files.end(), has_checkpoint_ending)) return each;
+    if (levels <= 1) continue;
+    if (auto found = folder_with_checkpoints(each, levels - 1)) return found;
+  }
+  return std::nullopt;
+}
+
+// What a folder without checkpoints has in their place.
+std::string found_instead(const fs::path& folder, const std::vector<fs::path>& files) {
+  std::vector<fs::path> others;
+  std::copy_if(files.begin(), files.end(), std::back_inserter(others), has_checkpoint_ending);
+  if (!others.empty()) {
+    return fmt::format(". It holds {}, named otherwise: name such files themselves", names_text(others));
+  }
+  constexpr int kLevels = 3;
+  const std::optional<fs::path> below = folder_with_checkpoints(folder, kLevels);
+  if (!below) return "";
+  return fmt::format(". Folders below have some, as {}: name one of these", below->string());
+}
+
 }  // namespace
 
 CheckpointFolder checkpoints_in_folder(const fs::path& folder, const std::string& format) {
@@ -244,10 +277,11 @@ CheckpointFolder checkpoints_in_folder(const fs::path& folder, const std::string
   if (content.files.empty()) {
     throw InputError(fmt::format(
         "{}: no checkpoint in this folder; it stands for the files named step-N{} in it, or else "
-        "for those named alike but for their numbers, as epoch_5{}",
+        "for those named alike but for their numbers, as epoch_5{}{}",
         folder.string(),
         wanted == nullptr ? ".*" : wanted->extension,
-        wanted == nullptr ? ".pt" : wanted->extension));
+        wanted == nullptr ? ".pt" : wanted->extension,
+        found_instead(folder, files)));
   }
   return content;
 }

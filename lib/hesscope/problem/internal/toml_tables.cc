@@ -178,8 +178,10 @@ TomlTable parse_toml(std::string_view text, const std::string& name) {
     return root;
   } catch (const toml::parse_error& error) {
     const std::string_view what = error.description();
-    // What it says of a word without quotes.
-    const bool is_word = what.find("could not determine value type") != what.npos;
+    // What it says of a word without quotes, and of one that begins as true, false, inf or nan do.
+    const bool is_word = what.find("could not determine value type") != what.npos ||
+                         what.find("while parsing boolean") != what.npos ||
+                         what.find("while parsing floating-point") != what.npos;
     throw ConfigError(fmt::format("{}:{}:{}: {}{}",
                                   name,
                                   error.source().begin.line,
