@@ -37,11 +37,12 @@ Spectrum spectrum_of_values(const Eigen::VectorXd& scaled, int exponent, double 
   spectrum.median.value = values[lower_median_rank(n)];
   spectrum.largest.value = values[n - 1];
   const double scaled_norm = std::max(std::abs(scaled[0]), std::abs(scaled[n - 1]));
-  const double band = std::max(scaled_up(rounding_band(n, scaled_norm), exponent), least_band);
-  spectrum.rounding_band = band;
+  const double scaled_band = rounding_band(n, scaled_norm);
+  spectrum.rounding_band = std::max(scaled_up(scaled_band, exponent), least_band);
   spectrum.median_magnitude = lower_median(values.cwiseAbs());
-  spectrum.num_negative = (values.array() < -band).count();
-  spectrum.num_positive = (values.array() > band).count();
+  // Counted before values, and the band, are rounded to subnormal numbers.
+  spectrum.num_negative = (scaled.array() < -scaled_band && values.array() < -least_band).count();
+  spectrum.num_positive = (scaled.array() > scaled_band && values.array() > least_band).count();
   spectrum.num_zero = n - spectrum.num_negative - spectrum.num_positive;
   spectrum.eigenvalues = std::move(values);
   spectrum.status = Status::kOk;
