@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Functions that exponentials spell out, where squares of these leave the range of double.
+// Functions that exponentials spell out, where squares of these leave the range of double, and one
+// that a quotient does.
 #include <functional>
 #include <memory>
 #include <string>
@@ -78,6 +79,22 @@ INSTANTIATE_TEST_SUITE_P(
                    },
                    [](Var x) { return square(x - log_sum_exp_rows(x)); }}),
     [](const auto& tested) { return tested.param.name; });
+
+// Far out the derivatives of the quotient would be what is left of numbers that cancel.
+TEST(Softsign, IsWhatItSpellsOut) {
+  const auto softsign = [](Var x) { return elementary(Elementary::kSoftsign, x); };
+  const std::function<Var(Var)> spellings[] = {
+      [](Var x) { return x / (one(x) + abs(x)); },
+      [](Var x) { return x / (abs(x) + ones(x)); },
+      [](Var x) { return reshape(x, 4, 3) / (ones(reshape(x, 4, 3)) + abs(reshape(x, 4, 3))); }};
+  for (const auto& spelled : spellings) {
+    for (const double shift : {-1e60, -3.0, 0.0, 1e5}) {
+      const test::Derivatives expected = derivatives_of(softsign, shift);
+      test::expect_near(derivatives_of(spelled, shift), expected, 1e-15, "softsign");
+      EXPECT_GT(expected.hessian.cwiseAbs().maxCoeff(), 0) << shift;
+    }
+  }
+}
 
 // What is not spelled out in one of these ways is not a number, rather than a wrong one.
 TEST(Exponentials, OfOtherFormsHaveNoDerivativesWhereTheirSquaresAreNoDoubles) {

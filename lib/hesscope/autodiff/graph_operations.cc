@@ -193,6 +193,11 @@ Var operator/(Var a, Var b) {
   if (x >= 0 && has_shape(b, a.rows(), 1) && patterns.exponents_of_sums(b.node()) == x) {
     return softmax_rows(node_of(a.graph(), x));
   }
+  // The same of what a softsign spells out.
+  const std::int32_t y = patterns.magnitude_beside_one(b.node());
+  if (y >= 0 && patterns.root(y) == patterns.root(a.node()) && has_shape(b, a.rows(), a.cols())) {
+    return elementary(Elementary::kSoftsign, a);
+  }
   return elementwise("operator/", Op::kDivide, a, b);
 }
 

@@ -71,11 +71,25 @@ std::int32_t GraphPatterns::exponent(std::int32_t i) const {
   return is_exp && has_same_shape(n.a, i) ? n.a : -1;
 }
 
-std::int32_t GraphPatterns::exponent_beside_one(std::int32_t i) const {
+// y of node i = 1 + y, of its shape, or -1.
+std::int32_t GraphPatterns::beside_one(std::int32_t i) const {
   const Node& sum = node(root(i));
   if (sum.op != Op::kAdd || !has_same_shape(root(i), i)) return -1;
   const std::int32_t other = are_ones(sum.b) ? sum.a : are_ones(sum.a) ? sum.b : -1;
-  return other >= 0 && has_same_shape(other, i) ? exponent(other) : -1;
+  return other >= 0 && has_same_shape(other, i) ? other : -1;
+}
+
+std::int32_t GraphPatterns::exponent_beside_one(std::int32_t i) const {
+  const std::int32_t other = beside_one(i);
+  return other >= 0 ? exponent(other) : -1;
+}
+
+std::int32_t GraphPatterns::magnitude_beside_one(std::int32_t i) const {
+  const std::int32_t other = beside_one(i);
+  if (other < 0) return -1;
+  const Node& n = node(root(other));
+  const bool is_magnitude = n.op == Op::kElementary && n.function == Elementary::kAbs;
+  return is_magnitude && has_same_shape(n.a, i) ? n.a : -1;
 }
 
 std::int32_t GraphPatterns::exponents_of_sums(std::int32_t i) const {

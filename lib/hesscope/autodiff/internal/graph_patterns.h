@@ -30,6 +30,9 @@ class GraphPatterns {
   /// x of node i = 1 + exp(x), of its shape, or -1.
   std::int32_t exponent_beside_one(std::int32_t i) const;
 
+  /// x of node i = 1 + |x|, of its shape, or -1.
+  std::int32_t magnitude_beside_one(std::int32_t i) const;
+
   /// x of node i, the sums of the rows of exp(x) as a column, or -1.
   std::int32_t exponents_of_sums(std::int32_t i) const;
 
@@ -86,6 +89,7 @@ class GraphPatterns {
   std::optional<double> number(std::int32_t i) const;
   bool has_same_shape(std::int32_t i, std::int32_t j) const;
   bool is_column_of(std::int32_t i, std::int32_t rows) const;
+  std::int32_t beside_one(std::int32_t i) const;
   std::int32_t rows_of_mean(std::int32_t i) const;
   std::int32_t root_of_square(std::int32_t i) const;
   bool is_positive_constant(std::int32_t i) const;
