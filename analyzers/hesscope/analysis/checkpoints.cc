@@ -259,7 +259,8 @@ std::string found_instead(const fs::path& folder, const std::vector<fs::path>& f
   std::vector<fs::path> others;
   std::copy_if(files.begin(), files.end(), std::back_inserter(others), has_checkpoint_ending);
   if (!others.empty()) {
-    return fmt::format(". It holds {}, named otherwise: name such files themselves", names_text(others));
+    return fmt::format(". It holds {}, named otherwise: name such files themselves",
+                       names_text(others));
   }
   constexpr int kLevels = 3;
   const std::optional<fs::path> below = folder_with_checkpoints(folder, kLevels);

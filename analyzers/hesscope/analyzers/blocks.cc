@@ -233,10 +233,11 @@ class BlocksAnalyzer final : public Analyzer {
                .dimensions = {"block", "block_rank"},
                .long_name = "eigenvalues of the diagonal blocks",
                .definition = "in ascending order; NaN beyond a block's size"});
-  VariableId lambda_min_ = declare({.name = "lambda_min",
-                                    .dimensions = {"block"},
-                                    .long_name = "smallest eigenvalues of the diagonal blocks",
-                                    .definition = "eigenvalue of rank 0; NaN for a tensor without entries"});
+  VariableId lambda_min_ =
+      declare({.name = "lambda_min",
+               .dimensions = {"block"},
+               .long_name = "smallest eigenvalues of the diagonal blocks",
+               .definition = "eigenvalue of rank 0; NaN for a tensor without entries"});
   VariableId lambda_median_ =
       declare({.name = "lambda_median",
                .dimensions = {"block"},

@@ -46,8 +46,8 @@ void require_steps(const ExperimentResults& results,
                    const std::vector<StepValues>& all) {
   const bool has_diverged = std::ranges::any_of(results.runs(), &TrainedRun::has_diverged);
   for (const std::int64_t step : figure.steps) {
-    const bool is_there =
-        std::ranges::any_of(all, [&](const StepValues& values) { return values.find(step).has_value(); });
+    const bool is_there = std::ranges::any_of(
+        all, [&](const StepValues& values) { return values.find(step).has_value(); });
     if (is_there || has_diverged || all.front().steps.empty()) continue;
     throw ConfigError(
         fmt::format("{}: the figure '{}' shows step {}, at which no run has a value of '{}': there "
