@@ -202,10 +202,7 @@ void CurvatureProducts::add_pair_tasks(int u,
                                        int end_block,
                                        std::vector<ProductTask>& tasks) const {
   const ParameterUse& use = uses_.uses[at(u)];
-  const auto is_here = [&](int a) {
-    const int direction = direction_of_entry_[at(use.z[at(a)])];
-    return direction >= first_block * kDirections && direction < end_block * kDirections;
-  };
+  const auto is_here = [&](int a) { return is_direction_of(use.z[at(a)], first_block, end_block); };
   for (int first = 0; first < use.units; ++first) {
     int rows = 0;
     int end = first;
@@ -262,8 +259,7 @@ std::vector<ProductTask> CurvatureProducts::tasks(int first_block, int end_block
       if (is_paired(v)) add_pair_tasks(v, first_block, end_block, tasks);
       for (int a = 0; a < column.units; ++a) {
         const auto is_here = [&](int s) {
-          const int direction = direction_of_entry_[at(column.z[at(s * column.units + a)])];
-          return direction >= first_block * kDirections && direction < end_block * kDirections;
+          return is_direction_of(column.z[at(s * column.units + a)], first_block, end_block);
         };
         long run = 0;  // which of the unit's: all of them add to the same entries
         for (int s = 0; s < column.positions; ++s) {
@@ -292,11 +288,13 @@ std::vector<ProductTask> CurvatureProducts::tasks(int first_block, int end_block
   return tasks;
 }
 
-std::vector<int> CurvatureProducts::units_of(const ProductTask& task) const {
-  if (task.kind != ProductKind::kPairs) return {task.unit};
-  std::vector<int> units;
+std::vector<CurvatureProducts::UnitRows> CurvatureProducts::units_of(
+    const ProductTask& task) const {
+  if (task.kind != ProductKind::kPairs) return {{task.unit, task.rows.end - task.rows.begin}};
+  std::vector<UnitRows> units;
   for_unit_pairs(task, uses_.uses[at(task.row_use)].units, [&](int /*i*/, int a) {
-    if (units.empty() || units.back() != a) units.push_back(a);
+    if (units.empty() || units.back().unit != a) units.push_back({a, 0});
+    ++units.back().num_rows;
   });
   return units;
 }
@@ -304,22 +302,16 @@ std::vector<int> CurvatureProducts::units_of(const ProductTask& task) const {
 std::vector<CurvatureProducts::UnitColumns> CurvatureProducts::own_columns_of(
     const ProductTask& task) const {
   const ParameterUse& column = uses_.uses[at(task.column_use)];
+  const double num_rows = task.rows.end - task.rows.begin;
   std::vector<UnitColumns> all;
-  const std::vector<int> units = units_of(task);
-  for (const int a : units) {
+  for (const auto& [unit, num_own] : units_of(task)) {
     UnitColumns& own = all.emplace_back();
+    own.multiply_adds = static_cast<double>(task.multiply_adds) * (num_own / num_rows);
     for (int b = 0; b < column.inputs; ++b) {
-      const int theta = column.theta[at(a * column.inputs + b)];
+      const int theta = column.theta[at(unit * column.inputs + b)];
       if (theta >= 0) own.columns.push_back(theta);
     }
-    own.multiply_adds = static_cast<double>(task.multiply_adds);
   }
-  if (task.kind != ProductKind::kPairs) return all;
-  const double of_row = all.front().multiply_adds / (task.rows.end - task.rows.begin);
-  for (UnitColumns& own : all) own.multiply_adds = 0;
-  for_unit_pairs(task, column.units, [&](int /*i*/, int a) {
-    all[at(a - units.front())].multiply_adds += of_row;
-  });
   return all;
 }
 

@@ -107,9 +107,9 @@ class CurvatureProducts {
   template <typename F>
   void for_blocks_of(const ProductTask& task, F visit) const {
     const ParameterUse& use = uses_.uses[static_cast<std::size_t>(task.column_use)];
-    for (const int a : units_of(task)) {
+    for (const UnitRows& own : units_of(task)) {
       for (int s = task.first; s < task.end; ++s) {
-        const int z = use.z[static_cast<std::size_t>(s * use.units + a)];
+        const int z = use.z[static_cast<std::size_t>(s * use.units + own.unit)];
         visit(direction_of_entry_[static_cast<std::size_t>(z)] / kDirections);
       }
     }
@@ -163,8 +163,19 @@ class CurvatureProducts {
                       int end_block,
                       std::vector<ProductTask>& tasks) const;
 
-  // Of the column use.
-  std::vector<int> units_of(const ProductTask& task) const;
+  // Of the column use, with those of a task's rows that are a unit's.
+  struct UnitRows {
+    int unit;
+    int num_rows;
+  };
+
+  std::vector<UnitRows> units_of(const ProductTask& task) const;
+
+  // Whether z is a direction of blocks [first_block, end_block).
+  bool is_direction_of(int z, int first_block, int end_block) const {
+    const int direction = direction_of_entry_[static_cast<std::size_t>(z)];
+    return direction >= first_block * kDirections && direction < end_block * kDirections;
+  }
 
   bool is_narrow(int row_use, int column_use) const {
     return is_narrow_[static_cast<std::size_t>(row_use) * uses_.uses.size() +
