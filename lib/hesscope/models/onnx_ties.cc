@@ -300,7 +300,10 @@ std::string remark_on_unused_parameters(const OnnxFile& file,
 std::string remark_on_related_weights(const OnnxFile& file,
                                       const OnnxWeights& weights,
                                       const Settings& settings) {
-  if (weights.are_named_by_model) return {};
+  const bool has_folded = std::ranges::any_of(weights.parameters, [](const Tensor* tensor) {
+    return tensor->name.starts_with(kExportersName);
+  });
+  if (weights.are_named_by_model || !has_folded) return {};
   std::vector<ShapedNumbers> numbers;
   for (const Tensor* tensor : weights.parameters) numbers.push_back(numbers_of(*tensor));
   const auto related = detail::related_tensors(numbers);

@@ -21,15 +21,11 @@ bool says_something(std::span<const double> numbers) {
          std::ranges::all_of(numbers, [](double x) { return std::isfinite(x); });
 }
 
-std::size_t num_columns(const ShapedNumbers& tensor) {
-  return tensor.shape.empty() ? 1 : static_cast<std::size_t>(tensor.shape.back());
-}
-
 // Rows and columns that say something.
 template <typename F>
 void for_lines(const ShapedNumbers& tensor, F visit) {
   if (tensor.shape.size() < 2 || tensor.entries.empty()) return;
-  const std::size_t cols = num_columns(tensor);
+  const auto cols = static_cast<std::size_t>(tensor.shape.back());
   const std::size_t rows = tensor.entries.size() / cols;
   const auto take = [&](std::size_t first, std::size_t step, std::size_t count) {
     Line line(count);
