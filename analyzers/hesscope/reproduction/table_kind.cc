@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/core/name_list.h>
 #include <hesscope/reproduction/internal/experiment_figures.h>
 #include <hesscope/reproduction/internal/step_values.h>
 
@@ -20,20 +21,6 @@ std::vector<std::int64_t> columns_of(const ExperimentResults& results,
                                      const std::string& variant) {
   if (!figure.steps.empty()) return figure.steps;
   return {results.variant(variant).experiment.num_steps};
-}
-
-// Of many the first and the last.
-std::vector<std::string> first_and_last(const std::vector<std::int64_t>& steps) {
-  constexpr std::size_t kMost = 12;
-  std::vector<std::string> texts;
-  for (std::size_t k = 0; k < steps.size(); ++k) {
-    if (steps.size() <= kMost || k < kMost / 2 || k + 2 > steps.size()) {
-      texts.push_back(fmt::format("{}", steps[k]));
-    } else if (k == kMost / 2) {
-      texts.emplace_back("...");
-    }
-  }
-  return texts;
 }
 
 std::vector<std::string> table_quantities(const ExperimentFigure& figure) {
@@ -49,6 +36,8 @@ void require_steps(const ExperimentResults& results,
     const bool is_there = std::ranges::any_of(
         all, [&](const StepValues& values) { return values.find(step).has_value(); });
     if (is_there || has_diverged || all.front().steps.empty()) continue;
+    std::vector<std::string> there;
+    for (const std::int64_t other : all.front().steps) there.push_back(fmt::to_string(other));
     throw ConfigError(
         fmt::format("{}: the figure '{}' shows step {}, at which no run has a value of '{}': there "
                     "are steps {}",
@@ -56,7 +45,7 @@ void require_steps(const ExperimentResults& results,
                     figure.name,
                     step,
                     fmt::join(figure.quantities, "', '"),
-                    fmt::join(first_and_last(all.front().steps), ", ")));
+                    first_names(there, 12)));
   }
 }
 
