@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <string>
 #include <type_traits>
 
@@ -185,6 +186,33 @@ TEST(StructureAnalyzer, SaysWhichInvarianceTheHessianRefutes) {
   EXPECT_THAT(std::string(analysis.warnings()[0]),
               testing::HasSubstr("failed: the Hessian refutes 1 null vector v that 'shift of both' "
                                  "predicts: |H v| / |v| is up to 1.4, with v largest in y"));
+}
+
+// Normalization of two numbers that almost agree multiplies their rounding: H is off by far more
+// than the rounding band of its spectrum, along the shifts of both numbers, too, which change
+// nothing.
+TEST(StructureAnalyzer, KnowsHowFarTheHessianIsOff) {
+  ModelBuilder builder("normalization");
+  const Var weights = builder.parameter("weights", {3, 2});
+  const Var out = builder.parameter("out", {2});
+  const Var normal = standardize_rows(matmul(builder.array("inputs", {1, 3}), weights), 1e-5);
+  Model model =
+      builder.finish(0.5 * square(tanh(matmul(normal, out)) - builder.array("target", {})));
+  model.invariances = {
+      {"shift of both", 3, [](Eigen::Index k) {
+         return AffineGenerator{.linear = {}, .constant = {{2 * k, 1.0}, {2 * k + 1, 1.0}}};
+       }}};
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    test::Numbers numbers(seed);
+    const GraphObjective objective(model, numbers.table(8, 4));
+    Eigen::VectorXd theta = numbers.vector(8);
+    for (Eigen::Index k = 0; k < 3; ++k) {
+      theta[2 * k] *= 10;
+      theta[2 * k + 1] = theta[2 * k] + 0.01 * theta[2 * k + 1];
+    }
+    EXPECT_EQ(structure(objective, theta, "num_unconfirmed"), 0) << seed;
+    EXPECT_GE(structure(objective, theta, "num_explained"), 3) << seed;
+  }
 }
 
 // Where y is not within 1e-6 of 0 the loss is not finite: nothing tells that x is dead.

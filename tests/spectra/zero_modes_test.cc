@@ -307,6 +307,25 @@ TEST(ZeroModes, AreConfirmedWithinTwiceTheTolerance) {
   EXPECT_EQ(with_curvature(3.0).status, Status::kFailed);
 }
 
+TEST(ZeroModes, AreConfirmedWithinTheErrorOfTheHessian) {
+  Point point = hyperbola(3.0, 2.0, 6.0);
+  const Eigen::Vector2d w = Eigen::Vector2d(3.0, -2.0).normalized();
+  point.hessian = std::ldexp(1.0, 40) * (point.hessian + 1e-10 * w * w.transpose());
+  const double curvature = std::ldexp(1e-10, 40);
+  const auto with_error = [&](double error) {
+    return point.explained({.product_error = [&](const Eigen::VectorXd& v) {
+      EXPECT_NEAR(std::abs(v.dot(w)), 1.0, 1e-12);
+      return error;
+    }});
+  };
+  EXPECT_EQ(with_error(1.01 * curvature).status, Status::kOk);
+  EXPECT_EQ(with_error(1.01 * curvature).num_explained, 1);
+  const ZeroModes refuted = with_error(0.5 * curvature);
+  EXPECT_EQ(refuted.num_unconfirmed, 1);
+  EXPECT_NEAR(refuted.families[0].confirmation_bound, 0.5 * curvature, 0.01 * curvature);
+  EXPECT_EQ(with_error(kNaN).num_unconfirmed, 1);
+}
+
 TEST(ZeroModes, KeepTheirCountsAndDigitsAtEveryScale) {
   Point point = hyperbola(3.0, 2.0, 5.0);
   point.invariances.push_back(family("false", {shift_of(Eigen::Vector2d(1.0, 0.0))}));
@@ -356,7 +375,7 @@ TEST(ZeroModes, NeedNoListedEigenvalues) {
 
 TEST(ZeroModes, AreNotComputedBeyondTheLimits) {
   const Point point = hyperbola(3.0, 2.0, 6.0);
-  for (const ZeroModesOptions options :
+  for (const ZeroModesOptions& options :
        {ZeroModesOptions{.memory_limit_bytes = 70.0}, ZeroModesOptions{.operation_limit = 5.0}}) {
     const ZeroModes modes = point.explained(options);
     EXPECT_EQ(modes.status, Status::kNotComputed);

@@ -270,8 +270,9 @@ class StructureAnalyzer final : public Analyzer {
                .long_name = "largest refutation that rounding makes",
                .definition = "2 (b (1 + ||c||_1 / (n + 10)) + e sum_k |c_k| ||B_k||_F / ||u_k||), "
                              "the largest over v = sum_k c_k u_k / ||u_k||, with the rounding band "
-                             "b of the spectrum and the error e of the gradient; 0 where "
-                             "refutation is"});
+                             "b of the spectrum and the error e of the gradient, and 4 times what "
+                             "rounding of the parameters changes in H v, v that of refutation; 0 "
+                             "where refutation is"});
   VariableId refuted_parameter_ =
       declare({.name = "refuted_parameter",
                .type = VariableType::kInt64,

@@ -196,7 +196,7 @@ class Explanation {
     Index largest = 0;
     space.refuted.cwiseAbs().maxCoeff(&largest);
     family.refutation = space.largest_refutation;
-    family.confirmation_bound = detail::kConfirmingTolerances * space.tolerance;
+    family.confirmation_bound = space.confirmation_bound;
     family.refuted_parameter = set.parameters[static_cast<std::size_t>(largest)];
   }
 
@@ -316,6 +316,11 @@ ZeroModes explain_zero_modes(const Eigen::Ref<const VectorXd>& theta,
   point.norm = std::ldexp(spectrum.norm(), -exponent);
   point.gradient_error = std::max(std::ldexp(options.gradient_error, -exponent),
                                   kEpsilon * detail::norm(point.gradient));
+  if (options.product_error) {
+    point.product_error = [&](const VectorXd& v) {
+      return std::ldexp(options.product_error(v), -exponent);
+    };
+  }
 
   ZeroModes unknown = without_counts(invariances, Status::kNotComputed);
   unknown.dead = VectorXd::NullaryExpr(n, [&](Index j) { return point.dead(j) ? 1.0 : 0.0; });

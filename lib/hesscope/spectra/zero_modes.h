@@ -19,6 +19,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -45,6 +46,11 @@ struct ZeroModesOptions {
   /// n entries, 0 where the parameter's row of H is zero at a point nearby, too. One whose row is
   /// zero here alone is not dead. nullptr: every row of zeros is taken for one.
   const Eigen::VectorXd* rows_nearby = nullptr;
+  /// A bound on ||E v|| for a unit vector v of n entries, E being the error of `hessian`. It is
+  /// called for vectors that the Hessian would refute: E may be far above the spectrum's rounding
+  /// band, as after normalization over numbers that almost agree. Empty: nothing is added to the
+  /// tolerance.
+  std::function<double(const Eigen::VectorXd&)> product_error = {};
   /// Whether to return a basis: n x num_explained.
   bool want_basis = false;
   /// More than this for the largest set of generators that touch common parameters, or more
@@ -84,8 +90,9 @@ struct ZeroModes {
   Eigen::VectorXd dead;  ///< n entries, 1 for these rows, 0 elsewhere; empty where num_dead is -1
   std::int64_t num_explained = -1;  ///< dead parameters included
   /// Predicted, but not null vectors of H: not explained. Either an invariance is none, or, where
-  /// smallest_refutation is a few tolerances, H is less exact than its rounding band: so measured
-  /// at weights of 0.05 that fit every sample to rounding, where H has errors of 1e-13 ||H||.
+  /// smallest_refutation is a few tolerances and no product_error is given, H is less exact than
+  /// its rounding band: so measured at weights of 0.05 that fit every sample to rounding, where H
+  /// has errors of 1e-13 ||H||.
   std::int64_t num_unconfirmed = -1;
   /// max(0, Spectrum::num_zero - num_explained).
   std::int64_t num_unexplained = -1;
@@ -133,7 +140,8 @@ struct ZeroModes {
 /// `band` being the spectrum's rounding band. Its first term, by which num_zero is counted, suits
 /// every scale of g, because ||H|| >= ||B_k^T g|| / ||u_k||; the others are the errors of Q and g.
 /// Last, the modes that H maps to at most twice that tolerance (singular values of H on their span)
-/// are the confirmed ones: so far may two numbers differ that each are off by one tolerance.
+/// are the confirmed ones: so far may two numbers differ that each are off by one tolerance. Of a
+/// right singular vector v beyond that, product_error(v) is added.
 ///
 /// A tolerance above 1e-9 of ||H|| says nothing: u_k is so small there, as where the weights that a
 /// scaling acts on have died, that any error of g is as large as what it predicts. Of these

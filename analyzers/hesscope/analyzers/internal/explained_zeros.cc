@@ -79,6 +79,26 @@ class Nearby {
   Eigen::VectorXd direction_;
 };
 
+// How far H v may be off for a unit vector v: by what rounding of theta and the order of operations
+// change in it.
+double product_error(const Objective& objective,
+                     const Eigen::VectorXd& theta,
+                     const Eigen::MatrixXd& hessian,
+                     const Eigen::VectorXd& v) {
+  constexpr int kPoints = 4;
+  constexpr double kMargin = 4.0;
+  std::mt19937_64 engine(1);
+  const Eigen::VectorXd product = hessian * v;
+  double largest = 0.0;
+  for (int k = 0; k < kPoints; ++k) {
+    const Eigen::VectorXd point = nearby_point(objective, theta, kEpsilon, engine);
+    const double change = norm(objective.hessian_times(point, v) - product);
+    if (!std::isfinite(change)) return 0.0;  // it tells nothing
+    largest = std::max(largest, change);
+  }
+  return kMargin * largest;
+}
+
 }  // namespace
 
 double mean_sample_gradient(const Objective& objective, const Eigen::VectorXd& theta) {
@@ -104,6 +124,9 @@ ZeroModes explained_zeros(PointAnalysis& point,
   std::optional<Eigen::VectorXd> rows;
   if (has_zero_row(hessian)) rows = Nearby(objective, point.theta()).rows();
   if (rows) options.rows_nearby = &*rows;
+  options.product_error = [&](const Eigen::VectorXd& v) {
+    return product_error(objective, point.theta(), hessian, v);
+  };
   std::vector<Invariance> invariances = objective.invariances();
   const auto explain = [&] {
     return explain_zero_modes(

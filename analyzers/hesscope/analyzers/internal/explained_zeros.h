@@ -32,8 +32,9 @@ bool searches_flat_directions(const Objective& objective);
 /// @param spectrum  of the matrix `hessian` at the point.
 /// @param options  .gradient_error: how far the gradient may be from that of the point that is
 ///                 meant: at least gradient_error(); its own norm, too, for a point that stands for
-///                 a critical point nearby. .rows_nearby is found here.
-/// @cost as explain_zero_modes(); where a row of H is zero, a product with a Hessian.
+///                 a critical point nearby. .rows_nearby and .product_error are found here.
+/// @cost as explain_zero_modes(); where a row of H is zero, a product with a Hessian, and four for
+///       each vector that H would refute.
 ZeroModes explained_zeros(PointAnalysis& point,
                           const Eigen::MatrixXd& hessian,
                           const Spectrum& spectrum,

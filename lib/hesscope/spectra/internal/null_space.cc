@@ -56,16 +56,33 @@ Index first_within(const VectorXd& values, double limit) {
   return first;
 }
 
+// How far ||H v|| may be from zero by the error of H along a unit vector v on the set's parameters.
+double product_error(const ScaledPoint& point,
+                     const std::vector<Index>& parameters,
+                     const VectorXd& v) {
+  if (!point.product_error) return 0.0;
+  VectorXd all = VectorXd::Zero(point.size());
+  for (Index i = 0; i < v.size(); ++i) all[parameters[static_cast<std::size_t>(i)]] = v[i];
+  return point.product_error(all);
+}
+
 // Drops from the basis what H refutes. False if a decomposition failed.
 bool confirm(NullSpace& space, const ScaledPoint& point, const std::vector<Index>& parameters) {
   if (space.basis.cols() == 0) return true;
   const auto found = right_singular(hessian_times(point, parameters, space.basis));
   if (!found) return false;
-  const Index refuted = first_within(found->values, kConfirmingTolerances * space.tolerance);
+  const double limit = kConfirmingTolerances * space.tolerance;
+  const auto bound = [&](Index k) {
+    const VectorXd v = space.basis * found->vectors.col(k);
+    return limit + product_error(point, parameters, v);
+  };
+  Index refuted = first_within(found->values, limit);
+  while (refuted > 0 && found->values[refuted - 1] <= bound(refuted - 1)) --refuted;
   const Index confirmed = found->values.size() - refuted;
   if (refuted > 0) {
     lower(space.smallest_refutation, found->values[refuted - 1]);
     space.largest_refutation = found->values[0];
+    space.confirmation_bound = bound(0);
     space.refuted = space.basis * found->vectors.col(0);
   }
   if (confirmed > 0) raise(space.largest_residual, found->values[refuted]);

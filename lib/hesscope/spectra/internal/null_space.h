@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -35,6 +36,7 @@ struct ScaledPoint {
   double band = 0.0;                                 // scaled
   double norm = 0.0;                                 // ||H||_2, scaled
   double gradient_error = 0.0;                       // scaled
+  std::function<double(const Eigen::VectorXd&)> product_error = {};  // scaled
 
   Eigen::Index size() const { return theta.size(); }
 
@@ -68,6 +70,7 @@ struct NullSpace {
   double largest_residual = kNaN;
   double smallest_refutation = kNaN;
   double largest_refutation = kNaN;
+  double confirmation_bound = kNaN;  // what the largest refutation had to keep to
   Eigen::VectorXd refuted;  // T, the unit vector of the largest refutation; empty if there is none
 };
 
