@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/core/internal/control_group.h>
 #include <hesscope/core/memory.h>
 
 namespace hesscope {
@@ -23,41 +24,9 @@ double address_space_limit_bytes() {
 
 namespace {
 
-// Of the control group, as a container sees its own.
-struct GroupMemory {
-  double limit = HUGE_VAL;  // bytes
-  double used = 0;          // page cache that could be dropped is not counted
-};
-
-GroupMemory group_memory() {
-  struct Files {
-    const char* limit;
-    const char* used;
-    const char* statistics;
-    const char* droppable;  // its line there
-  };
-
-  constexpr Files kVersions[] = {{"/sys/fs/cgroup/memory.max",
-                                  "/sys/fs/cgroup/memory.current",
-                                  "/sys/fs/cgroup/memory.stat",
-                                  "inactive_file"},
-                                 {"/sys/fs/cgroup/memory/memory.limit_in_bytes",
-                                  "/sys/fs/cgroup/memory/memory.usage_in_bytes",
-                                  "/sys/fs/cgroup/memory/memory.stat",
-                                  "total_inactive_file"}};
-  GroupMemory group;
-  for (const Files& files : kVersions) {
-    double limit = 0;  // "max" is no number
-    if (!(std::ifstream(files.limit) >> limit && limit > 0 && limit < group.limit)) continue;
-    group.limit = limit;
-    std::ifstream(files.used) >> group.used;
-    std::ifstream statistics(files.statistics);
-    std::string name;
-    for (double bytes = 0; statistics >> name >> bytes;) {
-      if (name == files.droppable) group.used = std::max(0.0, group.used - bytes);
-    }
-  }
-  return group;
+detail::ControlGroupMemory group_memory() {
+  std::ifstream groups("/proc/self/cgroup");
+  return detail::control_group_memory(groups, "/sys/fs/cgroup");
 }
 
 // Of all processes together.
@@ -85,8 +54,7 @@ double free_memory_bytes() {
   std::string rest;
   for (double number = 0; file >> name >> number && std::getline(file, rest);) {
     if (name != "MemAvailable:") continue;
-    const GroupMemory group = group_memory();
-    return std::min(kUnit * number, std::max(0.0, group.limit - group.used));
+    return std::min(kUnit * number, group_memory().free);
   }
   return machine_memory_bytes();
 }
