@@ -127,7 +127,7 @@ void InputFile::examine(std::string_view expected) {
     const std::string message = fmt::format(
         "{}: cannot be opened: {}; {} is expected", path_.string(), system_text(error), expected);
     if (error == ENOENT) throw MissingFileError(message);
-    throw InputError(message);
+    throw UnreadableFileError(message);
   }
   if (!S_ISREG(status.st_mode)) {
     throw InputError(
@@ -191,11 +191,13 @@ void InputFile::read_from_file(std::uint64_t offset, std::span<std::byte> out) c
                                   static_cast<off_t>(offset + done));
     const int error = errno;
     if (count < 0 && error == EINTR) continue;
-    if (count <= 0) {
-      throw InputError(fmt::format("{}: reading byte {} failed: {}",
-                                   path_.string(),
-                                   offset + done,
-                                   count < 0 ? system_text(error) : "the file became shorter"));
+    if (count < 0) {
+      throw UnreadableFileError(fmt::format(
+          "{}: reading byte {} failed: {}", path_.string(), offset + done, system_text(error)));
+    }
+    if (count == 0) {
+      throw InputError(fmt::format(
+          "{}: reading byte {} failed: the file became shorter", path_.string(), offset + done));
     }
     done += static_cast<std::size_t>(count);
   }

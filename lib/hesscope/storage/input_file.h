@@ -31,6 +31,13 @@ class MissingFileError : public InputError {
   using InputError::InputError;
 };
 
+/// The system does not let a file be opened or read, perhaps only now: nothing is known of what it
+/// holds.
+class UnreadableFileError : public InputError {
+ public:
+  using InputError::InputError;
+};
+
 /// A regular file open for reading.
 class InputFile {
  public:
@@ -40,7 +47,7 @@ class InputFile {
   /// @param stop      once it is requested, reading the file and taking its digest end by
   ///                  Interrupted.
   /// @throws InputError naming the path: missing (MissingFileError), a directory, not a regular
-  ///         file (which would hang, or never end), unreadable.
+  ///         file (which would hang, or never end), unreadable (UnreadableFileError).
   explicit InputFile(std::filesystem::path path,
                      std::string_view expected = kCheckpoint,
                      std::stop_token stop = {});

@@ -78,8 +78,10 @@ std::optional<UnitTable> read_unit_table(const std::filesystem::path& path) {
     return table;
   } catch (const MissingFileError&) {
     throw;
+  } catch (const UnreadableFileError&) {
+    throw;
   } catch (const InputError&) {
-    return std::nullopt;  // no regular file, or it cannot be read
+    return std::nullopt;  // no regular file, or too short
   }
 }
 
@@ -92,6 +94,8 @@ std::optional<std::string> read_unit(const std::filesystem::path& path, const St
     if (sha256_of_text(bytes) != unit.sha256) return std::nullopt;
     return bytes;
   } catch (const MissingFileError&) {
+    throw;
+  } catch (const UnreadableFileError&) {
     throw;
   } catch (const InputError&) {
     return std::nullopt;

@@ -26,12 +26,13 @@ struct UnitTable {
   std::vector<StoredUnit> units;  ///< at least one, sorted by name
 };
 
-/// The table of a file of units; nothing where it is damaged or cannot be read.
-/// @throws MissingFileError. @cost reads the table alone.
+/// The table of a file of units; nothing where it is damaged.
+/// @throws MissingFileError; UnreadableFileError where nobody knows whether it is damaged.
+/// @cost reads the table alone.
 std::optional<UnitTable> read_unit_table(const std::filesystem::path& path);
 
-/// The bytes of a unit; nothing where they are not those that its table tells of, or cannot be
-/// read. @throws MissingFileError.
+/// The bytes of a unit; nothing where they are not those that its table tells of.
+/// @throws as read_unit_table().
 std::optional<std::string> read_unit(const std::filesystem::path& path, const StoredUnit& unit);
 
 /// Writes a file of units, whole or not at all, and syncs it; one that is there is replaced.

@@ -81,14 +81,19 @@ void write_at(const std::filesystem::path& path,
   }
 }
 
-// The head of the record there, which is left in `record`; nothing for none or a damaged one.
-std::optional<RecordHead> read_at(int descriptor, std::size_t offset, std::vector<char>& record) {
+// The head of the record there, which is left in `record`; nothing for none or a damaged one. What
+// the system does not let be read is neither, and must not be written over.
+std::optional<RecordHead> read_at(const std::filesystem::path& path,
+                                  int descriptor,
+                                  std::size_t offset,
+                                  std::vector<char>& record) {
   std::size_t done = 0;
   while (done < record.size()) {
     const ssize_t count = ::pread(
         descriptor, record.data() + done, record.size() - done, static_cast<off_t>(offset + done));
     if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return std::nullopt;
+    if (count < 0) fail(path, "read it", errno);
+    if (count == 0) return std::nullopt;
     done += static_cast<std::size_t>(count);
   }
   std::uint64_t checksum = 0;
@@ -122,7 +127,7 @@ StateJournal::StateJournal(std::filesystem::path path, std::size_t num_values, s
       buffer_(record_bytes(num_values)) {
   // The older of two slots is the next to be written.
   const auto sequence_at = [&](std::size_t slot) {
-    const auto head = read_at(descriptor_.number(), slot * buffer_.size(), buffer_);
+    const auto head = read_at(path_, descriptor_.number(), slot * buffer_.size(), buffer_);
     const bool is_ours = head && head->owner == owner_;
     held_others_ = held_others_ || (head && !is_ours);
     return is_ours ? head->sequence : 0;
@@ -138,7 +143,7 @@ std::vector<std::vector<double>> StateJournal::states() const {
   std::map<std::uint64_t, std::vector<double>, std::greater<>> found;
   std::vector<char> record(buffer_.size());
   for (std::size_t slot = 0; slot < kNumSlots; ++slot) {
-    const auto head = read_at(descriptor_.number(), slot * record.size(), record);
+    const auto head = read_at(path_, descriptor_.number(), slot * record.size(), record);
     if (!head || head->owner != owner_) continue;
     std::vector<double>& state = found[head->sequence];
     state.resize(num_values_);
@@ -176,7 +181,7 @@ RowLog::RowLog(std::filesystem::path path, std::size_t num_columns, std::uint64_
       buffer_(record_bytes(num_columns)) {
   // The sequence number of row i is i + 1.
   while (true) {
-    const auto head = read_at(descriptor_.number(), num_rows_ * buffer_.size(), buffer_);
+    const auto head = read_at(path_, descriptor_.number(), num_rows_ * buffer_.size(), buffer_);
     held_others_ = held_others_ || (head && head->owner != owner_);
     if (!head || head->owner != owner_ || head->sequence != num_rows_ + 1) break;
     ++num_rows_;
@@ -188,7 +193,7 @@ std::vector<double> RowLog::rows() const {
   std::vector<double> all(num_rows_ * num_columns_);
   std::vector<char> record(buffer_.size());
   for (std::size_t i = 0; i < num_rows_; ++i) {
-    const auto head = read_at(descriptor_.number(), i * record.size(), record);
+    const auto head = read_at(path_, descriptor_.number(), i * record.size(), record);
     if (!head || head->owner != owner_ || head->sequence != i + 1) {
       throw OutputError(
           fmt::format("{}: row {}, written before, cannot be read back", path_.string(), i));
