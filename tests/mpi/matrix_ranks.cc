@@ -205,28 +205,30 @@ class FormulaObjective final : public Objective {
 
   std::span<const ParameterBlock> parameter_blocks() const override { return {}; }
 
-  double value(const ConstVectorRef&, SampleRange) const override { return 0.0; }
+  double do_value(const ConstVectorRef&, SampleRange) const override { return 0.0; }
 
-  ValueAndGradient value_and_gradient(const ConstVectorRef&, SampleRange) const override {
+  ValueAndGradient do_value_and_gradient(const ConstVectorRef&, SampleRange) const override {
     return {0.0, Vector::Zero(n_)};
   }
 
-  Matrix hessian_times(const ConstVectorRef&, const ConstMatrixRef&, SampleRange) const override {
+  Matrix do_hessian_times(const ConstVectorRef&,
+                          const ConstMatrixRef&,
+                          SampleRange) const override {
     return {};
   }
 
-  Matrix hessian(const ConstVectorRef&, SampleRange, const ProgressCallback&) const override {
+  Matrix do_hessian(const ConstVectorRef&, SampleRange, const ProgressCallback&) const override {
     return {};
   }
 
-  Matrix per_sample_gradients(const ConstVectorRef&, SampleRange) const override { return {}; }
+  Matrix do_per_sample_gradients(const ConstVectorRef&, SampleRange) const override { return {}; }
 
   double workspace_bytes() const override { return 0.0; }
 
-  Matrix hessian_columns(const ConstVectorRef&,
-                         SampleRange,
-                         Index first,
-                         Index width) const override {
+  Matrix do_hessian_columns(const ConstVectorRef&,
+                            SampleRange,
+                            Index first,
+                            Index width) const override {
     return Matrix::NullaryExpr(n_ - first, width, [first](Index i, Index k) {
       const auto row = static_cast<double>(first + i);
       const auto col = static_cast<double>(first + k);

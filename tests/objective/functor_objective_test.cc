@@ -252,7 +252,7 @@ TEST(FunctorObjective, RefusesWhatBreaksItsPreconditions) {
   expect_refusal([&] { objective.hessian_times(longer, theta); },
                  "theta must have 3 entries, got 5");
   expect_refusal([&] { objective.hessian_times(theta, longer); },
-                 "hessian_times: V must have as many rows as x has entries, 3, got 5");
+                 "hessian_times: directions must have 3 rows, got 5");
   for (const SampleRange range : {SampleRange{2, 2}, {3, 2}, {-1, 2}, {0, 5}}) {
     expect_refusal([&] { objective.value(theta, range); }, "value: ");
     expect_refusal([&] { objective.hessian(theta, range, {}); }, "hessian: ");

@@ -28,49 +28,45 @@ class QuadraticObjective : public Objective {
     if (blocks_.empty()) blocks_ = {{"theta", {num_parameters()}, 0, num_parameters()}};
   }
 
-  using Objective::gradient;
-  using Objective::hessian;
-  using Objective::hessian_times;
-  using Objective::value;
-
   Eigen::Index num_parameters() const override { return matrices_.front().rows(); }
 
   Eigen::Index num_samples() const override { return static_cast<Eigen::Index>(matrices_.size()); }
 
   std::span<const ParameterBlock> parameter_blocks() const override { return blocks_; }
 
-  double value(const ConstVectorRef& theta, SampleRange range) const override {
+  double workspace_bytes() const override { return 0.0; }
+
+ protected:
+  double do_value(const ConstVectorRef& theta, SampleRange range) const override {
     return constant_ + linear_.dot(theta) + 0.5 * theta.dot(mean(range) * theta);
   }
 
-  ValueAndGradient value_and_gradient(const ConstVectorRef& theta,
-                                      SampleRange range) const override {
-    return {value(theta, range), linear_ + mean(range) * theta};
+  ValueAndGradient do_value_and_gradient(const ConstVectorRef& theta,
+                                         SampleRange range) const override {
+    return {do_value(theta, range), linear_ + mean(range) * theta};
   }
 
-  Matrix hessian_times(const ConstVectorRef& /*theta*/,
-                       const ConstMatrixRef& directions,
-                       SampleRange range) const override {
+  Matrix do_hessian_times(const ConstVectorRef& /*theta*/,
+                          const ConstMatrixRef& directions,
+                          SampleRange range) const override {
     return mean(range) * directions;
   }
 
-  Matrix hessian(const ConstVectorRef& /*theta*/,
-                 SampleRange range,
-                 const ProgressCallback& progress) const override {
+  Matrix do_hessian(const ConstVectorRef& /*theta*/,
+                    SampleRange range,
+                    const ProgressCallback& progress) const override {
     Matrix result = mean(range);
     if (progress && !progress(1.0)) throw Interrupted{};
     return result;
   }
 
-  Matrix per_sample_gradients(const ConstVectorRef& theta, SampleRange range) const override {
+  Matrix do_per_sample_gradients(const ConstVectorRef& theta, SampleRange range) const override {
     Matrix result(num_parameters(), range.size());
     for (Eigen::Index i = range.begin; i < range.end; ++i) {
       result.col(i - range.begin) = linear_ + matrix(i) * theta;
     }
     return result;
   }
-
-  double workspace_bytes() const override { return 0.0; }
 
  private:
   const Matrix& matrix(Eigen::Index i) const { return matrices_[static_cast<std::size_t>(i)]; }

@@ -21,7 +21,7 @@ class WeightedMean final : public QuadraticObjective {
         weights_(weights / weights.mean()),
         decay_(decay) {}
 
-  double sample_weight(SampleRange range) const override {
+  double do_sample_weight(SampleRange range) const override {
     return weights_.segment(range.begin, range.size()).sum();
   }
 

@@ -169,8 +169,8 @@ class Analysis {
 /// @param analyzers  names as in `hesscope analyze --help`; empty = the default ones.
 /// @throws ConfigError for unknown analyzers and options (with the nearest known name), values that
 ///         an analyzer cannot take, and objectives that lack what an analyzer needs;
-///         PreconditionError for points that do not fit, and as CheckedObjective; Interrupted where
-///         progress returned false.
+///         PreconditionError for points that do not fit, and as require_objective(); Interrupted
+///         where progress returned false.
 /// @cost   as each analyzer says; the Hessian and its decomposition are computed once for each
 ///         point, whoever needs them.
 Analysis analyze(const Objective& objective,

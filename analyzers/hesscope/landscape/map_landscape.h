@@ -76,8 +76,8 @@ class LandscapeMap {
 /// @param options  directions and grid must be said.
 /// @throws ConfigError for directions that do not exist, do not fit the number of points or have
 ///         another argument; PreconditionError for points and grids that do not fit, and as
-///         CheckedObjective; InputError for directions that are zero or parallel, or a centre that
-///         is not finite; Interrupted where progress returned false.
+///         require_objective(); InputError for directions that are zero or parallel, or a centre
+///         that is not finite; Interrupted where progress returned false.
 /// @cost   as run_landscape(); everything is held in memory.
 LandscapeMap map_landscape(const Objective& objective,
                            const std::vector<NamedPoint>& points,

@@ -174,18 +174,13 @@ class FunctorObjective final : public detail::FunctorObjectiveBase {
       : FunctorObjectiveBase(num_parameters, num_samples, std::move(options)),
         loss_(std::move(loss)) {}
 
-  using Objective::hessian;
-  using Objective::hessian_times;
-  using Objective::value;
-
-  double value(const ConstVectorRef& theta, SampleRange range) const override {
-    require_point(*this, "value", theta, range);
+ private:
+  double do_value(const ConstVectorRef& theta, SampleRange range) const override {
     return mean_loss<double>(theta, range);
   }
 
-  ValueAndGradient value_and_gradient(const ConstVectorRef& theta,
-                                      SampleRange range) const override {
-    require_point(*this, "value_and_gradient", theta, range);
+  ValueAndGradient do_value_and_gradient(const ConstVectorRef& theta,
+                                         SampleRange range) const override {
     const Vector point = theta;
     ValueAndGradient result{0.0, Vector(point.size())};
     if (point.size() >= detail::kSmallestRecorded &&
@@ -203,12 +198,11 @@ class FunctorObjective final : public detail::FunctorObjectiveBase {
     return result;
   }
 
-  Matrix hessian_times(const ConstVectorRef& theta,
-                       const ConstMatrixRef& directions,
-                       SampleRange range) const override {
-    require_point(*this, "hessian_times", theta, range);
+  Matrix do_hessian_times(const ConstVectorRef& theta,
+                          const ConstMatrixRef& directions,
+                          SampleRange range) const override {
     const Vector point = theta;
-    const Matrix v = detail::require_directions("hessian_times", point.size(), directions);
+    const Matrix v = directions;
     Matrix result(v.rows(), v.cols());
     if (point.size() >= detail::kSmallestRecorded &&
         hessian_times_recorded(point, v, range, recording(), result)) {
@@ -224,10 +218,9 @@ class FunctorObjective final : public detail::FunctorObjectiveBase {
     return result;
   }
 
-  Matrix hessian(const ConstVectorRef& theta,
-                 SampleRange range,
-                 const ProgressCallback& progress) const override {
-    require_point(*this, "hessian", theta, range);
+  Matrix do_hessian(const ConstVectorRef& theta,
+                    SampleRange range,
+                    const ProgressCallback& progress) const override {
     const Vector point = theta;
     Matrix result(point.size(), point.size());
     if (point.size() >= detail::kSmallestRecorded &&
@@ -246,8 +239,7 @@ class FunctorObjective final : public detail::FunctorObjectiveBase {
     return result;
   }
 
-  Matrix per_sample_gradients(const ConstVectorRef& theta, SampleRange range) const override {
-    require_point(*this, "per_sample_gradients", theta, range);
+  Matrix do_per_sample_gradients(const ConstVectorRef& theta, SampleRange range) const override {
     const Vector point = theta;
     Matrix result(point.size(), range.size());
     if (point.size() >= detail::kSmallestRecorded &&
@@ -270,7 +262,6 @@ class FunctorObjective final : public detail::FunctorObjectiveBase {
     return result;
   }
 
- private:
   // The mean over `range` for a scalar of any kind.
   template <typename T>
   T mean_loss(const detail::VectorOf<T>& theta,

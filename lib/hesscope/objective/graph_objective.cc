@@ -103,9 +103,8 @@ std::span<const ParameterBlock> GraphObjective::parameter_blocks() const {
   return impl_->model.parameters;
 }
 
-double GraphObjective::sample_weight(SampleRange range) const {
-  if (!impl_->model.sample_weight) return Objective::sample_weight(range);
-  require_range(*this, "sample_weight", range);
+double GraphObjective::do_sample_weight(SampleRange range) const {
+  if (!impl_->model.sample_weight) return Objective::do_sample_weight(range);
   double sum = 0;
   for (Eigen::Index i = range.begin; i < range.end; ++i) {
     const auto record = impl_->samples->row(i);
@@ -116,16 +115,14 @@ double GraphObjective::sample_weight(SampleRange range) const {
 
 double GraphObjective::weight_decay() const { return impl_->model.weight_decay; }
 
-double GraphObjective::value(const ConstVectorRef& theta, SampleRange range) const {
-  require_point(*this, "value", theta, range);
+double GraphObjective::do_value(const ConstVectorRef& theta, SampleRange range) const {
   return impl_->shared(detail::TeamCallKind::kValue, theta, range, [&] {
     return impl_->mean_loss(theta, range) + impl_->decay(theta);
   });
 }
 
-Objective::ValueAndGradient GraphObjective::value_and_gradient(const ConstVectorRef& theta,
-                                                               SampleRange range) const {
-  require_point(*this, "value_and_gradient", theta, range);
+Objective::ValueAndGradient GraphObjective::do_value_and_gradient(const ConstVectorRef& theta,
+                                                                  SampleRange range) const {
   const auto of_graph = [&] {
     if (impl_->structured_sums) {
       ValueAndGradient found = impl_->structured_sums->value_and_gradient(theta, range);
@@ -159,32 +156,27 @@ Objective::ValueAndGradient GraphObjective::value_and_gradient_of(
   });
 }
 
-Objective::Matrix GraphObjective::hessian_times(const ConstVectorRef& theta,
-                                                const ConstMatrixRef& directions,
-                                                SampleRange range) const {
-  require_point(*this, "hessian_times", theta, range);
-  Matrix result = products("hessian_times", Curvature::kHessian, theta, directions, range);
+Objective::Matrix GraphObjective::do_hessian_times(const ConstVectorRef& theta,
+                                                   const ConstMatrixRef& directions,
+                                                   SampleRange range) const {
+  Matrix result = products(Curvature::kHessian, theta, directions, range);
   if (impl_->model.weight_decay != 0) result += impl_->model.weight_decay * directions;
   return result;
 }
 
-Objective::Matrix GraphObjective::third_derivative_times(const ConstVectorRef& theta,
-                                                         const ConstMatrixRef& u,
-                                                         const ConstMatrixRef& v,
-                                                         SampleRange range) const {
-  require_point(*this, "third_derivative_times", theta, range);
-  require_pairs(*this, "third_derivative_times", u, v);
+Objective::Matrix GraphObjective::do_third_derivative_times(const ConstVectorRef& theta,
+                                                            const ConstMatrixRef& u,
+                                                            const ConstMatrixRef& v,
+                                                            SampleRange range) const {
   Matrix pairs(u.rows(), 2 * u.cols());
   pairs << u, v;
   const auto compute = [&] { return impl_->sums.third_derivative_times(theta, u, v, range); };
   return impl_->shared(detail::TeamCallKind::kThirdDerivativeTimes, theta, range, compute, pairs);
 }
 
-Objective::Matrix GraphObjective::line_derivatives(const ConstVectorRef& theta,
-                                                   const ConstMatrixRef& directions,
-                                                   SampleRange range) const {
-  require_point(*this, "line_derivatives", theta, range);
-  require_directions(*this, "line_derivatives", directions);
+Objective::Matrix GraphObjective::do_line_derivatives(const ConstVectorRef& theta,
+                                                      const ConstMatrixRef& directions,
+                                                      SampleRange range) const {
   const auto compute = [&] { return impl_->sums.line_derivatives(theta, directions, range); };
   Matrix result =
       impl_->shared(detail::TeamCallKind::kLineDerivatives, theta, range, compute, directions);
@@ -203,20 +195,16 @@ Objective::Matrix GraphObjective::line_derivatives(const ConstVectorRef& theta,
 
 bool GraphObjective::has_gauss_newton() const { return impl_->model.graph->prediction() >= 0; }
 
-Objective::Matrix GraphObjective::gauss_newton_times(const ConstVectorRef& theta,
-                                                     const ConstMatrixRef& directions,
-                                                     SampleRange range) const {
-  require_gauss_newton(*this, "gauss_newton_times");
-  require_point(*this, "gauss_newton_times", theta, range);
-  return products("gauss_newton_times", Curvature::kGaussNewton, theta, directions, range);
+Objective::Matrix GraphObjective::do_gauss_newton_times(const ConstVectorRef& theta,
+                                                        const ConstMatrixRef& directions,
+                                                        SampleRange range) const {
+  return products(Curvature::kGaussNewton, theta, directions, range);
 }
 
-Objective::Matrix GraphObjective::products(const char* function,
-                                           Curvature curvature,
+Objective::Matrix GraphObjective::products(Curvature curvature,
                                            const ConstVectorRef& theta,
                                            const ConstMatrixRef& directions,
                                            SampleRange range) const {
-  require_directions(*this, function, directions);
   const auto kind = curvature == Curvature::kHessian ? detail::TeamCallKind::kHessianTimes
                                                      : detail::TeamCallKind::kGaussNewtonTimes;
   const auto compute = [&] {
@@ -225,10 +213,9 @@ Objective::Matrix GraphObjective::products(const char* function,
   return impl_->shared(kind, theta, range, compute, directions);
 }
 
-Objective::Matrix GraphObjective::hessian(const ConstVectorRef& theta,
-                                          SampleRange range,
-                                          const ProgressCallback& progress) const {
-  require_point(*this, "hessian", theta, range);
+Objective::Matrix GraphObjective::do_hessian(const ConstVectorRef& theta,
+                                             SampleRange range,
+                                             const ProgressCallback& progress) const {
   Matrix h = impl_->shared(detail::TeamCallKind::kHessian, theta, range, [&] {
     return impl_->mean_hessian(theta, range, progress);
   });
@@ -236,12 +223,10 @@ Objective::Matrix GraphObjective::hessian(const ConstVectorRef& theta,
   return h;
 }
 
-Objective::Matrix GraphObjective::hessian_columns(const ConstVectorRef& theta,
-                                                  SampleRange range,
-                                                  Eigen::Index first,
-                                                  Eigen::Index width) const {
-  require_point(*this, "hessian_columns", theta, range);
-  require_columns(*this, "hessian_columns", first, width);
+Objective::Matrix GraphObjective::do_hessian_columns(const ConstVectorRef& theta,
+                                                     SampleRange range,
+                                                     Eigen::Index first,
+                                                     Eigen::Index width) const {
   Matrix columns = impl_->sums.curvature_columns(Curvature::kHessian, theta, range, first, width);
   if (impl_->model.weight_decay != 0) {
     columns.diagonal().array() += impl_->model.weight_decay;
@@ -249,21 +234,18 @@ Objective::Matrix GraphObjective::hessian_columns(const ConstVectorRef& theta,
   return columns;
 }
 
-void GraphObjective::with_ranks(const ConstVectorRef& theta,
-                                SampleRange range,
-                                const std::function<void()>& body) const {
-  require_point(*this, "with_ranks", theta, range);
+void GraphObjective::do_with_ranks(const ConstVectorRef& theta,
+                                   SampleRange range,
+                                   const std::function<void()>& body) const {
   impl_->shared(detail::TeamCallKind::kTask, theta, range, [&] {
     body();
     return true;
   });
 }
 
-Objective::Matrix GraphObjective::gauss_newton(const ConstVectorRef& theta,
-                                               SampleRange range,
-                                               const ProgressCallback& progress) const {
-  require_gauss_newton(*this, "gauss_newton");
-  require_point(*this, "gauss_newton", theta, range);
+Objective::Matrix GraphObjective::do_gauss_newton(const ConstVectorRef& theta,
+                                                  SampleRange range,
+                                                  const ProgressCallback& progress) const {
   return impl_->shared(detail::TeamCallKind::kGaussNewton, theta, range, [&] {
     if (impl_->by_factors) {
       Matrix g(theta.size(), theta.size());
@@ -276,19 +258,15 @@ Objective::Matrix GraphObjective::gauss_newton(const ConstVectorRef& theta,
   });
 }
 
-Objective::Matrix GraphObjective::predictions(const ConstVectorRef& theta,
-                                              SampleRange range) const {
-  if (!has_gauss_newton()) return Objective::predictions(theta, range);  // refuses
-  require_point(*this, "predictions", theta, range);
+Objective::Matrix GraphObjective::do_predictions(const ConstVectorRef& theta,
+                                                 SampleRange range) const {
   return impl_->shared(detail::TeamCallKind::kPredictions, theta, range, [&] {
     return impl_->sums.predictions(theta, range);
   });
 }
 
-Objective::Matrix GraphObjective::prediction_jacobian(const ConstVectorRef& theta,
-                                                      SampleRange range) const {
-  if (!has_gauss_newton()) return Objective::prediction_jacobian(theta, range);  // refuses
-  require_point(*this, "prediction_jacobian", theta, range);
+Objective::Matrix GraphObjective::do_prediction_jacobian(const ConstVectorRef& theta,
+                                                         SampleRange range) const {
   return impl_->shared(detail::TeamCallKind::kPredictionJacobian, theta, range, [&] {
     return impl_->sums.prediction_jacobian(theta, range);
   });
@@ -313,9 +291,8 @@ double GraphObjective::accuracy(const ConstVectorRef& theta, SampleRange range) 
   return static_cast<double>(num_correct) / static_cast<double>(range.size());
 }
 
-Objective::Matrix GraphObjective::per_sample_gradients(const ConstVectorRef& theta,
-                                                       SampleRange range) const {
-  require_point(*this, "per_sample_gradients", theta, range);
+Objective::Matrix GraphObjective::do_per_sample_gradients(const ConstVectorRef& theta,
+                                                          SampleRange range) const {
   Matrix gradients = impl_->shared(detail::TeamCallKind::kPerSampleGradients, theta, range, [&] {
     return impl_->sums.per_sample_gradients(theta, range);
   });
@@ -325,12 +302,9 @@ Objective::Matrix GraphObjective::per_sample_gradients(const ConstVectorRef& the
   return gradients;
 }
 
-Objective::Matrix GraphObjective::per_sample_hessian_times(const ConstVectorRef& theta,
-                                                           const ConstMatrixRef& directions,
-                                                           SampleRange range) const {
-  constexpr const char* kFunction = "per_sample_hessian_times";
-  require_point(*this, kFunction, theta, range);
-  require_sample_directions(*this, kFunction, directions, range);
+Objective::Matrix GraphObjective::do_per_sample_hessian_times(const ConstVectorRef& theta,
+                                                              const ConstMatrixRef& directions,
+                                                              SampleRange range) const {
   const auto compute = [&] {
     return impl_->sums.per_sample_hessian_times(theta, directions, range);
   };

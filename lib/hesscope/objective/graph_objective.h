@@ -68,31 +68,16 @@ class GraphObjective final : public Objective {
   GraphObjective(Model model, std::shared_ptr<const SampleTable> samples, Options options);
   ~GraphObjective() override;
 
-  using Objective::gauss_newton;
-  using Objective::gauss_newton_times;
-  using Objective::hessian;
-  using Objective::hessian_times;
-  using Objective::line_derivatives;
-  using Objective::third_derivative_times;
-  using Objective::value;
-
   Eigen::Index num_parameters() const override;
   Eigen::Index num_samples() const override;
   std::span<const ParameterBlock> parameter_blocks() const override;
-  double sample_weight(SampleRange range) const override;  ///< By Model::sample_weight.
   double weight_decay() const override;
-  double value(const ConstVectorRef& theta, SampleRange range) const override;
-  ValueAndGradient value_and_gradient(const ConstVectorRef& theta,
-                                      SampleRange range) const override;
 
-  /// Mean loss and its gradient over samples 0 ... num_samples - 1 that are made when they are
-  /// needed, block by block on the thread that uses them, instead of the objective's own. The same
-  /// to the last bit as value_and_gradient() of an objective that has them.
-  /// @throws PreconditionError if theta does not fit, num_samples < 1 or `source` is empty; what
-  ///         `source` throws.
-  ValueAndGradient value_and_gradient_of(const ConstVectorRef& theta,
-                                         Eigen::Index num_samples,
-                                         const RecordSource& source) const;
+  bool has_third_derivatives() const override { return true; }
+
+  bool has_gauss_newton() const override;  ///< Whether the model declares its prediction.
+  double workspace_bytes() const override;
+  std::vector<Invariance> invariances() const override;
 
   const Model& model() const;
 
@@ -106,42 +91,25 @@ class GraphObjective final : public Objective {
   /// for_each() calls share the threads.
   const Executor& executor() const;
 
-  /// Those that it was made with, for other objectives that this process has for itself: without a
-  /// team.
+  /// The options that it was made with, for other objectives that this process has for itself:
+  /// without a team.
   Options options_alone() const;
 
-  Matrix hessian_times(const ConstVectorRef& theta,
-                       const ConstMatrixRef& directions,
-                       SampleRange range) const override;
-  Matrix hessian(const ConstVectorRef& theta,
-                 SampleRange range,
-                 const ProgressCallback& progress) const override;
+  /// What hessian() takes where it uses the structure found in the graph.
+  std::optional<HessianPlan> hessian_plan() const;
 
-  bool has_third_derivatives() const override { return true; }
+  /// Mean loss and its gradient over samples 0 ... num_samples - 1 that are made when they are
+  /// needed, block by block on the thread that uses them, instead of the objective's own. The same
+  /// to the last bit as value_and_gradient() of an objective that has them.
+  /// @throws PreconditionError if theta does not fit, num_samples < 1 or `source` is empty; what
+  ///         `source` throws.
+  ValueAndGradient value_and_gradient_of(const ConstVectorRef& theta,
+                                         Eigen::Index num_samples,
+                                         const RecordSource& source) const;
 
-  /// By the generic engine. Weight decay has none.
-  Matrix third_derivative_times(const ConstVectorRef& theta,
-                                const ConstMatrixRef& u,
-                                const ConstMatrixRef& v,
-                                SampleRange range) const override;
-
-  /// By the generic engine.
-  Matrix line_derivatives(const ConstVectorRef& theta,
-                          const ConstMatrixRef& directions,
-                          SampleRange range) const override;
-  bool has_gauss_newton() const override;  ///< Whether the model declares its prediction.
-  Matrix gauss_newton_times(const ConstVectorRef& theta,
-                            const ConstMatrixRef& directions,
-                            SampleRange range) const override;
-  Matrix gauss_newton(const ConstVectorRef& theta,
-                      SampleRange range,
-                      const ProgressCallback& progress) const override;
-  Matrix predictions(const ConstVectorRef& theta, SampleRange range) const override;
-  Matrix prediction_jacobian(const ConstVectorRef& theta, SampleRange range) const override;
-
-  /// Whether the model classifies samples: its prediction are logits, one for each class of the one
-  /// array that holds one class a sample, or one number whose sign is that of the one array that
-  /// holds signs.
+  /// Whether the model classifies samples: its prediction is either logits, one for each class of
+  /// the one array that holds a class for each sample, or one number whose sign is that of the one
+  /// array that holds signs.
   bool has_accuracy() const;
 
   /// The share of the samples that are classified correctly: the logit of their class exceeds all
@@ -149,31 +117,46 @@ class GraphObjective final : public Objective {
   /// @cost less than a value. @throws PreconditionError also without has_accuracy().
   double accuracy(const ConstVectorRef& theta, SampleRange range) const;
 
-  /// By the generic engine.
-  Matrix hessian_columns(const ConstVectorRef& theta,
-                         SampleRange range,
-                         Eigen::Index first,
-                         Eigen::Index width) const override;
-  void with_ranks(const ConstVectorRef& theta,
-                  SampleRange range,
-                  const std::function<void()>& body) const override;
-
-  Matrix per_sample_gradients(const ConstVectorRef& theta, SampleRange range) const override;
-
-  /// By the generic engine, the samples' directions side by side in vector registers.
-  Matrix per_sample_hessian_times(const ConstVectorRef& theta,
-                                  const ConstMatrixRef& directions,
-                                  SampleRange range) const override;
-  double workspace_bytes() const override;
-
-  /// What hessian() takes where it uses the structure found in the graph.
-  std::optional<HessianPlan> hessian_plan() const;
-  std::vector<Invariance> invariances() const override;
-
  private:
-  // By the generic engine, for a checked point; `function` begins a message about the directions.
-  Matrix products(const char* function,
-                  Curvature curvature,
+  double do_sample_weight(SampleRange range) const override;
+  double do_value(const ConstVectorRef& theta, SampleRange range) const override;
+  ValueAndGradient do_value_and_gradient(const ConstVectorRef& theta,
+                                         SampleRange range) const override;
+  Matrix do_hessian(const ConstVectorRef& theta,
+                    SampleRange range,
+                    const ProgressCallback& progress) const override;
+  Matrix do_hessian_times(const ConstVectorRef& theta,
+                          const ConstMatrixRef& directions,
+                          SampleRange range) const override;
+  Matrix do_hessian_columns(const ConstVectorRef& theta,
+                            SampleRange range,
+                            Eigen::Index first,
+                            Eigen::Index width) const override;
+  void do_with_ranks(const ConstVectorRef& theta,
+                     SampleRange range,
+                     const std::function<void()>& body) const override;
+  Matrix do_third_derivative_times(const ConstVectorRef& theta,
+                                   const ConstMatrixRef& u,
+                                   const ConstMatrixRef& v,
+                                   SampleRange range) const override;
+  Matrix do_line_derivatives(const ConstVectorRef& theta,
+                             const ConstMatrixRef& directions,
+                             SampleRange range) const override;
+  Matrix do_gauss_newton(const ConstVectorRef& theta,
+                         SampleRange range,
+                         const ProgressCallback& progress) const override;
+  Matrix do_gauss_newton_times(const ConstVectorRef& theta,
+                               const ConstMatrixRef& directions,
+                               SampleRange range) const override;
+  Matrix do_predictions(const ConstVectorRef& theta, SampleRange range) const override;
+  Matrix do_prediction_jacobian(const ConstVectorRef& theta, SampleRange range) const override;
+  Matrix do_per_sample_gradients(const ConstVectorRef& theta, SampleRange range) const override;
+  Matrix do_per_sample_hessian_times(const ConstVectorRef& theta,
+                                     const ConstMatrixRef& directions,
+                                     SampleRange range) const override;
+
+  // By the generic engine.
+  Matrix products(Curvature curvature,
                   const ConstVectorRef& theta,
                   const ConstMatrixRef& directions,
                   SampleRange range) const;

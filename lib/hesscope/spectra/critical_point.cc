@@ -11,7 +11,6 @@
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/internal/norms.h>
-#include <hesscope/objective/checked_objective.h>
 #include <hesscope/spectra/critical_point.h>
 #include <hesscope/spectra/eigensystem.h>
 
@@ -148,11 +147,11 @@ class Approach {
 
 }  // namespace
 
-CriticalPoint find_critical_point(const Objective& given,
+CriticalPoint find_critical_point(const Objective& objective,
                                   const Eigen::Ref<const VectorXd>& theta,
                                   const CriticalPointOptions& options,
                                   const ProgressCallback& progress) {
-  const CheckedObjective objective(given);
+  require_objective(objective);
   require_point(objective, "find_critical_point", theta, objective.all_samples());
   if (!(options.gradient_tolerance > 0) || options.max_iterations < 0) {
     throw PreconditionError(

@@ -66,7 +66,7 @@ struct CriticalPoint {
 /// one nearby, but nothing makes sure that it is the nearest.
 /// @param  theta  n >= 1 entries.
 /// @throws PreconditionError for a theta of another size, options out of their ranges, and as
-///         CheckedObjective.
+///         require_objective().
 /// @cost   an iteration: a Hessian, its eigensystem, one gradient or some; four n x n matrices.
 /// @source D. W. Marquardt (1963), J. SIAM 11, 431-441; N. Yamashita & M. Fukushima (2001),
 ///         Computing Suppl. 15, 239-249, for its convergence to points that are not isolated.

@@ -18,14 +18,12 @@
 namespace hesscope::detail {
 
 PointSubject::PointSubject(const Objective& objective) : objective_(&objective) {
+  require_objective(objective);
+  described = subject_of(objective);
   if (const auto* graph = dynamic_cast<const GraphObjective*>(&objective)) {
-    described = subject_of(objective);
     described.name = fmt::format("a {} model", graph->model().kind);
     model_samples = {&graph->model(), &graph->samples()};
-    return;
   }
-  objective_ = &checked_.emplace(objective);
-  described = subject_of(*objective_);
 }
 
 PointSubject::PointSubject(const Problem& problem)

@@ -11,7 +11,6 @@
 #include <hesscope/analysis/analyze.h>
 #include <hesscope/analysis/checkpoints.h>
 #include <hesscope/analysis/internal/checkpoint_result.h>
-#include <hesscope/objective/checked_objective.h>
 #include <hesscope/objective/fresh_samples.h>
 #include <hesscope/objective/objective.h>
 #include <hesscope/objective/sample_table.h>
@@ -23,7 +22,7 @@ namespace hesscope::detail {
 /// of.
 class PointSubject {
  public:
-  /// Checks its answers as CheckedObjective unless it is a GraphObjective. @throws as that.
+  /// @throws as require_objective().
   explicit PointSubject(const Objective& objective);
   explicit PointSubject(const Problem& problem);
   PointSubject(const PointSubject&) = delete;
@@ -36,7 +35,6 @@ class PointSubject {
   const FreshSamples* fresh_samples = nullptr;
 
  private:
-  std::optional<CheckedObjective> checked_;
   const Objective* objective_;
 };
 
