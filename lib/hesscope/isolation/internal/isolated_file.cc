@@ -246,7 +246,9 @@ class IsolatedFile::Impl {
     Message message;
     const Outcome outcome = socket.receive(message, 0, seconds);
     if (outcome == Outcome::kEnded) return false;
-    if (outcome == Outcome::kTimedOut) refuse_time(doing, limits_.max_seconds);
+    if (outcome == Outcome::kTimedOut) {
+      refuse_time(doing, seconds_for(request.num_elements, limits_));
+    }
     if (outcome != Outcome::kReceived || message.kind != kStarted) refuse_reply(doing);
     return true;
   }
