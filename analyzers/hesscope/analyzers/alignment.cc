@@ -226,7 +226,7 @@ class AlignmentAnalyzer final : public Analyzer {
                                  Group& answer) {
     const ArrayXXd turned = (query_signal.cwiseSign().asDiagonal() * noise).array();
     answer[ids.positive].set(share(turned > 0));
-    answer[ids.lowest].set(turned.minCoeff());
+    answer[ids.lowest].set(turned.minCoeff<Eigen::PropagateNaN>());
     set_mean_where(answer[ids.negative], turned, turned < 0);
   }
 

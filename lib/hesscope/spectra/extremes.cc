@@ -250,7 +250,7 @@ class Search {
 
   void finish(EndOfSpectrum& end) const {
     if (end.status != Status::kOk) return;
-    if (!(end.residuals.maxCoeff() <= options_.tolerance * norm())) {
+    if (!(end.residuals.maxCoeff<Eigen::PropagateNaN>() <= options_.tolerance * norm())) {
       fail(end);
       return;
     }

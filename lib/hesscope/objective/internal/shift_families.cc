@@ -62,7 +62,8 @@ bool is_without_effect(const SearchPoints& search, Index e) {
   for (const GradientPoint& point : search.points) {
     for (Index s = 0; s < point.gradients.cols(); ++s) {
       const double slope = std::abs(point.gradients(e, s));
-      if (!(slope <= kRoundingShare * point.gradients.col(s).cwiseAbs().maxCoeff())) return false;
+      const double size = point.gradients.col(s).cwiseAbs().maxCoeff<Eigen::PropagateNaN>();
+      if (!(slope <= kRoundingShare * size)) return false;
       is_seen = is_seen || slope > 0;
     }
   }

@@ -163,7 +163,7 @@ class Search {
       // If y* were inside none the less, then from it to y the form falls by no more than that
       // until an entry is at an end.
       constexpr double kOutside = 1e-9;
-      if (!(y->cwiseAbs().maxCoeff() <= 1 + kOutside)) return lose(unsolved);
+      if (!(y->cwiseAbs().maxCoeff<Eigen::PropagateNaN>() <= 1 + kOutside)) return lose(unsolved);
     }
     // The solution may be outside by rounding: it bounds, and what ascends from it is inside.
     const VectorXd magnitudes = d.cwiseAbs();
@@ -191,7 +191,10 @@ class Search {
   }
 
   // That maximum may lose as much again where it ends, once for each entry.
-  void lose(double value) { lost_ = std::max(lost_, static_cast<double>(h_.rows()) * value); }
+  void lose(double value) {
+    const double all = static_cast<double>(h_.rows()) * value;
+    lost_ = std::isnan(all) ? HUGE_VAL : std::max(lost_, all);
+  }
 
   void consider(const VectorXd& d) {
     MatrixXd v = d.cwiseMax(-1.0).cwiseMin(1.0).transpose();

@@ -120,7 +120,7 @@ Calibration calibrate(const std::vector<ProbeRule>& rules) {
       return mass[static_cast<Index>(node.probe)];
     };
     for (const Node& node : group) mass_of(node) += plain.weights[node.probe][node.index];
-    if (!(mass.minCoeff() > 0.0)) continue;
+    if (!(mass.minCoeff<Eigen::PropagateNaN>() > 0.0)) continue;
     for (const Node& node : group) {
       result.weights[node.probe][node.index] *= static_cast<double>(*r) / n / mass_of(node);
       rest[node.probe][node.index] = 0.0;
