@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -153,8 +154,10 @@ class PopulationAnalyzer final : public Analyzer {
     answer[tail_index_].set(tail.index);
     answer[tail_index_error_].set(tail.standard_error);
     const double sum = entries.sum();
-    answer[largest_share_].set(entries.maxCoeff() / sum,
-                               sum > 0 ? Status::kOk : Status::kUndefinedZeroDenominator);
+    const Status status = !std::isfinite(sum) ? Status::kNonFinite
+                          : sum > 0           ? Status::kOk
+                                              : Status::kUndefinedZeroDenominator;
+    answer[largest_share_].set(entries.maxCoeff() / sum, status);
   }
 
   void set_figures(const std::vector<LadderRung>& rungs, Group& answer) const {

@@ -116,8 +116,13 @@ void Variable::set_numbers(std::vector<double> all, std::vector<Status> reasons)
     values = std::move(all);
     return;
   }
+  constexpr double kMost = 0x1p63;
   std::vector<std::int64_t> counts;
   for (const double value : all) {
+    if (value >= kMost || value < -kMost) {
+      throw PreconditionError(
+          fmt::format("'{}' holds counts, which {} is too large for", name, value));
+    }
     counts.push_back(std::isnan(value) ? kMissingCount : static_cast<std::int64_t>(value));
   }
   values = std::move(counts);
