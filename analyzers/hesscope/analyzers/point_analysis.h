@@ -99,6 +99,8 @@ class PointAnalysis {
   /// `objective` must outlive this.
   PointAnalysis(const Objective& objective, Eigen::VectorXd theta, Options options);
   PointAnalysis(const Objective& objective, Eigen::VectorXd theta);
+  PointAnalysis(const Objective&& objective, Eigen::VectorXd theta, Options options) = delete;
+  PointAnalysis(const Objective&& objective, Eigen::VectorXd theta) = delete;
 
   const Objective& objective() const { return *objective_; }
 

@@ -31,6 +31,7 @@ class Surface {
   /// `objective` must outlive this. @throws PreconditionError by require_grid(), or if the sizes
   /// do not fit, or the grid leaves a line.
   Surface(const Objective& objective, Plane plane, Grid grid, Options options);
+  Surface(const Objective&& objective, Plane plane, Grid grid, Options options) = delete;
 
   const Plane& plane() const { return plane_; }
 

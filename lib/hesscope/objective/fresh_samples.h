@@ -54,5 +54,11 @@ class FreshSamples {
 std::unique_ptr<FreshSamples> fresh_samples(const GraphObjective& objective,
                                             const Sampler& sampler,
                                             const std::string& source);
+std::unique_ptr<FreshSamples> fresh_samples(const GraphObjective& objective,
+                                            const Sampler&& sampler,
+                                            const std::string& source) = delete;
+std::unique_ptr<FreshSamples> fresh_samples(const GraphObjective&& objective,
+                                            const Sampler& sampler,
+                                            const std::string& source) = delete;
 
 }  // namespace hesscope

@@ -25,6 +25,7 @@ class SampledRecords {
   /// @param source   what messages call it.
   /// @throws InputError naming the array that the sampler lacks or gives in another shape.
   SampledRecords(const Model& model, const Sampler& sampler, std::string source = "the sampler");
+  SampledRecords(const Model& model, const Sampler&& sampler, std::string source = "") = delete;
 
   Eigen::Index record_size() const { return record_size_; }
 

@@ -42,6 +42,10 @@ std::unique_ptr<BatchLoss> fresh_batches(const GraphObjective& objective,
                                          const Sampler& sampler,
                                          std::uint64_t seed,
                                          Eigen::Index batch_size);
+std::unique_ptr<BatchLoss> fresh_batches(const GraphObjective& objective,
+                                         const Sampler&& sampler,
+                                         std::uint64_t seed,
+                                         Eigen::Index batch_size) = delete;
 std::unique_ptr<BatchLoss> fresh_batches(const GraphObjective&& objective,
                                          const Sampler& sampler,
                                          std::uint64_t seed,
