@@ -185,7 +185,7 @@ TEST_F(AnalyzeQuartic, OptionsAskForTheirAnalyzersAndReachThem) {
   EXPECT_THAT(analysis.analyzers(), ElementsAre("spectrum", "eigenpairs"));
   const Eigen::VectorXd largest = analysis[0].values("eigenpairs", "eigenvalues_largest");
   ASSERT_EQ(largest.size(), 2);
-  EXPECT_NEAR(largest.maxCoeff(), 13, 1e-13);  // 1 + 3 * 2^2
+  EXPECT_NEAR(largest.maxCoeff<Eigen::PropagateNaN>(), 13, 1e-13);  // 1 + 3 * 2^2
 }
 
 TEST_F(AnalyzeQuartic, SaysWhatSomeAnalyzersSayOfTheRun) {
@@ -283,7 +283,8 @@ TEST_F(AnalyzeQuartic, TakesWhatIsKnownOfAnOptimiser) {
               {"stability"},
               {.options = {{"preconditioner", "adam"}, {"beta1", 0.75}}});
   const Eigen::Vector3d p = 0.25 * ((v / 0.25).array().sqrt() + 1);
-  const double largest = (quartic_hessian(end_).diagonal().array() / p.array()).maxCoeff();
+  const double largest =
+      (quartic_hessian(end_).diagonal().array() / p.array()).maxCoeff<Eigen::PropagateNaN>();
   const double limit = (2 + 2 * 0.75) / (1 - 0.75);
   EXPECT_NEAR(analysis["end"].number("stability", "adam_ratio"), largest * 0.25 / limit, 1e-14);
   EXPECT_EQ(analysis["start"].status("stability", "adam_ratio"), Status::kNotStored);

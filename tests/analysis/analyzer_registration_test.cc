@@ -20,6 +20,7 @@
 #include <hesscope/objective/functor_objective.h>
 
 #include "support/files.h"
+#include "support/maxima.h"
 
 namespace hesscope {
 namespace {
@@ -35,7 +36,7 @@ class LargestSlope final : public Analyzer {
 
   Group analyze(PointAnalysis& point) const override {
     Group answer = declared();
-    answer[largest_].set(factor_ * point.gradient().cwiseAbs().maxCoeff());
+    answer[largest_].set(factor_ * test::largest_magnitude(point.gradient()));
     return answer;
   }
 

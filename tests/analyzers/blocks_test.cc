@@ -11,6 +11,7 @@
 #include <hesscope/core/constants.h>
 
 #include "support/closed_form_objectives.h"
+#include "support/maxima.h"
 
 namespace hesscope {
 namespace {
@@ -38,7 +39,7 @@ TEST_F(BlocksAnalyzerTest, DescribesEachBlock) {
   const auto expect = [&](const char* name, const Eigen::VectorXd& expected) {
     const Eigen::VectorXd found = analysis[0].values("blocks", name);
     ASSERT_EQ(found.size(), expected.size()) << name;
-    EXPECT_TRUE((found - expected).cwiseAbs().maxCoeff() <= 1e-14) << name << "\n" << found;
+    EXPECT_TRUE(test::largest_difference(found, expected) <= 1e-14) << name << "\n" << found;
   };
   expect("lambda_min", Eigen::Vector2d(1, 10));
   expect("lambda_median", Eigen::Vector2d(1, 10));  // of rank 0 in both

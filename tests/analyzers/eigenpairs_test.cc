@@ -10,6 +10,7 @@
 #include <hesscope/core/constants.h>
 
 #include "support/closed_form_objectives.h"
+#include "support/maxima.h"
 
 namespace hesscope {
 namespace {
@@ -27,7 +28,7 @@ TEST(EigenpairsAnalyzer, SaysWhereTheyLive) {
   const auto expect = [&](const char* name, const Eigen::VectorXd& expected) {
     const Eigen::VectorXd found = analysis[0].values("eigenpairs", name);
     ASSERT_EQ(found.size(), expected.size()) << name;
-    EXPECT_TRUE((found - expected).cwiseAbs().maxCoeff() <= 1e-10) << name << "\n" << found;
+    EXPECT_TRUE(test::largest_difference(found, expected) <= 1e-10) << name << "\n" << found;
   };
   const auto one = [](double x) { return Eigen::VectorXd::Constant(1, x); };
   expect("eigenvalues_largest", one(5));

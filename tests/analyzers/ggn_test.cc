@@ -11,6 +11,7 @@
 #include <hesscope/models/mlp.h>
 
 #include "support/closed_form_objectives.h"
+#include "support/maxima.h"
 #include "support/numbers.h"
 
 namespace hesscope {
@@ -33,7 +34,7 @@ TEST_F(GgnAnalyzerTest, SplitsTheHessianOfAProduct) {
   const auto expect = [&](const char* name, const Eigen::VectorXd& expected) {
     const Eigen::VectorXd found = analysis[0].values("ggn", name);
     ASSERT_EQ(found.size(), expected.size()) << name;
-    EXPECT_TRUE((found - expected).cwiseAbs().maxCoeff() <= 1e-13) << name << "\n" << found;
+    EXPECT_TRUE(test::largest_difference(found, expected) <= 1e-13) << name << "\n" << found;
   };
   const auto one = [](double x) { return Eigen::VectorXd::Constant(1, x); };
   expect("eigenvalues", Eigen::Vector2d(0, 10));

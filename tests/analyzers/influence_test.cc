@@ -16,6 +16,7 @@
 #include "support/closed_form_objectives.h"
 #include "support/decompositions.h"
 #include "support/manifold_of_minima.h"
+#include "support/maxima.h"
 #include "support/numbers.h"
 #include "support/refusal.h"
 
@@ -143,7 +144,7 @@ TEST_F(Trained, ItIsWhatRetrainingWithoutASampleGives) {
     for (Index k = 0; k < 3; ++k) {
       const auto i = static_cast<Index>(order[k]);
       const SampleRange range = {i, i + 1};
-      EXPECT_NEAR(norms[i], change.row(k).norm(), 1e-12 * norms.maxCoeff());
+      EXPECT_NEAR(norms[i], change.row(k).norm(), 1e-12 * norms.maxCoeff<Eigen::PropagateNaN>());
       const VectorXd step = test::solve_symmetric(h - objective.hessian(theta_, range, {}) / count,
                                                   objective.gradient(theta_, range)) /
                             count;
@@ -174,10 +175,10 @@ TEST_F(Trained, SlopesAreThoseOfRetrainingWithOtherWeights) {
   const MatrixXd h = objective.hessian(theta_);
   const test::Eigenpairs pairs = test::eigenpairs(h);
   const VectorXd u = pairs.vectors.rightCols(1);
-  const double lambda_max = pairs.values.maxCoeff();
+  const double lambda_max = pairs.values.maxCoeff<Eigen::PropagateNaN>();
   EXPECT_NEAR(fixed.mean(), lambda_max, 1e-13 * lambda_max);
   EXPECT_TRUE(std::abs(moved.sum()) <= 1e-9 * moved.cwiseAbs().sum()) << moved.sum();
-  EXPECT_TRUE(moved.cwiseAbs().maxCoeff() > 1e-3 * fixed.cwiseAbs().maxCoeff());
+  EXPECT_TRUE(test::largest_magnitude(moved) > 1e-3 * test::largest_magnitude(fixed));
   EXPECT_TRUE((slope - fixed - moved).norm() <= 1e-15 * slope.norm());
   const auto weighted = [&](Index i, double step) {
     // Minimum and lambda_max of f + step * loss_i.
@@ -190,7 +191,7 @@ TEST_F(Trained, SlopesAreThoseOfRetrainingWithOtherWeights) {
       if (gradient.norm() < 1e-15) break;
       theta -= test::solve_symmetric(hessian, gradient);
     }
-    return test::eigenvalues(hessian).maxCoeff();
+    return test::eigenvalues(hessian).maxCoeff<Eigen::PropagateNaN>();
   };
   for (const Index i : {0, 7, 23}) {
     EXPECT_NEAR(fixed[i], u.dot(objective.hessian(theta_, {i, i + 1}, {}) * u), 1e-13 * lambda_max);
@@ -199,7 +200,7 @@ TEST_F(Trained, SlopesAreThoseOfRetrainingWithOtherWeights) {
       return (weighted(i, step) - weighted(i, -step)) / (2 * step);
     };
     const double expected = (4 * difference(kStep / 2) - difference(kStep)) / 3;
-    EXPECT_NEAR(slope[i], expected, 1e-8 * slope.cwiseAbs().maxCoeff()) << i;
+    EXPECT_NEAR(slope[i], expected, 1e-8 * test::largest_magnitude(slope)) << i;
   }
 }
 
@@ -242,7 +243,8 @@ TEST(InfluenceAnalyzer, OfSamplesThatAreFittedIsZero) {
       if (method == SpectrumMethod::kMatrixFree) continue;
       EXPECT_EQ(analysis[0].number("influence", "gradient_in_samples"), 0);
       EXPECT_EQ(analysis[0].status("influence", "self_influence"), Status::kOk);
-      EXPECT_LE(analysis[0].values("influence", "parameter_change_norm").maxCoeff(), 1e-13);
+      EXPECT_LE(test::largest_magnitude(analysis[0].values("influence", "parameter_change_norm")),
+                1e-13);
     }
   }
 }

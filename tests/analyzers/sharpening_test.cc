@@ -18,6 +18,7 @@
 
 #include "support/closed_form_objectives.h"
 #include "support/decompositions.h"
+#include "support/maxima.h"
 #include "support/numbers.h"
 #include "support/refusal.h"
 
@@ -58,7 +59,7 @@ TEST(SharpeningAnalyzer, OfAValleyThatNarrowsIsTheClosedForm) {
   const auto expect = [&](const char* name, const Eigen::VectorXd& expected) {
     const Eigen::VectorXd found = analysis[0].values("sharpening", name);
     ASSERT_EQ(found.size(), expected.size()) << name;
-    EXPECT_TRUE((found - expected).cwiseAbs().maxCoeff() <= 1e-14) << name << "\n" << found;
+    EXPECT_TRUE(test::largest_difference(found, expected) <= 1e-14) << name << "\n" << found;
   };
   expect("eigenvalues_largest", Eigen::Vector2d(2, 0.5));
   expect("eigenvalues_smallest", Eigen::Vector2d(0.5, 2));

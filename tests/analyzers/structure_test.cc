@@ -111,7 +111,7 @@ TEST(StructureAnalyzer, ExplainsADeadReluUnit) {
   theta.segment(7, 2).setConstant(5);  // the others' biases, after three rows of weights
   const auto with_dead_unit = [&](double margin) {
     const Eigen::VectorXd inputs = samples.leftCols(2) * theta.head(2);
-    theta[6] = -inputs.maxCoeff() - margin;
+    theta[6] = -inputs.maxCoeff<Eigen::PropagateNaN>() - margin;
     return theta;
   };
   for (const double margin : {10.0, 0.02}) {

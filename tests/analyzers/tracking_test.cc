@@ -20,6 +20,7 @@
 #include "support/closed_form_objectives.h"
 #include "support/decompositions.h"
 #include "support/matrices.h"
+#include "support/maxima.h"
 #include "support/random_objective.h"
 
 namespace hesscope {
@@ -242,7 +243,7 @@ TEST(MatchEigenpairs, FindsTheBestOfAllPermutations) {
     const EigenpairMatching matching =
         detail::match_eigenpairs(end_of(u, simple), end_of(v, simple));
     const MatrixXd squares = (u.transpose() * v).array().square();
-    EXPECT_TRUE((matching.overlaps.cwiseAbs2() - squares).cwiseAbs().maxCoeff() <= 1e-15);
+    EXPECT_TRUE(test::largest_difference(matching.overlaps.cwiseAbs2(), squares) <= 1e-15);
     const auto sum_of = [&](const std::vector<Index>& order) {
       double sum = 0;
       for (Index i = 0; i < kCount; ++i) sum += squares(i, order[static_cast<std::size_t>(i)]);
@@ -269,7 +270,7 @@ TEST(MatchEigenpairs, DoesNotDependOnTheBasisOfACluster) {
       detail::match_eigenpairs(end_of(u, {1, 3, 1}), end_of(v, {2, 1, 1, 1}));
   const EigenpairMatching turned =
       detail::match_eigenpairs(end_of(turned_u, {1, 3, 1}), end_of(turned_v, {2, 1, 1, 1}));
-  EXPECT_TRUE((plain.overlaps - turned.overlaps).cwiseAbs().maxCoeff() <= 1e-15);
+  EXPECT_TRUE(test::largest_difference(plain.overlaps, turned.overlaps) <= 1e-15);
   EXPECT_EQ(plain.continued, turned.continued);
   // By the definition: singular values of U' V.
   const VectorXd cosines = test::singular_values(u.middleCols(1, 3).transpose() * v.leftCols(2));

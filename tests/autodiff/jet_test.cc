@@ -387,8 +387,8 @@ TEST(Jet, IsAScalarOfEigen) {
   EXPECT_NEAR(norm.gradient[1], at(1) / at.norm(), 1e-15);
   EXPECT_NEAR(norm.second(1, 0), -at(0) * at(1) / std::pow(at.norm(), 3), 1e-15);
 
-  const J exps =
-      (2.0 * x).array().exp().sum() + x.array().tanh().square().sum() + x.array().abs().maxCoeff();
+  const J exps = (2.0 * x).array().exp().sum() + x.array().tanh().square().sum() +
+                 x.array().abs().maxCoeff<Eigen::PropagateNaN>();
   const double expected =  // the largest entry is x_2
       2.0 * std::exp(4.0) + 2.0 * std::tanh(2.0) / std::pow(std::cosh(2.0), 2) + 1.0;
   EXPECT_NEAR(exps.gradient[2], expected, 1e-13);

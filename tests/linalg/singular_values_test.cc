@@ -9,6 +9,7 @@
 #include <hesscope/spectra/spectrum.h>
 
 #include "support/matrices.h"
+#include "support/maxima.h"
 
 namespace hesscope {
 namespace {
@@ -39,7 +40,7 @@ TEST(ThinSvd, HasTheRootsOfTheGramMatrixsEigenvalues) {
   const MatrixXd a = test::random_matrix(30, 8, 5);
   const Spectrum gram = dense_spectrum(a.transpose() * a);
   const SingularValues svd = thin_svd(a);
-  EXPECT_LE((svd.values.reverse().cwiseAbs2() - gram.eigenvalues).cwiseAbs().maxCoeff(),
+  EXPECT_LE(test::largest_difference(svd.values.reverse().cwiseAbs2(), gram.eigenvalues),
             gram.rounding_band);
 }
 

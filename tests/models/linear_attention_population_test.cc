@@ -18,6 +18,7 @@
 #include <hesscope/models/linear_attention_population.h>
 #include <hesscope/objective/graph_objective.h>
 
+#include "support/maxima.h"
 #include "support/numbers.h"
 #include "support/refusal.h"
 
@@ -198,7 +199,7 @@ TEST(LinearAttentionPopulationHessian, OfTheSparseFormIsAMultipleOfTheIdentity) 
   expected.bottomRightCorner(25, 25) = 2 * (kN + kD + 1) / kN * MatrixXd::Identity(25, 25);
   for (const std::uint64_t seed : {1U, 2U}) {
     const MatrixXd found = objective.hessian(test::Numbers(seed).vector(50));
-    EXPECT_LE((found - expected).cwiseAbs().maxCoeff(), 1e-14);
+    EXPECT_LE(test::largest_difference(found, expected), 1e-14);
   }
 }
 

@@ -132,7 +132,7 @@ void expect_exact_gauss_newton(const Model& model,
   EXPECT_TRUE((objective.gauss_newton_times(theta, V) - G * V).norm() <=
               kDoubleTolerance * G.norm() * V.norm());
   // Every model's loss is convex in its prediction.
-  const double smallest = eigenvalues(G).minCoeff();
+  const double smallest = eigenvalues(G).minCoeff<Eigen::PropagateNaN>();
   EXPECT_TRUE(smallest >= -kDoubleTolerance * G.norm()) << smallest;
 }
 

@@ -40,6 +40,7 @@
 #include "mpi/scarce_memory.h"
 #include "spectra/golden_hessians.h"
 #include "support/matrices.h"
+#include "support/maxima.h"
 #include "support/quadratic_objective.h"
 
 namespace hesscope {
@@ -121,7 +122,7 @@ void compare(const DistributedSolver& solver,
   expect(spectrum.status == Status::kOk, name + ": status");
   if (spectrum.status != Status::kOk) return;
   expect(spectrum.proof == Proof::kDense, name + ": proof");
-  expect((spectrum.eigenvalues - dense.eigenvalues).cwiseAbs().maxCoeff() <= band,
+  expect(test::largest_difference(spectrum.eigenvalues, dense.eigenvalues) <= band,
          name + ": eigenvalues");
   expect(std::abs(spectrum.median.value - dense.median.value) <= band, name + ": median");
   expect(spectrum.num_negative == dense.num_negative && spectrum.num_zero == dense.num_zero &&

@@ -32,7 +32,7 @@ TEST(GradientCovariance, IsThatOfExplicitLoops) {
     EXPECT_LE((found.matrix - expected).norm(), 1e-13 * expected.norm());
     EXPECT_NEAR(found.trace, expected.trace(), 1e-13 * expected.trace());
     EXPECT_LE((found.mean - gradients.rowwise().mean()).norm(),
-              1e-14 * gradients.colwise().norm().maxCoeff());
+              1e-14 * gradients.colwise().norm().maxCoeff<Eigen::PropagateNaN>());
     EXPECT_TRUE(found.matrix == found.matrix.transpose());
     const GradientCovariance trace_only =
         gradient_covariance(point.objective(), point.theta, {.with_matrix = false});

@@ -30,7 +30,7 @@ void expect_naive(const std::vector<MinibatchNoise>& found,
                   const MinibatchNoiseOptions& options,
                   const MatrixXd& gradients) {
   const VectorXd mean = gradients.rowwise().mean();
-  const double unit = gradients.colwise().norm().maxCoeff();
+  const double unit = gradients.colwise().norm().maxCoeff<Eigen::PropagateNaN>();
   ASSERT_GT(unit, 0.0);
   ASSERT_EQ(found.size(), options.batch_sizes.size());
   for (std::size_t b = 0; b < found.size(); ++b) {

@@ -16,6 +16,7 @@
 #include <hesscope/objective/functor_objective.h>
 
 #include "support/derivative_oracle.h"
+#include "support/maxima.h"
 #include "support/refusal.h"
 
 namespace hesscope {
@@ -57,9 +58,9 @@ void expect_close(const Eigen::MatrixXd& actual,
                   double tolerance) {
   ASSERT_EQ(actual.rows(), expected.rows());
   ASSERT_EQ(actual.cols(), expected.cols());
-  const double bound = tolerance * (1.0 + expected.cwiseAbs().maxCoeff());
-  EXPECT_TRUE((actual - expected).cwiseAbs().maxCoeff() <= bound)
-      << (actual - expected).cwiseAbs().maxCoeff() << " > " << bound;
+  const double bound = tolerance * (1.0 + test::largest_magnitude(expected));
+  EXPECT_TRUE(test::largest_difference(actual, expected) <= bound)
+      << test::largest_difference(actual, expected) << " > " << bound;
 }
 
 // n = 3 fits one sweep, 40 takes several; 200 samples are more than three blocks.

@@ -20,6 +20,7 @@
 #include <hesscope/objective/invariance_search.h>
 
 #include "support/decompositions.h"
+#include "support/maxima.h"
 #include "support/numbers.h"
 #include "support/quadratic_objective.h"
 #include "support/refusal.h"
@@ -59,7 +60,7 @@ Eigen::MatrixXd directions(const std::vector<Invariance>& invariances,
 Eigen::Index rank(const Eigen::MatrixXd& columns) {
   if (columns.cols() == 0) return 0;
   const Eigen::VectorXd lambda = test::eigenvalues(columns * columns.transpose());
-  return (lambda.array() > 1e-10 * lambda.maxCoeff()).count();
+  return (lambda.array() > 1e-10 * lambda.maxCoeff<Eigen::PropagateNaN>()).count();
 }
 
 struct Known {
@@ -103,7 +104,7 @@ TEST_P(Search, FindsWhatTheKindKnows) {
   const Eigen::MatrixXd gradients = objective.per_sample_gradients(theta, objective.all_samples());
   for (Eigen::Index c = 0; c < all.cols(); ++c) {
     const Eigen::VectorXd changes = gradients.transpose() * all.col(c);
-    EXPECT_TRUE(changes.cwiseAbs().maxCoeff() <= 1e-12 * gradients.norm() * all.col(c).norm());
+    EXPECT_TRUE(test::largest_magnitude(changes) <= 1e-12 * gradients.norm() * all.col(c).norm());
   }
 }
 

@@ -11,6 +11,7 @@
 #include <hesscope/simd/internal/pack_kernels.h>
 
 #include "support/instruction_sets.h"
+#include "support/maxima.h"
 #include "support/numbers.h"
 
 namespace hesscope::detail {
@@ -66,9 +67,9 @@ TEST_P(PackKernelsTest, MultipliesEverySampleByTheMatrix) {
     for (int lane = 0; lane < kPackSamples; ++lane) {
       const MatrixXd expected_aw = sample(a, rows, inner, lane) * w;
       const MatrixXd expected_vb = v.transpose() * sample(b, inner, cols, lane);
-      EXPECT_TRUE((sample(aw, rows, cols, lane) - expected_aw).cwiseAbs().maxCoeff() <=
+      EXPECT_TRUE(test::largest_difference(sample(aw, rows, cols, lane), expected_aw) <=
                   tolerance(inner) * inner);
-      EXPECT_TRUE((sample(vb, rows, cols, lane) - expected_vb).cwiseAbs().maxCoeff() <=
+      EXPECT_TRUE(test::largest_difference(sample(vb, rows, cols, lane), expected_vb) <=
                   tolerance(inner) * inner);
     }
   }
@@ -148,7 +149,7 @@ TEST_P(PackKernelsTest, SumsProductsOfRowsOverSamples) {
       kernels.inner_products(
           apart.data(), 2, 2 * num_rows, a.data(), num_panels, b.data(), kPanelCols, num_packs);
       const auto terms = static_cast<int>(samples);
-      EXPECT_TRUE((by_cols - expected).cwiseAbs().maxCoeff() <= tolerance(terms) * terms);
+      EXPECT_TRUE(test::largest_difference(by_cols, expected) <= tolerance(terms) * terms);
       EXPECT_EQ(by_cols, MatrixXd(by_rows));
       for (int r = 0; r < num_rows; ++r) {
         EXPECT_EQ(apart.row(2 * r), by_cols.row(r));

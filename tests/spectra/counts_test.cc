@@ -19,6 +19,7 @@
 
 #include "support/eigenvalues_50.h"
 #include "support/matrices.h"
+#include "support/maxima.h"
 
 namespace hesscope {
 namespace {
@@ -67,13 +68,13 @@ TEST(EigenvalueCounter, CountsAreMonotoneAtAThousandShiftsAndAtEigenvalues) {
     ASSERT_EQ(dense.status, Status::kOk);
     std::vector<double> shifts(dense.eigenvalues.begin(), dense.eigenvalues.end());
     const VectorXd random = test::random_matrix(1000 - n, 1, seed + 10);
-    const double reach = 1.1 * dense.eigenvalues.cwiseAbs().maxCoeff();
+    const double reach = 1.1 * test::largest_magnitude(dense.eigenvalues);
     for (const double r : random) shifts.push_back(reach * r);
     std::sort(shifts.begin(), shifts.end());
     ASSERT_EQ(shifts.size(), 1000U);
 
     const EigenvalueCounter counter(h);
-    const double band = counting_band(n, dense.eigenvalues.cwiseAbs().maxCoeff());
+    const double band = counting_band(n, test::largest_magnitude(dense.eigenvalues));
     const auto exact_below = [&](double x) { return (dense.eigenvalues.array() < x).count(); };
     std::int64_t previous = 0;
     std::int64_t num_clear = 0;
@@ -285,8 +286,8 @@ void check_ranks(const MatrixXd& h, const Vector50& exact, Violations& violation
     }
     const auto error = static_cast<double>(Real50(found.eigenvalue.value) - exact[rank]);
     if (!(std::abs(error) <= counter.rounding_band())) ++violations.of_values;
-    const auto nearest =
-        static_cast<double>((exact.array() - Real50(found.eigenvalue.value)).abs().minCoeff());
+    const auto nearest = static_cast<double>(
+        (exact.array() - Real50(found.eigenvalue.value)).abs().minCoeff<Eigen::PropagateNaN>());
     if (!(nearest <= found.eigenvalue.residual + counter.rounding_band())) {
       ++violations.of_residuals;
     }
@@ -294,7 +295,7 @@ void check_ranks(const MatrixXd& h, const Vector50& exact, Violations& violation
 }
 
 void check_inertia(const MatrixXd& h, const Vector50& exact, Violations& violations) {
-  const auto norm = static_cast<double>(exact.array().abs().maxCoeff());
+  const auto norm = static_cast<double>(exact.array().abs().maxCoeff<Eigen::PropagateNaN>());
   const double band = counting_band(h.rows(), norm);
   const auto count_below = [&exact](double x) { return (exact.array() < Real50(x)).count(); };
   for (const Index rank : {Index{0}, (h.rows() - 1) / 2, h.rows() - 1}) {

@@ -13,6 +13,7 @@
 #include <hesscope/spectra/critical_point.h>
 
 #include "support/closed_form_objectives.h"
+#include "support/maxima.h"
 #include "support/numbers.h"
 #include "support/refusal.h"
 
@@ -205,7 +206,7 @@ TEST(FindCriticalPoint, IsFoundAgainFromItself) {
     const bool is_vanishing = found.outcome == Outcome::kVanishing;
     const bool is_done = found.gradient_norm <= 1e-12;
     EXPECT_EQ(found.outcome == Outcome::kConverged || is_vanishing, is_done);
-    EXPECT_EQ(is_vanishing, is_done && found.theta.cwiseAbs().maxCoeff() > 10);
+    EXPECT_EQ(is_vanishing, is_done && test::largest_magnitude(found.theta) > 10);
     if (found.outcome != Outcome::kConverged) continue;
     ++num_converged;
     const CriticalPoint again = find_critical_point(objective, found.theta);

@@ -15,6 +15,7 @@
 #include <hesscope/spectra/decade_distance.h>
 
 #include "support/matrices.h"
+#include "support/maxima.h"
 #include "support/multiprecision.h"
 
 namespace hesscope {
@@ -135,7 +136,7 @@ TEST(DecadeDistances, DoNotDependOnUnitSignOrRepetition) {
       one.eigenvalues *= factor;
       one.zero_band *= std::abs(factor);
     }
-    EXPECT_TRUE((decade_distances(scaled) - distances).cwiseAbs().maxCoeff() <= 1e-14) << factor;
+    EXPECT_TRUE(test::largest_difference(decade_distances(scaled), distances) <= 1e-14) << factor;
   }
   std::vector<BandedEigenvalues> twice = all;
   for (std::size_t s = 0; s < twice.size(); s += 2) {
@@ -143,7 +144,7 @@ TEST(DecadeDistances, DoNotDependOnUnitSignOrRepetition) {
     both << all[s].eigenvalues, all[s].eigenvalues.reverse();
     twice[s].eigenvalues = both;
   }
-  EXPECT_TRUE((decade_distances(twice) - distances).cwiseAbs().maxCoeff() <= 1e-14);
+  EXPECT_TRUE(test::largest_difference(decade_distances(twice), distances) <= 1e-14);
 }
 
 // Of one spectrum alone: the classes are no distance between the two of another unit.

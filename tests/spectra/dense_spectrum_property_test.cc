@@ -15,6 +15,7 @@
 
 #include "support/decompositions.h"
 #include "support/matrices.h"
+#include "support/maxima.h"
 
 namespace hesscope {
 namespace {
@@ -106,7 +107,7 @@ class DenseSpectrumOf : public ::testing::TestWithParam<std::tuple<Kind, Index>>
 };
 
 TEST_P(DenseSpectrumOf, HasSmallResiduals) {
-  const double norm = spectrum.eigenvalues.cwiseAbs().maxCoeff();
+  const double norm = test::largest_magnitude(spectrum.eigenvalues);
   for (const Eigenvalue& e : {spectrum.smallest, spectrum.median, spectrum.largest}) {
     EXPECT_LE(e.residual, kResidualRatio * static_cast<double>(n) * kEpsilon * norm);
   }
@@ -140,7 +141,7 @@ TEST_P(DenseSpectrumOf, HasTheFrobeniusNorm) {
 
 TEST_P(DenseSpectrumOf, AgreesWithEigen) {
   const double difference =
-      (spectrum.eigenvalues * unit - test::eigenvalues(h * unit)).cwiseAbs().maxCoeff();
+      test::largest_difference(spectrum.eigenvalues * unit, test::eigenvalues(h * unit));
   EXPECT_LE(difference, 2.0 * spectrum.rounding_band * unit);  // either may err by the band
 }
 
@@ -148,7 +149,7 @@ TEST_P(DenseSpectrumOf, MirrorsThatOfTheNegative) {
   const Spectrum negative = dense_spectrum(-h);
   ASSERT_EQ(negative.status, Status::kOk);
   const VectorXd mirrored = -negative.eigenvalues.reverse();
-  EXPECT_LE((spectrum.eigenvalues - mirrored).cwiseAbs().maxCoeff(), 2.0 * spectrum.rounding_band);
+  EXPECT_LE(test::largest_difference(spectrum.eigenvalues, mirrored), 2.0 * spectrum.rounding_band);
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds,

@@ -15,6 +15,7 @@
 
 #include "spectra/failing_operators.h"
 #include "support/matrices.h"
+#include "support/maxima.h"
 
 namespace hesscope {
 namespace {
@@ -119,9 +120,9 @@ TEST(LanczosQuadrature, DrawsUnitProbes) {
     return op.arguments.front();
   };
   const MatrixXd gaussian = drawn({.num_probes = 8});
-  EXPECT_LE((gaussian.colwise().norm().array() - 1.0).abs().maxCoeff(), 1e-15);
+  EXPECT_LE(test::largest_magnitude(gaussian.colwise().norm().array() - 1.0), 1e-15);
   const MatrixXd signs = drawn({.num_probes = 8, .entries = ProbeEntries::kRademacher});
-  EXPECT_LE((signs.cwiseAbs().array() - 0.1).abs().maxCoeff(), 1e-16);
+  EXPECT_LE(test::largest_magnitude(signs.cwiseAbs().array() - 0.1), 1e-16);
   EXPECT_LT(std::abs(signs.sum()), 10.0);  // 80 if all were alike; sd 2.8
   EXPECT_EQ(drawn({.num_probes = 3}), gaussian.leftCols(3));
   EXPECT_NE(drawn({.num_probes = 8, .seed = 1}), gaussian);
@@ -137,7 +138,7 @@ TEST(LanczosQuadrature, OfAMultipleOfTheIdentityEndsAfterOneStep) {
     ASSERT_EQ(found.nodes.rows(), 1);
     ASSERT_EQ(found.nodes.cols(), 10);
     const double tolerance = 1e-14 * std::abs(value);
-    EXPECT_LE((found.nodes.array() - value).abs().maxCoeff(), tolerance);
+    EXPECT_LE(test::largest_magnitude(found.nodes.array() - value), tolerance);
     EXPECT_EQ(found.num_counted, 0);  // the probes do not show that there are but 50
     EXPECT_NEAR(found.trace.value, 50.0 * value, 50.0 * tolerance);
   }
@@ -186,7 +187,7 @@ TEST(LanczosQuadrature, DoesNotCountAnEigenspaceThatHalfOfItsProbesDoNotFill) {
   const LanczosQuadrature found = lanczos_quadrature(MatrixOperator(h));
   expect_rules(found);
   EXPECT_EQ(found.num_counted, 0);
-  EXPECT_LE((found.calibrated_weights - found.weights).cwiseAbs().maxCoeff(), 1e-15);
+  EXPECT_LE(test::largest_difference(found.calibrated_weights, found.weights), 1e-15);
 }
 
 TEST(LanczosQuadrature, IsExactWhereEachProbeMakesAllSteps) {

@@ -18,6 +18,7 @@
 
 #include "support/decompositions.h"
 #include "support/matrices.h"
+#include "support/maxima.h"
 #include "support/quadratic_objective.h"
 
 namespace hesscope::test {
@@ -52,10 +53,11 @@ inline Eigen::VectorXd naive_figures(const Eigen::MatrixXd& h) {
   const Eigen::VectorXd values = eigenvalues(h);
   const Eigen::VectorXd diagonal = h.diagonal().cwiseAbs();
   Eigen::VectorXd figures(7);
-  figures << values.maxCoeff(), values.minCoeff(), lower_middle(values),
-      lower_middle(values.cwiseAbs()), values.maxCoeff() / lower_middle(values),
-      values.cwiseAbs().maxCoeff() / lower_middle(values.cwiseAbs()),
-      diagonal.maxCoeff() / lower_middle(diagonal);
+  figures << values.maxCoeff<Eigen::PropagateNaN>(), values.minCoeff<Eigen::PropagateNaN>(),
+      lower_middle(values), lower_middle(values.cwiseAbs()),
+      values.maxCoeff<Eigen::PropagateNaN>() / lower_middle(values),
+      largest_magnitude(values) / lower_middle(values.cwiseAbs()),
+      diagonal.maxCoeff<Eigen::PropagateNaN>() / lower_middle(diagonal);
   return figures;
 }
 

@@ -11,6 +11,7 @@
 #include <hesscope/spectra/spectral_measure.h>
 
 #include "spectra/measures.h"
+#include "support/maxima.h"
 
 namespace hesscope {
 namespace {
@@ -147,11 +148,11 @@ TEST(LogSpectralDensity, MovesWithTheUnit) {
   const LogSpectralDensity density = log_spectral_density(measure, 1e-3);
   measure.nodes *= 1e6;
   const LogSpectralDensity moved = log_spectral_density(measure, 1e3);
-  EXPECT_LE(
-      (moved.log10_magnitude.array() - density.log10_magnitude.array() - 6.0).abs().maxCoeff(),
-      1e-12);
-  EXPECT_LE((moved.positive - density.positive).cwiseAbs().maxCoeff(), 1e-10);
-  EXPECT_LE((moved.negative - density.negative).cwiseAbs().maxCoeff(), 1e-10);
+  EXPECT_LE(test::largest_magnitude(moved.log10_magnitude.array() -
+                                    density.log10_magnitude.array() - 6.0),
+            1e-12);
+  EXPECT_LE(test::largest_difference(moved.positive, density.positive), 1e-10);
+  EXPECT_LE(test::largest_difference(moved.negative, density.negative), 1e-10);
 }
 
 // Enough of them that registers of the machine are full.

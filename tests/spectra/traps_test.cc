@@ -22,6 +22,7 @@
 #include <hesscope/spectra/spectrum.h>
 
 #include "support/matrices.h"
+#include "support/maxima.h"
 
 namespace hesscope {
 namespace {
@@ -147,7 +148,7 @@ void judge(const EndOfSpectrum& end, const VectorXd& expected, double norm, Tall
   const double rounding = 1e-13 * norm;  // of `expected`, and at least the smallest number there is
   const bool is_right =
       end.values.size() == expected.size() &&
-      (end.values - expected).cwiseAbs().maxCoeff() <= end.error_bound + rounding &&
+      test::largest_difference(end.values, expected) <= end.error_bound + rounding &&
       end.error_bound <= 1e-6 * norm;
   ++(is_right ? tally.num_right : tally.num_wrong);
 }
@@ -171,7 +172,7 @@ void judge_bare_spectra(const MatrixXd& h,
       ++tally.num_unproved;
       return;
     }
-    const bool is_right = (solver.eigenvalues() - expected).cwiseAbs().maxCoeff() <= 1e-5 * norm;
+    const bool is_right = test::largest_difference(solver.eigenvalues(), expected) <= 1e-5 * norm;
     ++(is_right ? tally.num_right : tally.num_wrong);
   } catch (const std::exception&) {
     ++tally.num_unproved;
@@ -203,7 +204,7 @@ TEST_P(Traps, NoWrongValueCarriesAProof) {
     const Index n = h.rows();
     const VectorXd values = dense_spectrum(h).eigenvalues;
     ASSERT_EQ(values.size(), n);
-    const double norm = values.cwiseAbs().maxCoeff();
+    const double norm = test::largest_magnitude(values);
     const MatrixOperator op(h);
     const auto judge_ends = [&](Index num_smallest, Index num_largest) {
       const VectorXd smallest = values.head(num_smallest);

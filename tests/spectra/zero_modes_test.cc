@@ -175,7 +175,8 @@ TEST(ZeroModes, OfAHyperbolaDoNotCountOnASlope) {
   EXPECT_EQ(modes.basis.cols(), 0);
   // The bound holds: an eigenvalue within it of zero.
   const Eigen::VectorXd eigenvalues = dense_spectrum(slope.hessian).eigenvalues;
-  EXPECT_LE(eigenvalues.cwiseAbs().minCoeff(), modes.families[0].flatness_bound);
+  EXPECT_LE(eigenvalues.cwiseAbs().minCoeff<Eigen::PropagateNaN>(),
+            modes.families[0].flatness_bound);
   EXPECT_EQ(modes.median_without_explained, eigenvalues[0]);
 }
 

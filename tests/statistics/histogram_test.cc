@@ -37,8 +37,8 @@ TEST(Histogram, CountsWhatLiesBetweenItsEdges) {
     const Histogram found = histogram(values, num_bins);
     ASSERT_EQ(found.status, Status::kOk);
     ASSERT_EQ(found.edges.size(), num_bins + 1);
-    EXPECT_EQ(found.edges[0], values.minCoeff());
-    EXPECT_EQ(found.edges[num_bins], values.maxCoeff());
+    EXPECT_EQ(found.edges[0], values.minCoeff<Eigen::PropagateNaN>());
+    EXPECT_EQ(found.edges[num_bins], values.maxCoeff<Eigen::PropagateNaN>());
     double integral = 0.0;
     for (Index b = 0; b < num_bins; ++b) {
       const double left = found.edges[b];

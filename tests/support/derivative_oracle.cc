@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "support/maxima.h"
+
 namespace hesscope::test {
 
 void expect_close(const Eigen::MatrixXd& actual,
@@ -14,7 +16,7 @@ void expect_close(const Eigen::MatrixXd& actual,
                   const std::string& what) {
   ASSERT_EQ(actual.rows(), expected.rows()) << what;
   ASSERT_EQ(actual.cols(), expected.cols()) << what;
-  const double bound = tolerance * (1.0 + expected.cwiseAbs().maxCoeff());
+  const double bound = tolerance * (1.0 + largest_magnitude(expected));
   for (Eigen::Index i = 0; i < actual.rows(); ++i) {
     for (Eigen::Index j = 0; j < actual.cols(); ++j) {
       EXPECT_TRUE(std::abs(actual(i, j) - expected(i, j)) <= bound)
@@ -98,11 +100,11 @@ void expect_derivatives(const SaidOfDerivatives& said,
   const CentralDifferences<Real50> truncated(exact_f, x, Real50(h));
   const double rounding = 64 * kEpsilon * (1.0 + plain.largest);
   const double gradient_error =
-      (truncated.gradient - exact.gradient).cwiseAbs().maxCoeff() + rounding / h;
+      largest_difference(truncated.gradient, exact.gradient) + rounding / h;
   const double hessian_error =
-      (truncated.hessian - exact.hessian).cwiseAbs().maxCoeff() + rounding / (h * h);
-  EXPECT_TRUE((actual.gradient - plain.gradient).cwiseAbs().maxCoeff() <= gradient_error);
-  EXPECT_TRUE((actual.hessian - plain.hessian).cwiseAbs().maxCoeff() <= hessian_error);
+      largest_difference(truncated.hessian, exact.hessian) + rounding / (h * h);
+  EXPECT_TRUE(largest_difference(actual.gradient, plain.gradient) <= gradient_error);
+  EXPECT_TRUE(largest_difference(actual.hessian, plain.hessian) <= hessian_error);
 }
 
 }  // namespace hesscope::test

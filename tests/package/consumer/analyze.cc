@@ -73,7 +73,7 @@ class Slope final : public hesscope::Analyzer {
  public:
   hesscope::Group analyze(hesscope::PointAnalysis& point) const override {
     hesscope::Group answer = declared();
-    answer[largest_].set(point.gradient().cwiseAbs().maxCoeff());
+    answer[largest_].set(point.gradient().cwiseAbs().maxCoeff<Eigen::PropagateNaN>());
     return answer;
   }
 
