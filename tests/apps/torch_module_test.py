@@ -16,6 +16,7 @@ import warnings
 
 import numpy as np
 
+import onnx_files
 import program
 from program import PROGRAM, SOURCE
 
@@ -523,6 +524,42 @@ class TorchModule(program.Case):
                     self.assertLess(abs(loss - want[1]), 1e-14)
                     np.testing.assert_allclose(np.linalg.eigvalsh(found), np.linalg.eigvalsh(want[3]), rtol=0,
                                                atol=1e-12 * np.linalg.norm(want[3]))
+
+    def test_each_checkpoint_has_its_own_tensors_that_only_conditions_read(self):
+        def forward(net, x):
+            with torch.no_grad():
+                wanted = net.slow(x)
+            h = net.a(x)
+            h = torch.where(h > net.cut, h, 0.1 * h).masked_fill(net.mask == 0, 0)
+            return ((net.b(h) - wanted) ** 2).sum(1)
+        module = Net(forward, a=nn.Linear(4, 5), b=nn.Linear(5, 3), slow=perceptron(), spare=nn.BatchNorm1d(2))
+        for name, tensor in (("cut", torch.zeros(1)), ("mask", torch.ones(5)), ("order", torch.arange(3))):
+            module.register_buffer(name, tensor)
+        x = torch.randn(12, 4)
+        with self.assertWarnsRegex(UserWarning, r"no derivative of the output reaches slow\.0\.weight"):
+            problem = hesscope_torch.save_problem(self.folder / "p", module, x)
+        self.assertIn("\nignore = " + str([f"spare.{name}" for name in ("weight", "bias", "running_mean", "running_var")] +
+                                          ["order"]).replace("'", '"'), (self.folder / "p/map.toml").read_text())
+        losses = []
+        for epoch in range(3):
+            module.cut.fill_(0.3 * epoch)
+            module.mask[epoch] = 0
+            module.slow[2].bias.data.fill_(epoch)
+            torch.save(module.state_dict(), self.folder / f"epoch-{epoch}.pt")
+            losses.append(copy.deepcopy(module).double()(x.double()).mean().item())
+        run = hesscope.analyze([self.folder / f"epoch-{epoch}.pt" for epoch in range(3)], problem, "--only", "hessian",
+                               "--map", self.folder / "p/map.toml", program=PROGRAM)
+        np.testing.assert_allclose(run["loss"].values, losses, rtol=1e-14)
+        self.assertEqual(sorted(set(run["parameter_name"].values)), ["a.bias", "a.weight", "b.bias", "b.weight"])
+
+    def test_what_a_branch_of_a_graph_reads(self):
+        branch = onnx_files.field(1, onnx_files.node("Neg", ["inner"], ["y"])) + onnx_files.field(
+            12, onnx_files.value_info("given", [2]))
+        node = onnx_files.node("If", ["condition"], ["z"], slope=0.5) + onnx_files.field(
+            5, onnx_files.field(1, "then_branch") + onnx_files.field(6, branch))
+        (self.folder / "model.onnx").write_bytes(onnx_files.model(
+            [node], {"spare": np.zeros((9, 40))}, [], [onnx_files.value_info("z", [2])]))
+        self.assertEqual(hesscope_torch._graph.names_read(self.folder / "model.onnx"), {"condition", "inner", "given", "z"})
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from torch import nn
 import hesscope
 
 from ._formulas import WrittenOut
+from ._graph import names_read
 from ._losses import Loss, loss_of
 from ._modules import Root, asked_for_slopes, averages_of, cast, computing, equal_tensors, tensors_of
 
@@ -122,6 +123,7 @@ class Problem:
                 predicted = self._differentiate(root, tensors, with_buffers=False)
             self._export(root, tensors, folder / "model.onnx", is_compared)
             state = tensors_of(root)
+            self._find_unused(state, names_read(folder / "model.onnx"))
             self.state = {name: state[name].detach().clone() for name, role in self._roles.items() if role != "unused"}
             tied, separate = equal_tensors(root, self.parameters)
             arrays = {name: tensor if axis is None else tensor.movedim(axis, 0)
@@ -136,6 +138,12 @@ class Problem:
         np.savez_compressed(folder / "data.npz", **{name: array.numpy() for name, array in arrays.items()})
         return self._write_problem(folder, self._loss.settings(
             self._targets, predicted, lambda tensor: self._by_sample(tensor, axis)), tied, separate)
+
+    def _find_unused(self, state, read):
+        """Of all tensors, those whose numbers count for nothing: a condition may read what no slope reaches."""
+        for name in state:
+            if name not in read | self._reached and not name.endswith("num_batches_tracked"):  # which hesscope passes over
+                self._roles[name] = "unused"
 
     @property
     def parameters(self):
@@ -176,8 +184,8 @@ class Problem:
         return values[output]
 
     def _differentiate(self, root, tensors, with_buffers):
-        """What the graph gives. Finds out the loss, its gradient's norm, and the role of each tensor by name: "parameter",
-        "constant" or "unused"."""
+        """What the graph gives. Finds out the loss, its gradient's norm, and by name the role of each tensor, "parameter" or
+        "constant", and whether a slope reaches it."""
         state = {name: tensor for name, tensor in tensors_of(root).items() if tensor.is_floating_point()}
         infinite = [name for name, tensor in state.items()
                     if tensor.requires_grad and tensor.isinf().any() and not tensor.isnan().any()]
@@ -194,12 +202,11 @@ class Problem:
                                  f"each of {self._count} samples, got a tensor of shape {tuple(predicted.shape)}")
             loss = predicted if self._loss.is_in_graph else self._loss.function(predicted, self._targets_for_loss())
             slopes = torch.autograd.grad(predicted.sum(), list(leaves.values()), retain_graph=True, allow_unused=True)
-            self._roles = {name: "constant" for name in state}
-            for name, slope in zip(leaves, slopes):
-                self._roles[name] = "unused" if slope is None else "parameter" if name in trained else "constant"
+            self._reached = {name for name, slope in zip(leaves, slopes) if slope is not None}
+            self._roles = {name: "parameter" if name in trained & self._reached else "constant" for name in state}
             own = list({id(leaves[name]): leaves[name] for name in self.parameters}.values())
             gradient = torch.autograd.grad(loss.mean(), own, allow_unused=True) if own else []
-        left_out = [name for name in self._named_as("unused") if name in trained]
+        left_out = [name for name in state if name in trained - self._reached]
         if left_out:
             warnings.warn(f"no derivative of the output reaches {', '.join(left_out)}: not among the parameters", stacklevel=6)
         if infinite:
