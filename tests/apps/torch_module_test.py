@@ -369,10 +369,101 @@ class TorchModule(program.Case):
         loss.backward()  # what was under way goes on
         self.assertEqual(module[0].weight.grad.dtype, torch.float32)
 
-    def test_warns_where_pytorch_cuts_gradients(self):
-        module = Net(lambda net, x: net.b(net.a(x).tanh() + net.a(x).detach()), a=nn.Linear(4, 5), b=nn.Linear(5, 3))
-        with self.assertWarnsRegex(UserWarning, "PyTorch's gradient is another one.*detach"):
-            hesscope_torch.hessian(module, torch.randn(7, 4), torch.arange(7) % 3, F.cross_entropy, program=PROGRAM)
+    def warned_of(self, function, *arguments, **options):
+        """What was warned of by hesscope_torch."""
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            warnings.filterwarnings("ignore", module="torch")
+            function(*arguments, **options)
+        return [str(each.message) for each in said if "PyTorch" in str(each.message)]
+
+    def test_warns_where_pytorch_has_other_gradients(self):
+        class Reversed(torch.autograd.Function):
+            @staticmethod
+            def forward(_, x):
+                return x.view_as(x)
+
+            @staticmethod
+            def backward(_, slope):
+                return -slope
+
+        def rounded(net, x):
+            h = net.a(x).tanh()
+            return net.b(h + ((4 * h).round() / 4 - h).detach())
+        for case, forward in (("cut", lambda net, x: net.b(net.a(x).tanh() + net.a(x).detach())), ("straight through", rounded),
+                              ("of the same norm", lambda net, x: net.b(Reversed.apply(net.a(x).tanh())))):
+            with self.subTest(case):
+                module = Net(forward, a=nn.Linear(4, 5), b=nn.Linear(5, 3))
+                arguments = module, torch.randn(7, 4), torch.arange(7) % 3, F.cross_entropy
+                for function, options in ((hesscope_torch.hessian, {"program": PROGRAM}), (hesscope_torch.analyze, {
+                        "program": PROGRAM}), (lambda *each: hesscope_torch.save_problem(self.folder / "p", *each), {})):
+                    said = self.warned_of(function, *arguments, **options)
+                    self.assertEqual(len(said), 1, said)
+                    self.assertRegex(said[0], "PyTorch's gradient is another one.*detach")
+
+    def test_warns_where_pytorch_has_other_second_derivatives(self):
+        module = perceptron()
+        x, y = torch.randn(7, 4), torch.arange(7) % 3
+
+        def distilled(output, target):
+            return F.cross_entropy(output, target) + 0.1 * F.kl_div(
+                output.log_softmax(1), output.detach().softmax(1), reduction="batchmean")
+
+        def proximal(output, target):
+            return F.cross_entropy(output, target) + sum(((p - p.detach()) ** 2).sum() for p in module.parameters()) / 20
+        plain, _ = self.hessian(module, x, y, F.cross_entropy)
+        for loss in (distilled, proximal):
+            with self.subTest(loss.__name__):
+                for function, options in ((hesscope_torch.hessian, {"program": PROGRAM}), (
+                        lambda *each: hesscope_torch.save_problem(self.folder / "p", *each), {})):
+                    said = self.warned_of(function, module, x, y, loss, **options)
+                    self.assertEqual(len(said), 1, said)
+                    self.assertRegex(said[0], r"PyTorch's second derivatives are others: .* by [\d.]+ %: detach")
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    found, _ = hesscope_torch.hessian(module, x, y, loss, program=PROGRAM)
+                self.assert_same(found, plain)
+
+    def test_no_warning_where_pytorch_cannot_tell(self):
+        class Once(torch.autograd.Function):
+            @staticmethod
+            def forward(_, x, slope):
+                return 2 * x * slope
+
+            @staticmethod
+            def backward(_, slope):
+                raise RuntimeError("not implemented")
+
+        class Square(torch.autograd.Function):
+            @staticmethod
+            def forward(context, x):
+                context.save_for_backward(x)
+                return x * x
+
+            @staticmethod
+            def backward(context, slope):
+                return Once.apply(*context.saved_tensors, slope)
+        layers = {"a": nn.Linear(4, 5), "b": nn.Linear(5, 3)}
+        x, y = torch.randn(7, 4), torch.arange(7) % 3
+        self.hessian(Net(lambda net, x: net.b(Square.apply(net.a(x))), **layers), x, y, F.cross_entropy)
+
+        nn.init.zeros_(layers["a"].bias)  # units at a kink
+        x[:5] = 0
+        self.hessian(Net(lambda net, x: net.b(net.a(x).relu()), **layers), x, y, F.cross_entropy)
+
+        class Root(torch.nn.Module):  # which cannot be anywhere else
+            def __init__(self):
+                super().__init__()
+                self.head, self.scale = nn.Linear(4, 3), nn.Parameter(torch.full((3,), 1e-5))
+
+            def forward(self, x):
+                assert self.scale.min() > 0
+                return self.head(x) * self.scale
+        self.hessian(Root(), x, y, F.cross_entropy)
+
+        table = nn.Embedding(5, 4, max_norm=1)
+        module = Net(lambda net, places: net.head(net.table(places).tanh().mean(1)), table=table, head=nn.Linear(4, 3))
+        self.hessian(module, torch.arange(14).reshape(7, 2) % 5, y, F.cross_entropy)
 
     def test_refuses_an_export_that_is_another_model(self):
         generator = np.random.default_rng(1)
@@ -466,7 +557,9 @@ class TorchModule(program.Case):
         module = nn.Sequential(nn.utils.weight_norm(nn.Linear(4, 3)), nn.Tanh(), nn.Linear(3, 2))
         x, target = torch.randn(7, 4), torch.arange(7) % 2
         module(x).sum().backward()  # which leaves a tensor with a history in the module
-        matrix, names = self.hessian(module, x, target, nn.CrossEntropyLoss())
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # PyTorch 1.13 has other second derivatives, which are wrong
+            matrix, names = hesscope_torch.hessian(module, x, target, nn.CrossEntropyLoss(), program=PROGRAM)
         self.assertEqual(set(names), {"0.weight_g", "0.weight_v", "0.bias", "2.weight", "2.bias"})
         double = nn.Sequential(nn.utils.weight_norm(nn.Linear(4, 3)), nn.Tanh(), nn.Linear(3, 2)).double()
         double.load_state_dict(module.state_dict())

@@ -34,8 +34,9 @@ whole_batch   True where samples interact on purpose, as in contrastive losses a
 What PyTorch exports wrongly, or not at all, is written out by its formula where that is exact.
 
 All is computed in 64 bits, constants too. A model that insists on 32 (`x.float()`) is exported as it is, and a warning says
-so. The loss and its gradient are compared with PyTorch's own: another loss is an error, another gradient a warning, as
-PyTorch's leaves out what detach(), no_grad() and custom backward functions cut.
+so. The loss is compared with PyTorch's own, and PyTorch's derivatives with what the model computes: another loss is an error,
+another gradient, or other second derivatives, a warning, as PyTorch leaves out what detach(), no_grad() and custom backward
+functions cut.
 """
 
 import pathlib

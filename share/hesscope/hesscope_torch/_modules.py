@@ -99,6 +99,12 @@ def averages_of(model):
             if isinstance(part, nn.modules.batchnorm._NormBase) for kind in ("running_mean", "running_var")}
 
 
+def held_rows(model):
+    """(table, rows) of embeddings that PyTorch has no derivatives by, or that each forward pass shortens."""
+    return [(part.weight, slice(None) if part.max_norm is not None else part.padding_idx) for part in model.modules()
+            if isinstance(part, (nn.Embedding, nn.EmbeddingBag)) and (part.max_norm, part.padding_idx) != (None, None)]
+
+
 def equal_tensors(model, parameters):
     """(tied, separate): "NAME = OTHER" of names of one and the same tensor, and parameters that happen to hold the same
     numbers, as the layers of a network that is not trained yet do."""

@@ -19,12 +19,15 @@ import hesscope
 from ._formulas import WrittenOut
 from ._graph import names_read
 from ._losses import Loss, loss_of
-from ._modules import Root, asked_for_slopes, averages_of, cast, computing, equal_tensors, tensors_of
+from ._modules import Root, asked_for_slopes, averages_of, cast, computing, equal_tensors, held_rows, tensors_of
+from ._slopes import Slopes
 
 OPSET = 17
 OUTPUT = "hesscope.output"
 RESERVED = {"target", "predictions", OUTPUT}  # names of what is no input
 COUNTERS = {"loss", "step", "epoch", "iteration", "global_step"}  # that hesscope reads in checkpoints
+CUT = ("detach(), no_grad() and custom backward functions make PyTorch leave derivatives out, or change them; hesscope's are "
+       "those of what the model computes")
 ONE_AT_A_TIME = threading.RLock()  # the exporter of PyTorch is not made for more
 
 
@@ -129,6 +132,7 @@ class Problem:
             arrays = {name: tensor if axis is None else tensor.movedim(axis, 0)
                       for name, tensor, axis in zip(self._names, tensors, self._axes)}
             axis = self._axis_of_output(root, tensors, predicted)
+            self._compare_slopes(root, tensors)  # the last, as it moves the parameters
         if self._whole_batch:
             arrays = {name: tensor[None] for name, tensor in zip(self._names, tensors)}
         if not self._loss.is_in_graph:
@@ -194,18 +198,18 @@ class Problem:
         leaves = {name: tensor for name, tensor in state.items()
                   if isinstance(tensor, nn.Parameter) or with_buffers and name not in averages}
         with asked_for_slopes(root, leaves):
-            predicted = root(*([tensor[None] for tensor in tensors] if self._whole_batch else tensors))
+            predicted = self._predicted(root, tensors)
             if not predicted.requires_grad:
                 raise ValueError("no derivative of what the model gives reaches any tensor of it")
             if self._loss.is_in_graph and predicted.ndim > 1 and predicted.numel() not in (1, self._count):
                 raise ValueError("the loss, or the model that gives it, must give the mean over the batch or a number for "
                                  f"each of {self._count} samples, got a tensor of shape {tuple(predicted.shape)}")
-            loss = predicted if self._loss.is_in_graph else self._loss.function(predicted, self._targets_for_loss())
+            loss = self._loss_of(predicted)
             slopes = torch.autograd.grad(predicted.sum(), list(leaves.values()), retain_graph=True, allow_unused=True)
             self._reached = {name for name, slope in zip(leaves, slopes) if slope is not None}
             self._roles = {name: "parameter" if name in trained & self._reached else "constant" for name in state}
-            own = list({id(leaves[name]): leaves[name] for name in self.parameters}.values())
-            gradient = torch.autograd.grad(loss.mean(), own, allow_unused=True) if own else []
+            self._own = own = list({id(leaves[name]): leaves[name] for name in self.parameters}.values())
+            gradient = torch.autograd.grad(loss, own, allow_unused=True) if own else []
         left_out = [name for name in state if name in trained - self._reached]
         if left_out:
             warnings.warn(f"no derivative of the output reaches {', '.join(left_out)}: not among the parameters", stacklevel=6)
@@ -217,12 +221,18 @@ class Problem:
         with torch.no_grad():
             gradient = [torch.zeros_like(leaf) if slope is None else slope.to_dense() if slope.is_sparse else slope
                         for leaf, slope in zip(own, gradient)]
-            self._own_loss = loss.mean().item()
+            self._own_loss = loss.item()
             if self._weight_decay:  # 0 times an infinite parameter would be no number
                 self._own_loss += self._weight_decay / 2 * sum(leaf.square().sum().item() for leaf in own)
                 gradient = [slope + self._weight_decay * leaf for leaf, slope in zip(own, gradient)]
             self._own_gradient_norm = math.hypot(*(torch.linalg.vector_norm(slope).item() for slope in gradient))
         return predicted.detach()
+
+    def _predicted(self, root, tensors):
+        return root(*([tensor[None] for tensor in tensors] if self._whole_batch else tensors))
+
+    def _loss_of(self, predicted):
+        return (predicted if self._loss.is_in_graph else self._loss.function(predicted, self._targets_for_loss())).mean()
 
     def _targets_for_loss(self):
         if self._targets.is_floating_point():
@@ -257,6 +267,24 @@ class Problem:
             if "aten::_convolution_mode" in failure:
                 failure = 'a convolution with padding="same" or "valid": give the padding as numbers'
             raise hesscope.Error(f"PyTorch cannot export this model as ONNX: {failure}", None)
+
+    def _compare_slopes(self, root, tensors):
+        """PyTorch's derivatives with what the model computes, which hesscope's are of."""
+        self._slopes = None
+        if self._dtype != torch.float64:  # too few digits for differences
+            return
+        try:
+            slopes = Slopes(lambda: self._loss_of(self._predicted(root, tensors)), self._own, held_rows(root))
+        except Exception:  # the model may raise any at other parameters
+            return
+        if slopes.gradient is not None:
+            warnings.warn("PyTorch's gradient is another one: along one direction its slope is {:.9g}, and that of the loss "
+                          f"{{:.9g}}: {CUT}".format(*slopes.gradient), stacklevel=6)
+        if slopes.second is not None:
+            warnings.warn("PyTorch's second derivatives are others: along one direction those by double backward differ from "
+                          f"differences of its own gradients by {100 * slopes.second:.2g} %: {CUT}. A formula of PyTorch may "
+                          "be wrong, too, as that of nn.utils.weight_norm in PyTorch 1.13", stacklevel=6)
+        self._slopes = slopes
 
     def _axis_of_output(self, root, tensors, predicted):
         """Along which what the graph gives has its samples."""
@@ -329,10 +357,10 @@ class Problem:
                           "squares that are 0: derivatives are 0 there", stacklevel=4)
             return
         size = abs(gradient_norm - self._own_gradient_norm)
-        if not size <= close * self._own_gradient_norm + 1e-3 * close * abs(self._own_loss):
+        is_known = self._slopes is not None and self._slopes.gradient is not None
+        if not is_known and not size <= close * self._own_gradient_norm + 1e-3 * close * abs(self._own_loss):
             warnings.warn(f"PyTorch's gradient is another one, of norm {self._own_gradient_norm:.9g} instead of "
-                          f"{gradient_norm:.9g}: detach(), no_grad() and custom backward functions cut it, and derivatives "
-                          "here are those of what the model computes", stacklevel=4)
+                          f"{gradient_norm:.9g}: {CUT}", stacklevel=4)
 
     def _warn_of_infinite_slopes(self):
         said = ("the loss has no finite gradient at these parameters, and so no Hessian: as where a root is taken of 0, "
