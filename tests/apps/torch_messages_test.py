@@ -3,6 +3,7 @@
 
 Where PyTorch is not installed, all tests are skipped.
 """
+import copy
 import math
 import sys
 import unittest
@@ -127,6 +128,21 @@ class TorchMessages(program.Case):
         module = Net(lambda net, x: net.last(x * float(generator.random())), last=nn.Linear(3, 2))
         with self.assertRaisesRegex(hesscope.Error, "(?s)array 'predictions', sample 0.*another model than that in Py"):
             self.hessian(module, self.x, self.y, nn.MSELoss())
+
+    def test_a_loss_that_is_rounding_alone(self):
+        student = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2))
+        teacher = copy.deepcopy(student).requires_grad_(False)
+        fitted = copy.deepcopy(student).double()(self.x.double()).detach()
+
+        def divergence(found, target):
+            return F.kl_div(*(each.log_softmax(1) for each in found), reduction="batchmean", log_target=True)
+        both = Net(lambda net, x: (net.student(x), net.teacher(x)), student=student, teacher=teacher)
+        for module, target, loss in ((both, self.y, divergence), (student, fitted, nn.MSELoss()),
+                                     (student, fitted + 1e-17, lambda o, t: ((o - t) ** 2).mean(1)),
+                                     (student, fitted, lambda o, t: (o - t).cosh().log().mean())):
+            found, _, said = self.hessian(module, self.x, target, loss)
+            self.assertEqual(said, "")
+            self.assertGreater(np.linalg.norm(found), 0.1)
 
     def test_losses_that_are_none(self):
         with self.assertRaisesRegex(ValueError, r"mean over the batch or a number for each of 8 samples.*\(8, 2\)"):

@@ -26,6 +26,7 @@ OPSET = 17
 OUTPUT = "hesscope.output"
 RESERVED = {"target", "predictions", OUTPUT}  # names of what is no input
 COUNTERS = {"loss", "step", "epoch", "iteration", "global_step"}  # that hesscope reads in checkpoints
+ROUNDED = 1e-12  # up to which a loss may be rounding alone, as that of a perfect fit
 CUT = ("detach(), no_grad() and custom backward functions make PyTorch leave derivatives out, or change them; hesscope's are "
        "those of what the model computes")
 ONE_AT_A_TIME = threading.RLock()  # the exporter of PyTorch is not made for more
@@ -137,8 +138,9 @@ class Problem:
             arrays = {name: tensor[None] for name, tensor in zip(self._names, tensors)}
         if not self._loss.is_in_graph:
             arrays["target"] = self._by_sample(cast(self._targets, dtype), axis)
-        arrays["predictions"] = (predicted.reshape(1) if predicted.ndim == 0 or self._whole_batch else
-                                 self._by_sample(predicted, axis))
+        if not self._loss.is_in_graph or not abs(predicted.mean()) <= ROUNDED:
+            arrays["predictions"] = (predicted.reshape(1) if predicted.ndim == 0 or self._whole_batch else
+                                     self._by_sample(predicted, axis))
         np.savez_compressed(folder / "data.npz", **{name: array.numpy() for name, array in arrays.items()})
         return self._write_problem(folder, self._loss.settings(
             self._targets, predicted, lambda tensor: self._by_sample(tensor, axis)), tied, separate)
@@ -346,7 +348,7 @@ class Problem:
         if math.isnan(loss):
             raise hesscope.Error(f"the exported graph's loss is not a number, PyTorch's is {self._own_loss:.9g}: as where labels "
                                  "are no classes (ignore_index) in a loss that the model computes itself", None)
-        if not abs(loss - self._own_loss) <= close * abs(self._own_loss) + 1e-12:
+        if not abs(loss - self._own_loss) <= close * abs(self._own_loss) + ROUNDED:
             raise hesscope.Error(f"the exported graph has the loss {loss:.9g}, the model in PyTorch {self._own_loss:.9g}: the "
                                  "export is another model, as where it draws random numbers", None)
         if not math.isfinite(gradient_norm):
@@ -356,9 +358,10 @@ class Problem:
             warnings.warn("PyTorch has no finite gradient at these parameters, as where it takes the root of a sum of "
                           "squares that are 0: derivatives are 0 there", stacklevel=4)
             return
-        size = abs(gradient_norm - self._own_gradient_norm)
-        is_known = self._slopes is not None and self._slopes.gradient is not None
-        if not is_known and not size <= close * self._own_gradient_norm + 1e-3 * close * abs(self._own_loss):
+        slopes = self._slopes
+        scale = abs(self._own_loss) + (slopes.size if slopes is not None and math.isfinite(slopes.size) else 0)
+        is_near = abs(gradient_norm - self._own_gradient_norm) <= close * (self._own_gradient_norm + 1e-3 * scale)
+        if not is_near and (slopes is None or slopes.gradient is None):
             warnings.warn(f"PyTorch's gradient is another one, of norm {self._own_gradient_norm:.9g} instead of "
                           f"{gradient_norm:.9g}: {CUT}", stacklevel=4)
 
