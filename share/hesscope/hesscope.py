@@ -218,6 +218,14 @@ def analyze(checkpoints, problem, *options, output=None, program=None, use_xarra
 
     What the program warns of are warnings here. Raises Error where it refuses or fails, with its message.
     """
+    run, said = _analyzed(checkpoints, problem, options, output, program, use_xarray)
+    if said:
+        warnings.warn(said, stacklevel=2)
+    return run
+
+
+def _analyzed(checkpoints, problem, options, output, program, use_xarray=None):
+    """(result, what the program warns of)."""
     if isinstance(checkpoints, (str, os.PathLike)):
         checkpoints = [checkpoints]
     with tempfile.TemporaryDirectory(prefix="hesscope-") as folder:
@@ -230,9 +238,7 @@ def analyze(checkpoints, problem, *options, output=None, program=None, use_xarra
             raise Error(said or f"hesscope ended with exit code {done.returncode}", done.returncode)
         if not result.exists():
             raise Error(f"no result is at {result}: these options ask for something else\n{done.stdout}", done.returncode)
-        if said:
-            warnings.warn(said, stacklevel=2)
-        return open(result, use_xarray=use_xarray)
+        return open(result, use_xarray=use_xarray), said
 
 
 def _found(program):

@@ -123,6 +123,11 @@ class TorchMessages(program.Case):
                 self.hessian(module, inputs, target, loss)
             self.assertNotRegex(str(caught.exception), "hesscope-|problem.toml|data.npz")
 
+        module = Net(lambda net, x: net.last(x).sqrt(), last=last)  # of negative numbers
+        _, _, said = self.hessian(module, self.x, self.y, nn.MSELoss())
+        self.assertIn("warning: the loss or gradient is not finite", said)
+        self.assertNotIn("hesscope-", said)
+
     def test_models_that_are_exported_as_others(self):
         generator = np.random.default_rng(1)
         module = Net(lambda net, x: net.last(x * float(generator.random())), last=nn.Linear(3, 2))

@@ -74,13 +74,19 @@ def _analyzed(problem, options, result, program):
         path = problem.save(pathlib.Path(folder), is_compared=True)
         checkpoint = pathlib.Path(folder) / "model.pt"
         torch.save(problem.state, checkpoint)
+
+        def without_places(said):
+            """In files that the user knows nothing of."""
+            return re.sub(re.escape(folder) + r"/([\w.]+(:\d+)?: )?", "", said)
         try:
-            run = hesscope.analyze(checkpoint, path, *options, output=result, program=program)
-        except hesscope.Error as error:  # without places in files that the user knows nothing of
-            said = re.sub(re.escape(folder) + r"/([\w.]+(:\d+)?: )?", "", str(error))
+            run, said = hesscope._analyzed(checkpoint, path, options, result, program)
+        except hesscope.Error as error:
+            said = without_places(str(error))
             if "array 'predictions'" in said:
                 said += "\nThe export is another model than that in PyTorch, as where it draws random numbers"
             raise hesscope.Error(said, error.exit_code) from None
+        if said:
+            warnings.warn(without_places(said), stacklevel=3)
     problem.compare(run["loss"].values[0], run["gradient_norm"].values[0])
     return run
 
