@@ -247,6 +247,37 @@ class TorchFunctions(program.Case):
                 loss, formula = loss if isinstance(loss, tuple) else (loss, loss)
                 self.check(module, x, target, loss, by=(copy.deepcopy(module), formula), is_smooth=False)
 
+    def test_sums_along_the_edges_of_a_graph(self):
+        start, end = torch.tensor([0, 1, 2, 3, 3, 7]), torch.tensor([1, 2, 3, 1, 0, 1])
+
+        def in_place(h):
+            found = torch.zeros_like(h)
+            found.index_add_(0, end, h[start].tanh())
+            return found
+        for name, function in (("new", lambda h: h.index_add(-2, end, h[start] ** 2, alpha=2)), ("in place", in_place)):
+            with self.subTest(name):
+                self.check(between(function), torch.randn(8, 3), torch.randn(8, 2), F.mse_loss, whole_batch=True)
+        places = torch.tensor([2, 0, 2])
+        self.check(between(lambda h: torch.index_add(h, 1, places, h[:, 1:] ** 2, alpha=0.5)), torch.randn(8, 3),
+                   torch.randn(8, 2), F.mse_loss)
+
+    def test_parts_that_are_computed_again_for_their_gradient(self):
+        for options in ({}, {"use_reentrant": False}):
+            def forward(net, x, options=options):
+                return net.last(torch.utils.checkpoint.checkpoint(lambda x: net.first(x).tanh(), x.requires_grad_(), **options))
+            once = Net(lambda net, x: net.last(net.first(x).tanh()), first=nn.Linear(3, 4), last=nn.Linear(4, 2))
+            self.check(Net(forward, first=nn.Linear(3, 4), last=nn.Linear(4, 2)), torch.randn(8, 3), torch.randn(8, 2),
+                       F.mse_loss, by=(once, F.mse_loss))
+
+    def test_inputs_that_are_changed_in_place(self):
+        for options in ({}, {"whole_batch": True}):
+            x = torch.randn(8, 3)
+            kept = x.clone()
+            self.check(Net(lambda net, x: net.last(x.sub_(0.5).div_(2)).tanh(), last=nn.Linear(3, 2)), x, torch.randn(8, 2),
+                       F.mse_loss, by=(Net(lambda net, x: net.last((x - 0.5) / 2).tanh(), last=nn.Linear(3, 2)), F.mse_loss),
+                       **options)
+            self.assertTrue(torch.equal(x, kept))
+
     def test_distances(self):
         for p in (1.0, 1.5, 2.0, 3.0, math.inf):
             with self.subTest(p):

@@ -11,6 +11,8 @@ import torch
 import torch.nn.functional as F
 from torch.overrides import TorchFunctionMode
 
+import hesscope
+
 from . import _attributes, _loss_formulas
 from ._attributes import expm1, known
 from ._loss_formulas import distance, norm
@@ -156,6 +158,21 @@ def _cumprod(input, dim):
     return torch.stack(list(itertools.accumulate(input.unbind(dim), operator.mul)), dim)
 
 
+def _index_add(input, dim, index, source, *, alpha=1):
+    places = index.reshape([-1 if axis == dim % input.ndim else 1 for axis in range(input.ndim)])
+    places = places + torch.zeros_like(source, dtype=torch.int64)
+    return input.scatter_add(dim, places, source if alpha == 1 else alpha * source)
+
+
+def _index_add_(input, dim, index, source, *, alpha=1):
+    return input.copy_(_index_add(input, dim, index, source, alpha=alpha))
+
+
+def _slope_within(*_, **__):
+    raise hesscope.Error("the model takes a derivative itself (autograd.grad), as by its inputs, and PyTorch cannot export "
+                         "that: write the derivative out, layer by layer", None)
+
+
 def _logaddexp(input, other):
     return input + F.softplus(other - input)
 
@@ -182,6 +199,7 @@ TENSORS = {
     "unflatten": _unflatten, "hstack": _hstack, "tile": _tile, "repeat_interleave": _repeat_interleave,
     "broadcast_to": lambda input, size: input.expand(size), "diag_embed": _diag_embed, "diag": _diag, "diff": _diff,
     "cumprod": _cumprod, "inner": lambda input, other: torch.tensordot(input, other, ([-1], [-1])), "atan2": _atan2,
+    "index_add": _index_add, "index_add_": _index_add_,
     "logaddexp": _logaddexp, "logit": _logit, "exp2": lambda input: torch.full_like(input, 2) ** input, "expm1": expm1,
     "cosh": _cosh, "sinh": lambda input: input.tanh() * _cosh(input),
 }
@@ -189,7 +207,7 @@ FORMULAS = {
     **_attributes.FORMULAS, **_loss_formulas.FORMULAS,
     F.pairwise_distance: distance, torch.pairwise_distance: distance, torch.cdist: _cdist, F.embedding: _embedding,
     F.bilinear: _bilinear, F.pad: _pad, F.softplus: _softplus, F.cosine_similarity: _cosine_similarity,
-    torch.norm: _norm, torch.Tensor.norm: _norm,
+    torch.norm: _norm, torch.Tensor.norm: _norm, torch.autograd.grad: _slope_within,
     **{getattr(owner, name): formula for owner in (torch, torch.Tensor) for name, formula in TENSORS.items()
        if hasattr(owner, name)},
 }

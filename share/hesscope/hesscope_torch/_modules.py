@@ -6,6 +6,7 @@ import random
 
 import numpy as np
 import torch
+import torch.utils.checkpoint
 from torch import nn
 
 
@@ -21,6 +22,14 @@ class Root(nn.Module):
         return self._call(*tensors)
 
 
+class _Kept:
+    """In place of torch.utils.checkpoint's function, which forgets what it computes, and which PyTorch does not export."""
+
+    @staticmethod
+    def apply(function, _, *arguments):
+        return function(*arguments)
+
+
 @contextlib.contextmanager
 def computing(modules, dtype):
     """Modules in evaluation mode, with numbers of this type, on the CPU; afterwards all is as it was."""
@@ -28,6 +37,7 @@ def computing(modules, dtype):
     kept = [(part, dict(part.__dict__), dict(part._parameters), dict(part._buffers)) for part in parts]
     parameters = {id(p): p for part in parts for p in part._parameters.values() if p is not None}
     numbers = [(parameter, parameter.data) for parameter in parameters.values()]
+    checkpoints = torch.utils.checkpoint.CheckpointFunction
     default, drawn = torch.get_default_dtype(), (random.getstate(), np.random.get_state())
 
     def copied(value):
@@ -40,10 +50,12 @@ def computing(modules, dtype):
         for parameter, data in numbers:
             parameter.data = copied(data)
         torch.set_default_dtype(dtype)
+        torch.utils.checkpoint.CheckpointFunction = _Kept
         with torch.random.fork_rng(devices=[]), torch.inference_mode(False), torch.enable_grad():
             yield
     finally:
         torch.set_default_dtype(default)
+        torch.utils.checkpoint.CheckpointFunction = checkpoints
         random.setstate(drawn[0])
         np.random.set_state(drawn[1])
         for parameter, data in numbers:

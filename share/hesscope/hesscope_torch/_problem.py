@@ -162,6 +162,7 @@ class Problem:
     def _call(self, *tensors):
         if self._whole_batch:
             tensors = [tensor[0] for tensor in tensors]
+        tensors = [tensor.clone() for tensor in tensors]  # which forward() may change in place
         inputs = tensors[:-1] if self._has_target else tensors
         found = self._model(*inputs) if self._keywords is None else self._model(**dict(zip(self._keywords, inputs)))
         found = self._selected(found)
