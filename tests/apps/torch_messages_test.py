@@ -149,6 +149,52 @@ class TorchMessages(program.Case):
             self.assertEqual(said, "")
             self.assertGreater(np.linalg.norm(found), 0.1)
 
+    def test_what_pytorch_does_not_export(self):
+        layers = {"a": nn.Linear(3, 4), "b": nn.Linear(4, 2)}
+
+        def slope(net, x):
+            x.requires_grad_()
+            return net.b(net.a(x)) + torch.autograd.grad(net.a(x).tanh().sum(), x, create_graph=True)[0][:, :2]
+        places = torch.tensor([0, 1, 0, 1])
+        for words, forward in (
+                ("as ONNX: lgamma: write it by", lambda net, x: net.b(torch.lgamma(net.a(x).exp()))),
+                ("as ONNX: scatter_reduce: write", lambda net, x: net.a(x).scatter_reduce(
+                    1, places.expand(8, 4), net.a(x), "amax")[:, :2]),
+                (r"takes a derivative itself \(autograd.grad\), as by its inputs.*: write the derivative out", slope)):
+            with self.subTest(words), self.assertRaisesRegex(hesscope.Error, f"{words}[^\n]*$"):
+                self.hessian(Net(forward, **layers), self.x, self.y, F.mse_loss)
+
+    def test_samples_that_interact(self):
+        last = nn.Linear(3, 2)
+        ignored = self.classes.index_fill(0, torch.tensor([1]), -100)
+        masked = (self.y > 0).double()
+        with_loss = Net(lambda net, x, labels: F.nll_loss(net.last(x).log_softmax(1), labels), last=last)
+        for words, module, inputs, target, loss in (
+                ("would interact", last, self.x, self.y, lambda o, t: ((o - t) ** 2).mean().sqrt()),
+                ("would interact", last, self.x, self.y, lambda o, t: (((o - t) ** 2) * (t > 0)).sum() / (t > 0).sum()),
+                ("let samples meet", Net(lambda net, x: net.last(x) + masked, last=last), self.x, self.y, F.mse_loss),
+                ("no number, PyTorch's is .*ignore_index=", last, self.x, ignored, lambda o, t: F.cross_entropy(o, t)),
+                ("no number, PyTorch's is .*ignore_index=", with_loss, [self.x, ignored], None, None)):
+            with self.subTest(words), self.assertRaisesRegex(hesscope.Error, f"(?s){words}.*whole_batch=True") as caught:
+                self.hessian(module, inputs, target, loss)
+            self.assertNotIn("draws random numbers", str(caught.exception))
+        self.hessian(last, self.x, ignored, lambda o, t: F.cross_entropy(o, t), whole_batch=True)
+        with self.assertRaises(hesscope.Error) as caught:
+            self.hessian(last, self.x, self.y, lambda o, t: torch.lgamma(o).sum() + masked.sum(), whole_batch=True)
+        self.assertNotIn("whole_batch", str(caught.exception))
+
+    def test_tensors_that_are_none_of_the_models(self):
+        last = nn.Linear(3, 2)
+        own = "none of the model's, as in a list or a function, keep their 32 bits: make them buffers"
+        learned, fixed = nn.Linear(3, 2), nn.Linear(3, 2).requires_grad_(False)
+        with self.assertRaisesRegex(hesscope.Error, "a tensor that is learned and not the model's own: make model and"):
+            self.hessian(last, self.x, self.x, lambda o, t: F.mse_loss(o, learned(t)))
+        _, _, said = self.hessian(last, self.x, self.x, lambda o, t: F.mse_loss(o, fixed(t)))
+        self.assertIn(own, said)
+        half = torch.randn(2, 2).half()
+        with self.assertRaisesRegex(RuntimeError, own):
+            self.hessian(last, self.x, self.y, lambda o, t: F.mse_loss(o @ half, t))
+
     def test_losses_that_are_none(self):
         with self.assertRaisesRegex(ValueError, r"mean over the batch or a number for each of 8 samples.*\(8, 2\)"):
             self.hessian(nn.Linear(3, 2), self.x, self.y, nn.MSELoss(reduction="none"))

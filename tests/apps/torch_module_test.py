@@ -510,8 +510,12 @@ class TorchModule(program.Case):
     def test_says_what_is_wrong_with_arguments(self):
         x, y, loss = torch.randn(7, 4), torch.arange(7) % 3, nn.CrossEntropyLoss()
         for error, words, arguments, options in (
-                (TypeError, "model must be", (x, perceptron(), y, loss), {}),
-                (TypeError, "nn.CrossEntropyLoss()", (perceptron(), x, y, nn.CrossEntropyLoss), {}),
+                (TypeError, "^model must be .* got Tensor: the order is model, inputs, targets, loss$",
+                 (x, perceptron(), y, loss), {}),
+                (TypeError, "^loss must be .* got Tensor: the order is model, inputs, targets, loss$",
+                 (perceptron(), x, loss, y), {}),
+                (TypeError, "or a function, got list$", (perceptron(), x, y, [y]), {}),
+                (TypeError, "got <class .*CrossEntropyLoss'>$", (perceptron(), x, y, nn.CrossEntropyLoss), {}),
                 (TypeError, "DataLoader", (perceptron(), torch.utils.data.TensorDataset(x, y), y, loss), {}),
                 (TypeError, "torch.jit", (torch.jit.script(perceptron()), x, y, loss), {}),
                 (ValueError, "needs targets", (perceptron(), x, None, loss), {}),

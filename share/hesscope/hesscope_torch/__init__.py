@@ -33,8 +33,10 @@ whole_batch   True where samples interact on purpose, as in contrastive losses a
 
 What PyTorch exports wrongly, or not at all, is written out by its formula where that is exact.
 
-All is computed in 64 bits, constants too. A model that insists on 32 (`x.float()`) is exported as it is, and a warning says
-so. The loss is compared with PyTorch's own, and PyTorch's derivatives with what the model computes: another loss is an error,
+All is computed in 64 bits, constants too, and behind `x.float()` as well. Where a layer behind it does not run with 64 bits
+in PyTorch, constants have 32, and a warning says so; a model that casts back, as some normalisations do, runs.
+
+The loss is compared with PyTorch's own, and PyTorch's derivatives with what the model computes: another loss is an error,
 another gradient, or other second derivatives, a warning, as PyTorch leaves out what detach(), no_grad() and custom backward
 functions cut.
 """
@@ -82,9 +84,9 @@ def _analyzed(problem, options, result, program):
             run, said = hesscope._analyzed(checkpoint, path, options, result, program)
         except hesscope.Error as error:
             said = without_places(str(error))
-            if "array 'predictions'" in said:
-                said += "\nThe export is another model than that in PyTorch, as where it draws random numbers"
-            raise hesscope.Error(said, error.exit_code) from None
+            if "but the model has nan" in said:
+                raise problem.no_number() from None
+            raise hesscope.Error(problem.explained(said), error.exit_code) from None
         if said:
             warnings.warn(without_places(said), stacklevel=3)
     problem.compare(run["loss"].values[0], run["gradient_norm"].values[0])

@@ -4,6 +4,7 @@
 import functools
 import inspect
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -44,13 +45,21 @@ def _for_each_entry(weight, predicted, by_sample):
     return weight.tolist() if is_of_last else samples[0].flatten().tolist()
 
 
+def kind_of(argument):
+    """For a message of what is none that can be."""
+    if inspect.isclass(argument) or isinstance(argument, str):
+        return repr(argument)
+    is_data = isinstance(argument, (torch.Tensor, np.ndarray))
+    return type(argument).__name__ + (": the order is model, inputs, targets, loss" if is_data else "")
+
+
 def loss_of(loss):
     """Of those that hesscope has itself, by name."""
     modules = {F.cross_entropy: nn.CrossEntropyLoss, F.nll_loss: nn.NLLLoss, F.mse_loss: nn.MSELoss,
                F.huber_loss: nn.HuberLoss, F.smooth_l1_loss: nn.SmoothL1Loss,
                F.binary_cross_entropy_with_logits: nn.BCEWithLogitsLoss}
     if inspect.isclass(loss) or isinstance(loss, str) or not (loss is None or callable(loss)):
-        raise TypeError(f"loss must be a module, as nn.CrossEntropyLoss(), or a function, got {loss!r}")
+        raise TypeError(f"loss must be a module, as nn.CrossEntropyLoss(), or a function, got {kind_of(loss)}")
     if isinstance(loss, functools.partial) and not loss.args and loss.func in modules:
         loss = modules[loss.func](**loss.keywords)
     elif inspect.isfunction(loss) and loss in modules:

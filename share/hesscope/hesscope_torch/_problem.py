@@ -6,6 +6,7 @@ import contextlib
 import inspect
 import json
 import math
+import re
 import threading
 import traceback
 import warnings
@@ -18,7 +19,7 @@ import hesscope
 
 from ._formulas import WrittenOut
 from ._graph import names_read
-from ._losses import Loss, loss_of
+from ._losses import Loss, kind_of, loss_of
 from ._modules import Root, asked_for_slopes, averages_of, cast, computing, equal_tensors, held_rows, tensors_of
 from ._slopes import Slopes
 
@@ -26,6 +27,8 @@ OPSET = 17
 OUTPUT = "hesscope.output"
 RESERVED = {"target", "predictions", OUTPUT}  # names of what is no input
 COUNTERS = {"loss", "step", "epoch", "iteration", "global_step"}  # that hesscope reads in checkpoints
+OTHERS = ("Tensors that are none of the model's, as in a list or a function, keep their 32 bits: make them buffers of the "
+          "model, or of a module that is the loss, or call .double()")
 ROUNDED = 1e-12  # up to which a loss may be rounding alone, as that of a perfect fit
 CUT = ("detach(), no_grad() and custom backward functions make PyTorch leave derivatives out, or change them; hesscope's are "
        "those of what the model computes")
@@ -105,9 +108,11 @@ class Problem:
             except hesscope.Error:
                 raise
             except RuntimeError as error:
-                first = error
+                first = RuntimeError(f"{error}. {OTHERS}") if re.search("dtype|scalar type", str(error)) else error
             try:
                 path = self._save(folder, torch.float32, is_compared)
+            except hesscope.Error:
+                raise
             except RuntimeError:
                 raise first from None
         warnings.warn(f"the model does not run in 64 bits, so constants in it have 32: {first}", stacklevel=4)
@@ -264,11 +269,15 @@ class Problem:
                 failure = f"{type(error).__name__}: {str(error).strip()}".partition("\n")[0].removesuffix(": ")
                 traceback.clear_frames(error.__traceback__)  # which hold what keeps PyTorch from exporting anything else
         if failure is not None:
+            failure = failure.partition("  [Caused by")[0]  # which shows the graph
+            missing = re.search(r"(?:the|of) operator '?(?:aten::)?(\w+)'?(, [^.]*)?", failure)
             if "requires grad as a constant" in failure:
-                failure = ("the loss, or the model, uses a tensor that is learned and not the model's own, or a gradient "
-                           "(autograd.grad): make model and loss one module that gives the loss")
-            if "aten::_convolution_mode" in failure:
+                failure = ("the loss, or the model, uses a tensor that is learned and not the model's own: make model and loss "
+                           "one module that gives the loss")
+            elif "aten::_convolution_mode" in failure:
                 failure = 'a convolution with padding="same" or "valid": give the padding as numbers'
+            elif missing:
+                failure = f"{missing[1]}{missing[2] or ''}: write it by functions that PyTorch exports"
             raise hesscope.Error(f"PyTorch cannot export this model as ONNX: {failure}", None)
 
     def _compare_slopes(self, root, tensors):
@@ -347,8 +356,7 @@ class Problem:
         if not math.isfinite(loss) and not math.isfinite(self._own_loss):
             return
         if math.isnan(loss):
-            raise hesscope.Error(f"the exported graph's loss is not a number, PyTorch's is {self._own_loss:.9g}: as where labels "
-                                 "are no classes (ignore_index) in a loss that the model computes itself", None)
+            raise self.no_number()
         if not abs(loss - self._own_loss) <= close * abs(self._own_loss) + ROUNDED:
             raise hesscope.Error(f"the exported graph has the loss {loss:.9g}, the model in PyTorch {self._own_loss:.9g}: the "
                                  "export is another model, as where it draws random numbers", None)
@@ -366,6 +374,23 @@ class Problem:
             warnings.warn(f"PyTorch's gradient is another one, of norm {self._own_gradient_norm:.9g} instead of "
                           f"{gradient_norm:.9g}: {CUT}", stacklevel=4)
 
+    def no_number(self):
+        """The error of a graph that has none where PyTorch has."""
+        said = f"the exported graph's loss is no number, PyTorch's is {self._own_loss:.9g}"
+        if not self._whole_batch:
+            said += (": as where labels are no classes (ignore_index) in a loss that the model, or a function of your own, "
+                     "computes: it divides by how many labels count, and samples interact. Pass "
+                     "nn.CrossEntropyLoss(ignore_index=...) itself, or write whole_batch=True")
+        return hesscope.Error(said, None)
+
+    def explained(self, said):
+        """What the program refuses the model with, and what to do about it in Python."""
+        if "array 'predictions'" in said:
+            said += "\nThe export is another model than that in PyTorch, as where it draws random numbers"
+        if re.search("samples would interact|let samples meet", said) and not self._whole_batch:
+            said += "\nIf samples interact on purpose, write whole_batch=True: the batch is then one sample"
+        return said
+
     def _warn_of_infinite_slopes(self):
         said = ("the loss has no finite gradient at these parameters, and so no Hessian: as where a root is taken of 0, "
                 "whose slope is infinite; sqrt(x + 1e-12) has a finite one")
@@ -378,7 +403,7 @@ class Problem:
 def _require_usual(model, loss):
     """That hesscope can have this model."""
     if not isinstance(model, nn.Module):
-        raise TypeError(f"model must be a torch.nn.Module, got {type(model).__name__}")
+        raise TypeError(f"model must be a torch.nn.Module, got {kind_of(model)}")
     if any(isinstance(part, torch.jit.ScriptModule) for part in model.modules()):
         raise TypeError("a module of torch.jit: give the module that it was made of")
     if isinstance(loss, nn.Module) and any(parameter.requires_grad for parameter in loss.parameters()):
