@@ -189,6 +189,38 @@ TEST_F(OptimizerStateTest, DoesNotPermuteTheStateOfASortedCheckpoint) {
   EXPECT_THAT(settled.warnings, IsEmpty());
 }
 
+// model.parameters() of a network whose first layer is frozen: the optimiser numbers all six, and
+// keeps something for those that have gradients.
+TEST_F(OptimizerStateTest, FindsTheParametersThatAreNotFrozen) {
+  const io::TensorFile adam = file("adam").part("model");
+  std::map<std::string, test::Tensor> tensors;
+  for (const char* key : {"lr", "betas.0", "betas.1", "eps", "weight_decay", "amsgrad"}) {
+    tensors[std::string("optimizer.param_groups.0.") + key] = {{}, {0}};
+  }
+  std::vector<double> all;
+  for (int k = 0; k < 6; ++k) {
+    tensors["optimizer.param_groups.0.params." + std::to_string(k)] = {{}, {1.0 * k}};
+    if (k < 2) continue;
+    const io::TensorInfo& tensor = adam.tensors()[static_cast<std::size_t>(k - 2)];
+    std::vector<double> values = adam.read(tensor.name);
+    for (double& value : values) value = std::abs(value);
+    all.insert(all.end(), values.begin(), values.end());
+    const std::string state = "optimizer.state." + std::to_string(k);
+    tensors[state + ".exp_avg"] = {tensor.shape, values};
+    tensors[state + ".exp_avg_sq"] = {tensor.shape, values};
+    tensors[state + ".step"] = {{}, {7}};
+  }
+  const OptimizerState state = read_with(tensors);
+  EXPECT_EQ(state.obstacle, "");
+  EXPECT_EQ(state.second_moments,
+            Eigen::Map<const Eigen::VectorXd>(all.data(), static_cast<Eigen::Index>(all.size())));
+  // One more without a state is one that the model has.
+  for (const char* field : {"exp_avg", "exp_avg_sq", "step"}) {
+    tensors.erase(std::string("optimizer.state.5.") + field);
+  }
+  EXPECT_THAT(read_with(tensors).obstacle, HasSubstr("it is of 6 parameters, the model has 4"));
+}
+
 TEST_F(OptimizerStateTest, SaysWhatItDoesNotUnderstand) {
   EXPECT_THAT(read("adadelta").obstacle,
               AllOf(HasSubstr("which optimiser it is cannot be inferred"), HasSubstr("rho")));

@@ -152,6 +152,7 @@ class ParameterAssignment {
         places.push_back({g, &number});
       }
     }
+    leave_out_those_without_state(listed.size(), numbered, places);
     require_same_number(numbered.size(), listed.size());
     ParameterOrder order = order_parameters(listed, numbered, keeps_order_of_layers(checkpoint_));
     if (order.is_open) throw UnknownGroups{{order.obstacle}};
@@ -160,6 +161,24 @@ class ParameterAssignment {
     for (std::size_t k = 0; k < places.size(); ++k) {
       assigned_.blocks[order.blocks[k]] = {places[k].key, places[k].group};
     }
+  }
+
+  // Optimisers keep nothing for parameters that have had no gradient: those of frozen layers, which
+  // model.parameters() lists all the same. Only if that leaves as many as the model has.
+  static void leave_out_those_without_state(std::size_t num_wanted,
+                                            std::vector<NumberedParameter>& numbered,
+                                            std::vector<Place>& places) {
+    const auto num_kept = static_cast<std::size_t>(std::ranges::count_if(
+        numbered, [](const NumberedParameter& each) { return each.shape.has_value(); }));
+    if (numbered.size() <= num_wanted || num_kept != num_wanted) return;
+    std::size_t end = 0;
+    for (std::size_t k = 0; k < numbered.size(); ++k) {
+      if (!numbered[k].shape) continue;
+      numbered[end] = numbered[k];
+      places[end++] = places[k];
+    }
+    numbered.resize(end);
+    places.erase(places.begin() + static_cast<std::ptrdiff_t>(end), places.end());
   }
 
   std::optional<std::vector<std::int64_t>> shape_kept_for(const std::string& number) const {
@@ -213,7 +232,11 @@ void require_as_many_parameters(const Model& model,
                                 const io::TensorFile& file,
                                 const StoredOptimizer& stored) {
   const std::size_t num_parameters = stored.groups.empty() ? 0 : stored.num_parameters();
-  if (num_parameters > 0) require_same_number(num_parameters, model.parameters.size());
+  const std::size_t num_ours = model.parameters.size();
+  const auto num_kept = static_cast<std::size_t>(std::ranges::count_if(
+      stored.entries, [](const auto& entry) { return !entry.second.tensors.empty(); }));
+  const bool are_without_frozen = num_parameters > num_ours && num_kept == num_ours;
+  if (num_parameters > 0 && !are_without_frozen) require_same_number(num_parameters, num_ours);
   std::multiset<std::int64_t> sizes;
   for (const ParameterBlock& block : model.parameters) sizes.insert(block.size);
   for (const auto& [parameter, entry] : stored.entries) {
