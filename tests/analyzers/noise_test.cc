@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
+#include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -9,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include <hesscope/analysis/analyze.h>
+#include <hesscope/analyzers/analyzer_registry.h>
 #include <hesscope/core/constants.h>
 
 #include "support/closed_form_objectives.h"
@@ -133,6 +136,40 @@ TEST_F(NoiseAnalyzerTest, OfCopiesOfASampleIsZeroWithinRounding) {
                            "noise_scale_hessian_bias"}) {
     EXPECT_EQ(analysis[0].number("noise", name), 0) << name;
   }
+}
+
+// Without a Hessian, or of samples that leave none when a block of them is left out, nothing is 0
+// that is not defined.
+TEST(NoiseAnalyzer, OfCopiesHasNoScaleThatIsNotDefined) {
+  const auto copies = [](Eigen::Index count) {
+    return test::QuadraticObjective(
+        std::vector(static_cast<std::size_t>(count), Eigen::MatrixXd(Eigen::MatrixXd::Zero(2, 2))),
+        Eigen::Vector2d(0.1, 1.7));
+  };
+  const Analysis flat = analyze(copies(7), {{"here", Eigen::Vector2d(1, 2)}}, {"noise"});
+  EXPECT_EQ(flat[0].number("noise", "noise_scale_simple"), 0);
+  for (const char* name : {"noise_scale_hessian", "noise_scale_hessian_bias"}) {
+    EXPECT_EQ(flat[0].status("noise", name), Status::kUndefinedZeroDenominator) << name;
+  }
+  const Analysis two = analyze(copies(2), {{"here", Eigen::Vector2d(1, 2)}}, {"noise"});
+  EXPECT_EQ(two[0].number("noise", "noise_scale_simple"), 0);
+  EXPECT_EQ(two[0].status("noise", "noise_scale_simple_standard_error"),
+            Status::kUndefinedTooFewPoints);
+}
+
+// Sums of the draws of each size, and the samples that each draw takes.
+TEST(NoiseAnalyzer, ForeseesTheMemoryOfItsDraws) {
+  const test::QuadraticObjective objective({Eigen::MatrixXd::Identity(3, 3)});
+  const auto numbers = [&](std::int64_t batch_size, const std::string& ladder) {
+    const AnalyzerKind& entry = find_analyzer_kind("noise");
+    std::map<std::string, SettingValue> values = {{"noise-batch-size", batch_size},
+                                                  {"noise-draws", std::int64_t{500}}};
+    if (!ladder.empty()) values.emplace("noise-ladder", ladder);
+    const Settings settings = Settings::checked(values, entry.options, "a test");
+    return entry.create(settings)->cost(objective).numbers;
+  };
+  EXPECT_EQ(numbers(2000, "") - numbers(1000, ""), 500 * 1000 / 2);
+  EXPECT_EQ(numbers(2000, "1000,3000") - numbers(2000, ""), 500 * (2 * 3 + 4000 / 2));
 }
 
 // Of samples that are fitted gradients are rounding of the parameters.

@@ -83,21 +83,24 @@ class NoiseAnalyzer final : public Analyzer {
   Cost cost(const Objective& objective) const override {
     const auto n = static_cast<double>(objective.num_parameters());
     const auto num_samples = static_cast<double>(objective.num_samples());
-    Cost cost{
-        .asks_hessian = true,
-        .matrices = 4,
-        .numbers = n * static_cast<double>(gradient_block_size(objective) + options_.num_draws),
-        .decompositions = 3,
-        .sample_gradients = 2,
-        .matrix_operations = 0.5 * num_samples * n * n};
+    Cost cost{.asks_hessian = true,
+              .matrices = 4,
+              .numbers = n * static_cast<double>(gradient_block_size(objective)),
+              .decompositions = 3,
+              .sample_gradients = 2,
+              .matrix_operations = 0.5 * num_samples * n * n};
     if (options_.draws != Draws::kFresh) cost.sample_gradients += 1;
     const auto add_draws = [&](Index batch_size) {
       const double drawn = static_cast<double>(batch_size);
       const double draws = static_cast<double>(num_draws(objective, batch_size));
       if (options_.draws == Draws::kFresh) {
         cost.fresh_samples += (static_cast<double>(options_.reference_batches) + draws) * drawn;
+        cost.numbers += draws * n;
       } else {
         cost.operations += n * drawn * draws;
+        // Sums, and the places of the samples in 32 bits.
+        const bool is_resampled = options_.draws == Draws::kResampled;
+        cost.numbers += draws * (is_resampled ? n + 0.5 * drawn : n);
       }
     };
     add_draws(batch_size(objective));

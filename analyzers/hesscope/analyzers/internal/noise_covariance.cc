@@ -132,8 +132,11 @@ double NoiseCovariance::set(Group& answer, PointAnalysis& point) const {
     const Statistic none = missing_statistic(Status::kUndefinedZeroDenominator);
     scales = {{none, none, none}, {none, none, none}};
   } else if (is_zero) {
-    const Statistic zero = {0, Status::kOk};
-    scales = {{zero, zero, zero}, {zero, zero, zero}};
+    for (NoiseScale* scale : {&scales.simple, &scales.hessian}) {
+      for (Statistic* each : {&scale->value, &scale->bias, &scale->standard_error}) {
+        if (each->status == Status::kOk) each->value = 0;
+      }
+    }
   }
   const double rounding = std::max(rounding_of_gradients(covariance), by_parameters);
   set_scale(answer, simple_, scales.simple);
