@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // On a quadratic, whose curvature is the same everywhere and known.
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <span>
@@ -14,6 +15,7 @@
 #include <hesscope/analyzers/analyzer_registry.h>
 #include <hesscope/analyzers/trajectory.h>
 
+#include "support/closed_form_objectives.h"
 #include "support/quadratic_objective.h"
 
 namespace hesscope {
@@ -102,6 +104,52 @@ TEST_F(SmoothnessOfAQuadratic, HasOnlyRememberedUpdatesWhereTheGradientIsRoundin
   }
   EXPECT_EQ(real(at(0, 1), "directional_sharpness_relative").status(),
             Status::kUndefinedZeroDenominator);
+}
+
+// The second derivatives of three samples cancel: at (1, 1) the gradient is (1, 9e-18), whose
+// second sign says nothing.
+TEST_F(SmoothnessOfAQuadratic, SignsOfRoundingDoNotCount) {
+  using Eigen::Vector2d;
+  const test::QuadraticObjective objective({Eigen::MatrixXd(Vector2d(1, 0.1).asDiagonal()),
+                                            Eigen::MatrixXd(Vector2d(1, 0.2).asDiagonal()),
+                                            Eigen::MatrixXd(Vector2d(1, -0.3).asDiagonal())});
+  ASSERT_NE(objective.gradient(Vector2d(1, 1))[1], 0);
+  const AnalyzerKind& entry = find_analyzer_kind("smoothness");
+  const auto analyzer = entry.create(Settings::checked({}, entry.options, "a test"));
+  const std::vector<VectorXd> points(2, Vector2d(1, 1));
+  const auto path = std::make_shared<Trajectory>(points);
+  for (std::size_t k = 0; k < points.size(); ++k) {
+    PointAnalysis point(objective, points[k]);
+    point.set_trajectory(path, k);
+    const std::vector<double> sharpness =
+        real(analyzer->analyze(point), "directional_sharpness").reals();
+    EXPECT_EQ(sharpness[3], 1) << k;  // Lion
+    EXPECT_EQ(sharpness[4], 1) << k;  // sign descent
+  }
+}
+
+// (a b - 2)^2 / 2 at points with a b = 2, where what is left of the gradient is rounding.
+TEST_F(SmoothnessOfAQuadratic, OfGradientsThatAreRoundingHasNoLine) {
+  const GraphObjective objective = test::product_of_two({2});
+  const AnalyzerKind& entry = find_analyzer_kind("smoothness");
+  const auto analyzer = entry.create(Settings::checked({}, entry.options, "a test"));
+  std::vector<VectorXd> points;
+  for (int k = 1; k <= 49; ++k) points.push_back(Eigen::Vector2d(0.37 * k, 2 / (0.37 * k)));
+  const auto path = std::make_shared<Trajectory>(points);
+  std::vector<Group> answers;
+  double largest = 0;
+  for (std::size_t k = 0; k < points.size(); ++k) {
+    PointAnalysis point(objective, points[k]);
+    point.set_trajectory(path, k);
+    largest = std::max(largest, point.gradient().norm());
+    answers.push_back(analyzer->analyze(point));
+  }
+  EXPECT_GT(largest, 0);
+  const Group run = analyzer->summarize(answers, 0);
+  for (const std::string name : {"L0", "L1", "L1_lower", "L1_coordinate"}) {
+    EXPECT_EQ(run[name].status(), Status::kUndefinedZeroDenominator) << name;
+  }
+  EXPECT_EQ(number(run, "L1_envelope"), 0);
 }
 
 // At its first point such a trajectory tells nothing of the gradients that rules remember.

@@ -436,5 +436,19 @@ TEST(SteepestOnBalls, HasTheDualNorm) {
             1e-15);
 }
 
+// What rounding has left of a singular value has no direction, in the block that it is of.
+TEST(SteepestDirection, LeavesOutSingularValuesThatAreRounding) {
+  const auto blocks = blocks_of({{2, 2}, {0}, {2, 2}});
+  VectorXd g(8);
+  g << 1, 1, 1, 1 + 1e-9, 1, 1, 1, 1 + 1e-9;
+  const VectorXd sharp = steepest_on_spectral_balls(g, blocks);
+  EXPECT_LE((sharp.head(4) - sharp.tail(4)).norm(), 1e-15);
+  EXPECT_NEAR(sharp.head(4).norm(), std::sqrt(2), 1e-6);  // both singular values count
+  const VectorXd direction = steepest_on_spectral_balls(g, blocks, Eigen::Vector3d(1e-8, 0, 0));
+  EXPECT_LE((direction.head(4) - VectorXd::Constant(4, 0.5)).norm(), 1e-8);
+  EXPECT_EQ(direction.tail(4), sharp.tail(4));
+  EXPECT_THROW(steepest_on_spectral_balls(g, blocks, Eigen::Vector2d(0, 0)), PreconditionError);
+}
+
 }  // namespace
 }  // namespace hesscope

@@ -122,19 +122,18 @@ class NormSharpnessAnalyzer final : public Analyzer {
     // What a norm brings to the same size must not be rounding.
     const VectorXd& by_parameters = point.gradient_by_rounded_parameters();
     const double by_samples = rounding_of_gradients(covariance);
-    VectorXd entries = gradient;
-    for (Index i = 0; i < entries.size(); ++i) {
-      if (std::abs(entries[i]) <= std::max(by_samples, by_parameters[i])) entries[i] = 0;
-    }
     VectorXd tensors = gradient;
-    for (const ParameterBlock& block : blocks) {
+    VectorXd rounding(static_cast<Index>(blocks.size()));
+    for (std::size_t b = 0; b < blocks.size(); ++b) {
+      const ParameterBlock& block = blocks[b];
       auto part = tensors.segment(block.offset, block.size);
       const double of_block = detail::norm(by_parameters.segment(block.offset, block.size));
-      if (detail::norm(part) <= std::max(by_samples, of_block)) part.setZero();
+      rounding[static_cast<Index>(b)] = std::max(by_samples, of_block);
+      if (detail::norm(part) <= rounding[static_cast<Index>(b)]) part.setZero();
     }
-    set_steepest(point, steepest_on_cube(entries), linf_, answer);
+    set_steepest(point, steepest_on_cube(point.gradient_without_rounding()), linf_, answer);
     set_steepest(point, steepest_on_block_balls(tensors, blocks), block_, answer);
-    set_steepest(point, steepest_on_spectral_balls(tensors, blocks), spectral_, answer);
+    set_steepest(point, steepest_on_spectral_balls(tensors, blocks, rounding), spectral_, answer);
     if (const MatrixXd* h = point.hessian()) describe(point, *h, answer);
     answer.set_rest_missing(Status::kNotComputed);
     return answer;
@@ -201,7 +200,9 @@ class NormSharpnessAnalyzer final : public Analyzer {
              "||its rows of H diag(theta)||_F, which is rounding; undefined where all of g is",
              norm.steepest,
              norm.ball,
-             norm.name == std::string(kLinf.name) ? "an entry" : "a tensor"),
+             norm.name == std::string(kLinf.name)       ? "an entry"
+             : norm.name == std::string(kSpectral.name) ? "a tensor, or a singular value of one,"
+                                                        : "a tensor"),
          .references = references,
          .undefined = {Status::kUndefinedZeroDenominator}});
     return section;

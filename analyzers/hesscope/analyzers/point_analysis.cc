@@ -78,11 +78,23 @@ bool PointAnalysis::is_gradient_zero() {
 }
 
 bool PointAnalysis::is_gradient_zero(const GradientCovariance& covariance) {
+  if (!gradient_rounding_) gradient_rounding_ = rounding_of_gradients(covariance);
   if (!is_gradient_zero_) {
     is_gradient_zero_ = hesscope::is_gradient_zero(covariance) ||
                         detail::norm(gradient()) <= detail::norm(gradient_by_rounded_parameters());
   }
   return *is_gradient_zero_;
+}
+
+double PointAnalysis::gradient_rounding() {
+  if (!gradient_rounding_) is_gradient_zero();
+  return *gradient_rounding_;
+}
+
+Eigen::VectorXd PointAnalysis::gradient_without_rounding() {
+  if (is_gradient_zero()) return Eigen::VectorXd::Zero(theta_.size());
+  const Eigen::ArrayXd rounding = gradient_by_rounded_parameters().array().max(gradient_rounding());
+  return (gradient().array().abs() <= rounding).select(0.0, gradient());
 }
 
 const Eigen::VectorXd& PointAnalysis::gradient_by_rounded_parameters() {

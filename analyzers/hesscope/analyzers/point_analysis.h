@@ -142,6 +142,16 @@ class PointAnalysis {
   /// gradient, of samples that are fitted too, is rounding. Only at a point whose status() is kOk.
   const Eigen::VectorXd& gradient_by_rounded_parameters();
 
+  /// rounding_of_gradients(): what rounding of the samples' gradients makes of the gradient or an
+  /// entry of it. Only at a point whose status() is kOk. @cost as is_gradient_zero().
+  double gradient_rounding();
+
+  /// The gradient with 0 for what may be rounding alone: all of it if is_gradient_zero(), and
+  /// entries that are at most gradient_rounding() or their gradient_by_rounded_parameters(). For
+  /// what depends on an entry's sign, or brings entries to the same size. Only at a point whose
+  /// status() is kOk. @cost as is_gradient_zero().
+  Eigen::VectorXd gradient_without_rounding();
+
   /// kNonFinite when the parameters, the loss or the gradient contain NaN or infinity.
   Status status();
 
@@ -272,6 +282,7 @@ class PointAnalysis {
   std::optional<ModelSamples> model_samples_;
   std::optional<Objective::ValueAndGradient> value_and_gradient_;
   std::optional<bool> is_gradient_zero_;
+  std::optional<double> gradient_rounding_;
   std::optional<Eigen::VectorXd> gradient_by_rounded_parameters_;
   std::optional<Eigen::MatrixXd> hessian_;
   std::optional<Status> hessian_status_;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <hesscope/analyzers/pseudo_updates.h>
+#include <hesscope/noise/gradient_covariance.h>
 #include <hesscope/optim/update_rule_registry.h>
 
 namespace hesscope {
@@ -31,8 +32,13 @@ class Followers {
 
   std::size_t num_seen() const { return num_seen_; }
 
-  Eigen::MatrixXd step(const Eigen::VectorXd& theta, const Eigen::VectorXd& gradient) {
+  // Entries of the gradient up to `rounding` are 0.
+  Eigen::MatrixXd step(const Eigen::VectorXd& theta,
+                       const Eigen::VectorXd& gradient_with_rounding,
+                       double rounding) {
     ++num_seen_;
+    const Eigen::VectorXd gradient =
+        (gradient_with_rounding.array().abs() <= rounding).select(0.0, gradient_with_rounding);
     Eigen::MatrixXd updates(theta.size(), static_cast<Eigen::Index>(rules_.size()));
     for (std::size_t r = 0; r < rules_.size(); ++r) {
       updates.col(static_cast<Eigen::Index>(r)) = rules_[r]->step(theta, gradient);
@@ -45,7 +51,9 @@ class Followers {
     if (theta.allFinite()) {
       const auto [value, gradient] = objective.value_and_gradient(theta, objective.all_samples());
       if (std::isfinite(value) && gradient.allFinite()) {
-        step(theta, gradient);
+        const GradientCovariance covariance =
+            gradient_covariance(objective, theta, {.with_matrix = false});
+        step(theta, gradient, rounding_of_gradients(covariance));
         return;
       }
     }
@@ -63,7 +71,7 @@ Eigen::MatrixXd pseudo_updates(PointAnalysis& point) {
   Trajectory* trajectory = point.trajectory();
   const auto blocks = point.objective().parameter_blocks();
   if (trajectory == nullptr) {
-    return Followers(blocks).step(point.theta(), point.gradient());
+    return Followers(blocks).step(point.theta(), point.gradient(), point.gradient_rounding());
   }
   std::any& notes = trajectory->notes("pseudo_updates");
   auto* kept = std::any_cast<std::shared_ptr<Followers>>(&notes);
@@ -77,7 +85,7 @@ Eigen::MatrixXd pseudo_updates(PointAnalysis& point) {
     const std::shared_ptr<const Objective> own = trajectory->objective_at(i);
     followers.pass(own != nullptr ? *own : point.objective(), trajectory->point(i));
   }
-  return followers.step(point.theta(), point.gradient());
+  return followers.step(point.theta(), point.gradient(), point.gradient_rounding());
 }
 
 }  // namespace hesscope

@@ -23,8 +23,12 @@ const std::string kBuffersInWords =
 
 const std::string kRulesInWords =
     "u: updates without learning rate of rules that each follow the gradients over all samples at "
-    "the checkpoints so far, but for those that are not finite: gradient descent; momentum 0.9; "
-    "Adam (0.9, 0.999); Lion (0.9, 0.99); sign descent; of those without a memory undefined where "
+    "the checkpoints so far, but for those that are not finite, with 0 for entries that are at "
+    "most "
+    "16 eps sqrt(tr S + |g|^2), S the covariance of samples' gradients, which is rounding: "
+    "gradient "
+    "descent; momentum 0.9; Adam (0.9, 0.999); Lion (0.9, 0.99); sign descent; of those without a "
+    "memory undefined where "
     "the gradient is zero within rounding, of those with one not computed by a monitor of a "
     "training, which sees no checkpoint before";
 
@@ -150,13 +154,13 @@ class SmoothnessAnalyzer final : public Analyzer {
       return;
     }
     Eigen::MatrixXd u = pseudo_updates(point);
-    Eigen::VectorXd lengths = detail::column_norms(u);
-    if (point.is_gradient_zero()) {
-      const bool is_first = point.trajectory() == nullptr || point.index() == 0;
-      for (Eigen::Index r = 0; r < u.cols(); ++r) {
-        if (is_first || !kHasPseudoRuleMemory[static_cast<std::size_t>(r)]) lengths[r] = 0;
-      }
+    const Eigen::ArrayXd gradient = point.gradient_without_rounding();
+    const bool is_first = point.trajectory() == nullptr || point.index() == 0;
+    for (Eigen::Index r = 0; r < u.cols(); ++r) {
+      const bool has_memory = !is_first && kHasPseudoRuleMemory[static_cast<std::size_t>(r)];
+      if (!has_memory) u.col(r) = (gradient == 0).select(0.0, u.col(r));
     }
+    const Eigen::VectorXd lengths = detail::column_norms(u);
     const bool is_defined = (lengths.array() != 0).all();
     for (Eigen::Index r = 0; r < u.cols(); ++r) {
       if (lengths[r] != 0) u.col(r) /= lengths[r];
@@ -274,6 +278,7 @@ class SmoothnessAnalyzer final : public Analyzer {
   detail::SmoothnessRun run_{declaring_of_run(),
                              {.spectral_norm = spectral_norm_,
                               .gradient_norm = gradient_norm_,
+                              .directional_slope = directional_slope_,
                               .step_norm = step_norm_,
                               .gradient = gradient_,
                               .hessian_diagonal = hessian_diagonal_}};

@@ -25,12 +25,11 @@ const Rule kUpdateRules[] = {
      [](const Eigen::VectorXd& g) -> Eigen::VectorXd { return -g.cwiseSign(); }},
 };
 
-// Zero where it is so within rounding; asked without the Hessian, for which landscapes may have no
-// other use.
+// Without what may be rounding; asked without the Hessian, for which landscapes may have no other
+// use.
 Eigen::VectorXd gradient_at(PointAnalysis& centre) {
   PointAnalysis free(centre.objective(), centre.theta(), {.method = SpectrumMethod::kMatrixFree});
-  if (free.is_gradient_zero()) return Eigen::VectorXd::Zero(centre.theta().size());
-  return centre.gradient();
+  return free.gradient_without_rounding();
 }
 
 const Rule& find_rule(const std::string& argument) {

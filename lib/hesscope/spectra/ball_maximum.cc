@@ -60,18 +60,24 @@ Layout spectral_layout(std::span<const ParameterBlock> blocks) {
   return layout;
 }
 
-// U V^T of A = U diag(s) V^T; what of s is zero beyond rounding has no direction.
-MatrixXd polar_factor(const MatrixXd& a) {
+// U V^T of A = U diag(s) V^T, without what of s is at most `rounding` or zero beyond that of the
+// decomposition.
+MatrixXd polar_factor(const MatrixXd& a, double rounding) {
   const SingularValues svd = thin_svd(a);
   if (svd.status != Status::kOk) return MatrixXd::Constant(a.rows(), a.cols(), kNaN);
-  const double least = static_cast<double>(svd.values.size()) * kEpsilon * svd.values[0];
+  const double of_svd = static_cast<double>(svd.values.size()) * kEpsilon * svd.values[0];
+  const double least = std::max(rounding, of_svd);
   const Index rank = (svd.values.array() > least).count();
   return svd.left.leftCols(rank) * svd.right.leftCols(rank).transpose();
 }
 
-VectorXd steepest(const Eigen::Ref<const VectorXd>& g, const Layout& layout) {
+// @param rounding  of each ball's singular values, if they are spectral.
+VectorXd steepest(const Eigen::Ref<const VectorXd>& g,
+                  const Layout& layout,
+                  std::span<const double> rounding = {}) {
   VectorXd direction = VectorXd::Zero(g.size());
-  for (const Ball& ball : layout.balls) {
+  for (std::size_t b = 0; b < layout.balls.size(); ++b) {
+    const Ball& ball = layout.balls[b];
     MatrixXd matrix(ball.rows, ball.cols);
     for (Index k = 0; k < ball.size(); ++k) {
       matrix(k % ball.rows, k / ball.rows) = g[layout.order[std::size_t(ball.offset + k)]];
@@ -83,7 +89,7 @@ VectorXd steepest(const Eigen::Ref<const VectorXd>& g, const Layout& layout) {
       if (ball.rows == 1) {
         matrix /= matrix.norm();
       } else {
-        matrix = polar_factor(matrix);
+        matrix = polar_factor(matrix, rounding[b] / scale);
       }
     } else {
       matrix.setConstant(kNaN);
@@ -280,8 +286,27 @@ VectorXd steepest_on_block_balls(const Eigen::Ref<const VectorXd>& g,
 
 VectorXd steepest_on_spectral_balls(const Eigen::Ref<const VectorXd>& g,
                                     std::span<const ParameterBlock> blocks) {
-  require_blocks("steepest_on_spectral_balls", blocks, g.size());
-  return steepest(g, spectral_layout(blocks));
+  return steepest_on_spectral_balls(g, blocks, VectorXd::Zero(static_cast<Index>(blocks.size())));
+}
+
+VectorXd steepest_on_spectral_balls(const Eigen::Ref<const VectorXd>& g,
+                                    std::span<const ParameterBlock> blocks,
+                                    const Eigen::Ref<const VectorXd>& rounding) {
+  constexpr char kName[] = "steepest_on_spectral_balls";
+  require_blocks(kName, blocks, g.size());
+  if (rounding.size() != static_cast<Index>(blocks.size())) {
+    throw PreconditionError(
+        fmt::format("{}: rounding must have one entry for each of {} blocks, "
+                    "got {}",
+                    kName,
+                    blocks.size(),
+                    rounding.size()));
+  }
+  std::vector<double> of_balls;  // empty blocks have none
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    if (blocks[b].size > 0) of_balls.push_back(rounding[static_cast<Index>(b)]);
+  }
+  return steepest(g, spectral_layout(blocks), of_balls);
 }
 
 }  // namespace hesscope

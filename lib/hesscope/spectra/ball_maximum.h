@@ -103,8 +103,14 @@ Eigen::VectorXd steepest_on_cube(const Eigen::Ref<const Eigen::VectorXd>& g);
 Eigen::VectorXd steepest_on_block_balls(const Eigen::Ref<const Eigen::VectorXd>& g,
                                         std::span<const ParameterBlock> blocks);
 
-/// The same.
+/// The same; of singular values that are zero, too: at most r eps times the largest of r.
 Eigen::VectorXd steepest_on_spectral_balls(const Eigen::Ref<const Eigen::VectorXd>& g,
                                            std::span<const ParameterBlock> blocks);
+
+/// The same, with a bound for each block up to which its singular values are rounding, too.
+/// @throws PreconditionError also if there is not one for each block.
+Eigen::VectorXd steepest_on_spectral_balls(const Eigen::Ref<const Eigen::VectorXd>& g,
+                                           std::span<const ParameterBlock> blocks,
+                                           const Eigen::Ref<const Eigen::VectorXd>& rounding);
 
 }  // namespace hesscope

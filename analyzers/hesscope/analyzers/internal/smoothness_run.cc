@@ -38,7 +38,8 @@ constexpr Fit kFits[] = {
     {1,
      "",
      "least squares",
-     "of the least-squares line L0 + L1 gradient_norm, L0 and L1 >= 0",
+     "of the least-squares line L0 + L1 gradient_norm, L0 and L1 >= 0, a gradient that is zero "
+     "within rounding having the norm 0",
      "confidence interval",
      "never below 0: expanded percentile bootstrap of the free line over m checkpoints as if "
      "independent, at the normal distribution's tails beyond sqrt(m / (m - 2)) t, t of Student's "
@@ -97,6 +98,12 @@ Variable interval_end(const Fit& fit,
           .headline = headline};
 }
 
+// Whether the gradient at a checkpoint is zero within rounding.
+bool is_gradient_zero(const Variable& directional_slope) {
+  const std::vector<double>& slopes = directional_slope.reals();
+  return !slopes.empty() && std::isnan(slopes.front());
+}
+
 // The numbers of a variable, or nullptr where they are not all there.
 const std::vector<double>* numbers(const Variable& variable) {
   return variable.status() == Status::kOk ? &variable.reals() : nullptr;
@@ -119,8 +126,9 @@ SmoothnessRun::SmoothnessRun(Group& group, const Sources& sources) : sources_(so
          .dimensions = {"parameter"},
          .long_name = name + " of coordinate-wise (L0, L1)-smoothness",
          .definition = name + " of the least-squares line of |H_jj| over |g_j| of parameter j, "
-                              "L0 and L1 >= 0, |g_j| at most 16 eps |g| being 0; NaN where |g_j| "
-                              "is the same at all checkpoints",
+                              "L0 and L1 >= 0, |g_j| being 0 where g is zero within rounding or "
+                              "|g_j| at most 16 eps |g|; NaN where |g_j| is the same at all "
+                              "checkpoints",
          .references = {papers::kCrawshaw},
          .undefined = {Status::kUndefinedTooFewPoints,
                        Status::kUndefinedNoOrder,
@@ -147,10 +155,10 @@ void SmoothnessRun::set_lines(Group& result,
 }
 
 // A line for each parameter; NaN for those whose derivative never changes.
-void SmoothnessRun::set_coordinates(
-    Group& result,
-    const std::vector<const std::vector<double>*>& gradients,
-    const std::vector<const std::vector<double>*>& diagonals) const {
+void SmoothnessRun::set_coordinates(Group& result,
+                                    const std::vector<const std::vector<double>*>& gradients,
+                                    const std::vector<const std::vector<double>*>& diagonals,
+                                    const std::vector<bool>& are_zero) const {
   const auto n = static_cast<Eigen::Index>(gradients.front()->size());
   Eigen::MatrixXd constants(n, 2);
   Status status = Status::kOk;
@@ -164,7 +172,7 @@ void SmoothnessRun::set_coordinates(
   for (Eigen::Index j = 0; j < n; ++j) {
     for (std::size_t i = 0; i < x.size(); ++i) {
       x[i] = std::abs((*gradients[i])[static_cast<std::size_t>(j)]);
-      if (x[i] <= rounding[i]) x[i] = 0;
+      if (are_zero[i] || x[i] <= rounding[i]) x[i] = 0;
       y[i] = std::abs((*diagonals[i])[static_cast<std::size_t>(j)]);
     }
     const SmoothnessLine line = nonnegative_line(x, y);
@@ -182,13 +190,15 @@ Group SmoothnessRun::summarize(Group result,
   std::vector<double> y;
   std::vector<const std::vector<double>*> gradients;
   std::vector<const std::vector<double>*> diagonals;
-  bool has_no_order = false;  // checkpoints that may be of no one path
+  std::vector<bool> are_zero;  // of the gradients
+  bool has_no_order = false;   // checkpoints that may be of no one path
   bool is_proved = true;
   for (const Group& answer : answers) {
+    const bool is_zero = is_gradient_zero(answer[sources_.directional_slope]);
     const auto* gradient_norm = numbers(answer[sources_.gradient_norm]);
     const auto* spectral_norm = numbers(answer[sources_.spectral_norm]);
     if (gradient_norm != nullptr && spectral_norm != nullptr) {
-      x.push_back(gradient_norm->front());
+      x.push_back(is_zero ? 0.0 : gradient_norm->front());
       y.push_back(spectral_norm->front());
       is_proved = is_proved && answer[sources_.spectral_norm].is_proved;
     }
@@ -197,6 +207,7 @@ Group SmoothnessRun::summarize(Group result,
     if (gradient != nullptr && diagonal != nullptr) {
       gradients.push_back(gradient);
       diagonals.push_back(diagonal);
+      are_zero.push_back(is_zero);
     }
     if (answer[sources_.step_norm].status() == Status::kUndefinedNoOrder) has_no_order = true;
   }
@@ -214,7 +225,7 @@ Group SmoothnessRun::summarize(Group result,
   }
   const bool has_diagonals = !gradients.empty() || x.empty();  // else there is no matrix
   if (gradients.size() >= kFewestPointsOfLine) {
-    set_coordinates(result, gradients, diagonals);
+    set_coordinates(result, gradients, diagonals, are_zero);
   } else if (!has_diagonals) {
     for (const VariableId id : coordinates_) result[id].set_missing(Status::kNotComputed);
   }

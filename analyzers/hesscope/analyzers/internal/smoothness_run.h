@@ -18,6 +18,7 @@ class SmoothnessRun {
   struct Sources {
     VariableId spectral_norm;
     VariableId gradient_norm;
+    VariableId directional_slope;  ///< that of gradient descent, the first, is NaN if g is zero
     VariableId step_norm;
     VariableId gradient;
     VariableId hessian_diagonal;
@@ -48,7 +49,8 @@ class SmoothnessRun {
                  std::uint64_t seed) const;
   void set_coordinates(Group& result,
                        const std::vector<const std::vector<double>*>& gradients,
-                       const std::vector<const std::vector<double>*>& diagonals) const;
+                       const std::vector<const std::vector<double>*>& diagonals,
+                       const std::vector<bool>& are_zero) const;
 
   Sources sources_;
   std::vector<Line> lines_;
