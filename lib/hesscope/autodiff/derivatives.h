@@ -13,23 +13,23 @@
 //
 //   template <typename T> T operator()(const Eigen::Matrix<T, Eigen::Dynamic, 1>& x) const
 //
-// (a generic lambda is one). It is called with Jets (jet.h), so that it must not name double where
-// it means T, and must say `using std::exp; exp(v)` rather than
-// `std::exp(v)`. T mixes with double and int: 2.0 * x(0), x(0) + 1. It may branch on values, loop
-// and call Eigen. With `auto` beware of Eigen's expressions: return `T`, not an expression that
-// refers to a local. Exceptions it throws arrive at the caller.
+// (a generic lambda is one). It is called with Jets (jet.h), so it must not name double where it
+// means T, and must say `using std::exp; exp(v)` rather than `std::exp(v)`. T mixes with double and
+// int: 2.0 * x(0), x(0) + 1. It may branch on values, loop and call Eigen. Beware of `auto` with
+// Eigen's expressions: return `T`, not an expression that refers to a local variable. Exceptions
+// that it throws reach the caller.
 //
-// How. Up to 8 variables are differentiated in one call of f with a Jet<2, N>, N the next of 2, 4,
-// 8 or exactly x's size where that is known at compile time. With more, f is called once with a Jet
-// that records it, and the record is run through backwards (jet_tape.h). Where that is not enough,
-// f being longer than 2^20 operations or a derivative not finite, Jets do it in blocks of variables
-// (detail/jet_sweeps.h), and f is called again. Every scalar compiles f again: a vector of run-time
-// size costs 5 instantiations of f for hessian, 3 for gradient, 3 for hessian_times; one of fixed
-// size up to 8 costs 1 for hessian, 1 for gradient and 2 for hessian_times. What does not depend on
-// f is compiled in the library.
+// Method. Up to 8 variables are differentiated in one call of f with a Jet<2, N>, where N is the
+// next of 2, 4, 8, or exactly x's size if that is known at compile time. With more variables, f is
+// called once with a Jet that records it, and the record is traversed backwards (jet_tape.h). If
+// this fails, because f takes more than 2^20 operations or a derivative is not finite, f is called
+// again with Jets for blocks of variables (detail/jet_sweeps.h). Every scalar type compiles f
+// again: a vector of run-time size takes 5 instantiations of f for hessian, 3 for gradient, 3 for
+// hessian_times; one of fixed size up to 8 takes 1 for hessian, 1 for gradient and 2 for
+// hessian_times. Whatever does not depend on f is compiled in the library.
 //
-// Non-finite results are returned as they are; jet.h lists the choices at kinks. The functions
-// below hold no state and may be called concurrently if f may.
+// Non-finite results are returned unchanged; jet.h lists the choices at kinks. The functions below
+// hold no state and may be called concurrently if f may.
 #pragma once
 
 #include <cmath>
@@ -40,7 +40,7 @@
 
 namespace hesscope {
 
-/// A function's value with its first two derivatives, all at one point.
+/// A function's value and its first two derivatives at one point.
 struct ValueGradientHessian {
   double value;
   Eigen::VectorXd gradient;  ///< n
@@ -49,8 +49,8 @@ struct ValueGradientHessian {
 
 namespace detail {
 
-// By recording f: writes value, gradient and, unless null, hessian. Returns false, and leaves the
-// work to Jets, if one is not finite or f is too long to record.
+// Records f and writes value, gradient and, unless null, hessian. Returns false, leaving the work
+// to Jets, if one of them is not finite or f is too long to record.
 template <typename F>
 bool differentiate_recorded(const F& f,
                             const Eigen::VectorXd& point,
@@ -65,7 +65,7 @@ bool differentiate_recorded(const F& f,
              y.step(), gradient.data(), hessian == nullptr ? nullptr : hessian->data());
 }
 
-// The same of products with directions, n x k.
+// The same for products with directions, n x k.
 template <typename F>
 bool hessian_times_recorded(const F& f,
                             const Eigen::VectorXd& point,
@@ -89,11 +89,12 @@ bool hessian_times_recorded(const F& f,
 
 /// The gradient of f at x.
 ///
-/// @param  x  any vector expression of double: of fixed or dynamic size, Map, block, row or column.
+/// @param  x  any vector expression of double: of fixed or dynamic size, a Map, a block, row or
+///            column.
 /// @throws PreconditionError if x is empty; whatever f throws.
 /// @cost   n <= 8: one call of f with a Jet<1, N>, N at most 16. Beyond: about 3 calls of f with
-///         doubles, whatever n; 56 bytes of scratch for each operation of f. Where f is longer than
-///         2^20 operations, or a derivative is not finite: n / 16 calls with Jets more.
+///         doubles, independently of n, and 56 bytes of scratch per operation of f. If f takes more
+///         than 2^20 operations, or a derivative is not finite: n / 16 further calls with Jets.
 template <typename F, typename Derived>
 Eigen::VectorXd gradient(const F& f, const Eigen::MatrixBase<Derived>& x) {
   detail::require_function<F, detail::FirstGradientJet<Derived::SizeAtCompileTime>>();
@@ -117,7 +118,7 @@ Eigen::VectorXd gradient(const F& f, const Eigen::MatrixBase<Derived>& x) {
 
 namespace detail {
 
-// @param function  the one called, for the message.
+// @param function  the public function that was called, for the message.
 template <typename F, typename Derived>
 ValueGradientHessian value_gradient_hessian(const char* function,
                                             const F& f,
@@ -145,7 +146,7 @@ ValueGradientHessian value_gradient_hessian(const char* function,
 
 }  // namespace detail
 
-/// Value, gradient and Hessian of f at x, for the price of the Hessian. Arguments as in gradient.
+/// Value, gradient and Hessian of f at x, at the cost of the Hessian. Arguments as in gradient.
 template <typename F, typename Derived>
 ValueGradientHessian value_gradient_hessian(const F& f, const Eigen::MatrixBase<Derived>& x) {
   return detail::value_gradient_hessian("value_gradient_hessian", f, x);
@@ -155,9 +156,9 @@ ValueGradientHessian value_gradient_hessian(const F& f, const Eigen::MatrixBase<
 /// gradient.
 ///
 /// @cost   n <= 8: one call of f with a Jet of (n + 1) (n + 2) / 2 doubles. Beyond: one call that
-///         records f, and n / 8 runs over the record with 8 numbers for each; 190 bytes of scratch
-///         for each operation of f. Where f is longer than 2^20 operations, or a derivative is not
-///         finite: about n^2 / 400 calls with Jets of 225 doubles more.
+///         records f, and n / 8 passes over the record with 8 numbers per operation; 190 bytes of
+///         scratch per operation of f. If f takes more than 2^20 operations, or a derivative is not
+///         finite: about n^2 / 400 further calls with Jets of 225 doubles.
 /// @par Example  tests/autodiff/derivatives_test.cc, "Hessian.MatchesClosedFormOfRosenbrock"
 template <typename F, typename Derived>
 Eigen::MatrixXd hessian(const F& f, const Eigen::MatrixBase<Derived>& x) {
@@ -167,11 +168,12 @@ Eigen::MatrixXd hessian(const F& f, const Eigen::MatrixBase<Derived>& x) {
 /// H V for the Hessian H of f at x, without forming H.
 ///
 /// @param  directions  V, n x k, any matrix expression of double.
-/// @return n x k; equal to hessian(f, x) * V to rounding.
+/// @return n x k; equal to hessian(f, x) * V up to rounding.
 /// @throws PreconditionError if x is empty or V does not have n rows; whatever f throws.
-/// @cost   n <= 8: one call of f with a Jet of 35 doubles for k = 1 or, for every four directions,
-///         of 95. Beyond: one call that records f, and for every eight directions one run over the
-///         record with 8 numbers for each; 190 bytes of scratch for each operation of f.
+/// @cost   n <= 8: one call of f with a Jet of 35 doubles for k = 1, otherwise one with a Jet of 95
+///         doubles per four directions. Beyond: one call that records f, and one pass over the
+///         record per eight directions with 8 numbers per operation; 190 bytes of scratch per
+///         operation of f.
 template <typename F, typename Derived, typename DerivedV>
 Eigen::MatrixXd hessian_times(const F& f,
                               const Eigen::MatrixBase<Derived>& x,

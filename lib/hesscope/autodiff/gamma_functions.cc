@@ -13,7 +13,7 @@ namespace {
 
 namespace policies = boost::math::policies;
 
-// Computed in long double (Boost's default); what cannot be is returned, not thrown.
+// Computed in long double (Boost's default); non-finite results are returned, nothing is thrown.
 using Quiet = policies::policy<policies::domain_error<policies::ignore_error>,
                                policies::pole_error<policies::ignore_error>,
                                policies::overflow_error<policies::ignore_error>,

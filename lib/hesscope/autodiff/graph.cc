@@ -34,7 +34,7 @@ void require_place(const char* operation,
   }
 }
 
-// Whether a change of a parameter reaches the output when the prediction is held fixed.
+// Whether a change of a parameter can reach the output while the prediction is held fixed.
 bool bypasses(std::span<const Node> nodes, std::int32_t prediction, std::int32_t output) {
   std::vector<bool> depends(nodes.size());
   for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -96,7 +96,7 @@ Var Graph::record(const Node& node) {
     Eigen::Index& used = node.op == Op::kParameter ? num_parameters_ : record_size_;
     used = std::max(used, node.offset + node.size());
   }
-  nodes_.push_back(node);  // which may be one of them, and is not looked at any more
+  nodes_.push_back(node);  // may be one of nodes_; not used afterwards
   varies_.push_back(varies);
   return {this, static_cast<std::int32_t>(nodes_.size()) - 1};
 }
@@ -147,7 +147,7 @@ Var Graph::constant(std::span<const double> entries, Eigen::Index rows, Eigen::I
          fmt::format("{} entries cannot fill {} x {}", entries.size(), rows, cols));
   }
   const auto offset = static_cast<Eigen::Index>(constants_.size());
-  const std::vector<double> copies(entries.begin(), entries.end());  // they may be of constants_
+  const std::vector<double> copies(entries.begin(), entries.end());  // may be part of constants_
   constants_.insert(constants_.end(), copies.begin(), copies.end());
   return record({.op = Op::kConstant, .rows = rows, .cols = cols, .offset = offset});
 }

@@ -24,12 +24,12 @@ namespace {
 using Op = Graph::Op;
 using Node = Graph::Node;
 
-// Values of nodes that depend on constants alone.
+// Values of nodes that depend on constants only.
 class Evaluation {
  public:
   explicit Evaluation(const Graph& graph) : graph_(graph) {}
 
-  // Of a node and all that it depends on, the latter first.
+  // Evaluates everything that a node depends on, then the node.
   std::span<const double> at(std::int32_t wanted) {
     std::vector<std::int32_t> open = {wanted};
     while (!open.empty()) {

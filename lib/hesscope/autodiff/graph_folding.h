@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What is the same at every point is computed once, while recording.
+// Computes values that are the same at every point once, while recording.
 #pragma once
 
 #include <vector>
@@ -9,23 +9,23 @@
 
 namespace hesscope {
 
-/// Computes nodes that depend on constants alone.
+/// Evaluates nodes that depend on constants only.
 class ConstantFolder {
  public:
   /// `graph` must outlive the folder; nodes may be recorded meanwhile.
   explicit ConstantFolder(Graph& graph) : graph_(&graph) {}
 
-  /// Whether no parameter and no input is among what the node depends on.
+  /// Whether the node depends on no parameter and no input.
   bool is_constant(Var a);
 
-  /// A kConstant node with the value of `a` where is_constant(a), `a` itself elsewhere. The nodes
-  /// on the way stay in the graph (simplified()).
-  /// @cost what one evaluation of those nodes costs that no constant stands for yet.
+  /// A kConstant node with the value of `a` if is_constant(a), else `a` itself. The intermediate
+  /// nodes stay in the graph (see simplified()).
+  /// @cost one evaluation of those nodes that have not yet been replaced by a constant.
   Var folded(Var a);
 
  private:
   Graph* graph_;
-  std::vector<char> is_constant_;  // of the nodes looked at so far, from the first
+  std::vector<char> is_constant_;  // for the nodes examined so far, from the first
 };
 
 }  // namespace hesscope

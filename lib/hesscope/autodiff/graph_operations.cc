@@ -43,7 +43,7 @@ Var elementwise(const char* operation, Op op, Var a, Var b) {
                            .cols = std::max(a.cols(), b.cols())});
 }
 
-// Of rows of the operand that belong to one product.
+// The rows of the operand that belong to one product.
 Eigen::Index rows_in_stack(const char* operation, Var a, Eigen::Index stack, bool is_shared) {
   if (is_shared) return a.rows();
   if (a.rows() % stack != 0) {
@@ -155,7 +155,7 @@ bool has_shape(Var a, Eigen::Index rows, Eigen::Index cols) {
   return a.rows() == rows && a.cols() == cols;
 }
 
-// 1 / a of a = 1 + exp(-x), sigmoid(x); nothing for another a.
+// 1 / a if a = 1 + exp(-x), that is, sigmoid(x); nothing for any other a.
 std::optional<Var> logistic(Var a) {
   const detail::GraphPatterns patterns(a.graph());
   const std::int32_t minus_x = patterns.exponent_beside_one(a.node());
@@ -178,8 +178,8 @@ Var operator*(double factor, Var a) {
       {.op = Op::kScale, .a = a.node(), .rows = a.rows(), .cols = a.cols(), .factor = factor});
 }
 
-// What exponentials spell out is taken for what it is: squares of exp(400), which its derivatives
-// would be made of, are no doubles.
+// Functions spelled out with exponentials are recorded as such: their derivatives would contain
+// squares of exp(400), for instance, which are out of the range of double.
 Var operator/(Var a, Var b) {
   require_same_graph("operator/", a, b);
   const detail::GraphPatterns patterns(a.graph());
@@ -193,7 +193,7 @@ Var operator/(Var a, Var b) {
   if (x >= 0 && has_shape(b, a.rows(), 1) && patterns.exponents_of_sums(b.node()) == x) {
     return softmax_rows(node_of(a.graph(), x));
   }
-  // The same of what a softsign spells out.
+  // The same for a spelled-out softsign.
   const std::int32_t y = patterns.magnitude_beside_one(b.node());
   if (y >= 0 && patterns.root(y) == patterns.root(a.node()) && has_shape(b, a.rows(), a.cols())) {
     return elementary(Elementary::kSoftsign, a);
@@ -233,8 +233,8 @@ Var exp(Var a) { return elementary(Elementary::kExp, a); }
 
 Var gelu(Var a) { return elementary(Elementary::kGelu, a); }
 
-// As for quotients, above; and log sigmoid(x) is -softplus(-x), which keeps its digits where those
-// of a sigmoid near 0 or 1 are gone.
+// As for quotients, above; and log sigmoid(x) is recorded as -softplus(-x), which keeps digits that
+// a sigmoid near 0 or 1 has lost.
 Var log(Var a) {
   Graph& graph = a.graph();
   const detail::GraphPatterns patterns(graph);

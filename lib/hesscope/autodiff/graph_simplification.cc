@@ -64,7 +64,7 @@ class Simplification {
     }
   }
 
-  // How many nodes take each.
+  // The number of nodes that use each node.
   std::vector<int> count_takers() const {
     std::vector<int> num_takers(nodes_.size());
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
@@ -79,7 +79,7 @@ class Simplification {
     return num_takers;
   }
 
-  // Whether each node is taken by a step, itself or by way of others.
+  // For each node, whether a step uses it, directly or through others.
   std::vector<char> find_before_steps() const {
     std::vector<char> is_before_step(nodes_.size());
     for (std::size_t i = nodes_.size(); i-- > 0;) {
@@ -91,9 +91,9 @@ class Simplification {
     return is_before_step;
   }
 
-  // Products that a number alone takes become products of a smaller factor that is scaled, if none
-  // of the two is parameters: of these the products are what sweeps look for. In front of a step
-  // both stay what they are, to the last bit: 49 (1 / 49) is below 1, and its floor 0.
+  // Products whose only use is a multiplication by a number become products with the smaller factor
+  // scaled, unless one of the two consists of parameters: sweeps look for such products. In front
+  // of a step, both are left unchanged to the last bit: 49 (1 / 49) is below 1, and its floor is 0.
   void find_scaled(const detail::GraphPatterns& patterns) {
     const std::vector<int> num_takers = count_takers();
     const std::vector<char> is_before_step = find_before_steps();
@@ -124,7 +124,7 @@ class Simplification {
     }
   }
 
-  // Parameters times a mask of zeros and ones become moved ones, of which some are left out.
+  // Parameters times a mask of zeros and ones become moved parameters, some of which are left out.
   void find_masked(const detail::GraphPatterns& patterns) {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       const auto masked = patterns.masked_parameters(static_cast<std::int32_t>(i));
@@ -137,7 +137,7 @@ class Simplification {
     }
   }
 
-  // What moves entries of a node that only moves them takes them from where that does.
+  // A node that moves entries of another one that also only moves them takes them from the origin.
   void find_moved() {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       if (is_needed_[i] == 0) continue;
@@ -170,13 +170,13 @@ class Simplification {
     return graph_.indices().subspan(at(n.offset), at(n.size()));
   }
 
-  // An entry of a node; of none it is 0.
+  // An entry of a node; without a node, it is 0.
   struct Entry {
     std::int32_t node;
     Eigen::Index place;
   };
 
-  // Of a node that does not move entries, or of the prediction, which a loss must not pass by.
+  // Stops at a node that does not move entries, or at the prediction, which a loss must not bypass.
   Entry source_of(Entry entry) const {
     while (entry.node >= 0 && entry.node != graph_.prediction()) {
       const Node& n = nodes_[at(entry.node)];
@@ -195,7 +195,7 @@ class Simplification {
     return entry;
   }
 
-  // Of a kGather node.
+  // For a kGather node.
   Entry operand_of(const Node& n, std::int32_t index) const {
     if (index < 0) return {-1, 0};
     const Eigen::Index size = nodes_[at(n.a)].size();
@@ -211,7 +211,7 @@ class Simplification {
       const Entry source = source_of(operand_of(n, index));
       sources.push_back(source);
       if (source.node < 0 || source.node == a || source.node == b) continue;
-      if (b >= 0) return;  // a node takes two operands at most
+      if (b >= 0) return;  // a node has at most two operands
       (a < 0 ? a : b) = source.node;
     }
     if (a < 0 || (a == n.a && b == n.b)) return;
@@ -243,7 +243,7 @@ class Simplification {
       return node.b < 0 ? gather(kept(node.a), sources_[i], node.rows, node.cols)
                         : gather(kept(node.a), kept(node.b), sources_[i], node.rows, node.cols);
     }
-    bool is_due = factor_[i].has_value();  // once, where both factors are one node
+    bool is_due = factor_[i].has_value();  // once, even if both factors are one node
     return detail::copied_node(graph_, node, *smaller_, [&](std::int32_t operand) {
       const bool is_scaled = is_due && operand == smaller_factor(node);
       if (is_scaled) is_due = false;
@@ -261,11 +261,11 @@ class Simplification {
   const Graph& graph_;
   std::vector<Node> nodes_;
   std::vector<char> is_needed_;
-  std::vector<std::optional<double>> factor_;       // of a product: what scales it
-  std::vector<std::vector<std::int32_t>> sources_;  // of what moves entries: one each, or -1
+  std::vector<std::optional<double>> factor_;       // for a product: its factor
+  std::vector<std::vector<std::int32_t>> sources_;  // for moved entries: one each, or -1
   std::shared_ptr<Graph> smaller_ = std::make_shared<Graph>();
   std::vector<Var> kept_;
-  std::vector<std::size_t> place_;  // of a node among those kept
+  std::vector<std::size_t> place_;  // of a node among the kept ones
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Graphs made smaller, once they are recorded.
+// Reduces recorded graphs.
 #pragma once
 
 #include <memory>
@@ -9,8 +9,8 @@
 
 namespace hesscope {
 
-/// The graph without the nodes that neither its output nor its prediction depends on, and with one
-/// operation where an exporter spelt several out:
+/// The graph without the nodes that neither its output nor its prediction depends on, and with
+/// single operations in place of expressions that exporters spell out:
 ///   (a - mean(a)) / sqrt(mean((a - mean(a))^2) + epsilon)   standardize_rows(a, epsilon)
 ///   a / sqrt(mean(a^2) + epsilon)                           rms_normalize_rows(a, epsilon)
 ///   x (1 + erf(k x)) / 2                                    gelu, x Phi(sqrt(2) k x)
@@ -18,9 +18,10 @@ namespace hesscope {
 ///   c (A B), A B / c                                        (c A) B, of the smaller factor
 ///   gather(gather(a)), slice(slice(a))                      gather(a), slice(a), a where whole
 ///   mask * theta                                            those parameters that it leaves,
-/// means of rows, as quotients or as products with the reciprocal; c a constant number, the mask
-/// constants 0 and 1. Results may differ in their last bits. Parameters stay, all of them. Nodes
-/// have other numbers: Vars of the old graph are not of this one.
+/// where means are over rows, written as quotients or as products with the reciprocal; c is a
+/// constant number, and the mask consists of constants 0 and 1. Results may differ in their last
+/// bits. All parameters are kept. Nodes are renumbered: Vars of the old graph are not valid for the
+/// new one.
 /// @cost linear in the numbers of nodes and constants
 std::shared_ptr<Graph> simplified(const Graph& graph);
 

@@ -6,7 +6,7 @@
 namespace hesscope {
 namespace {
 
-// Of all products of a stack.
+// For all products of a stack.
 double product_multiply_adds(const Graph::Node& product, const Graph::Node& a) {
   const Eigen::Index rows = product.is_shared_a ? a.rows : a.rows / product.stack;
   const Eigen::Index inner = product.transpose_a ? rows : a.cols;
@@ -32,7 +32,7 @@ double gradient_multiply_adds(const Graph& graph) {
       const double once = product_multiply_adds(node, nodes[static_cast<std::size_t>(node.a)]);
       sum += once * (1 + (a_varies ? 1 : 0) + (b_varies ? 1 : 0));
     } else {
-      constexpr double kPerStandardized = 4;  // to a mean, off it, to a variance, by its root
+      constexpr double kPerStandardized = 4;  // mean, its subtraction, variance, its root
       const double once = node.op == Graph::Op::kStandardizeRows ? kPerStandardized : 1;
       sum += once * static_cast<double>(node.size()) * (varies[i] ? 2 : 1);
     }

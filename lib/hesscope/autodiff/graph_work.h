@@ -5,9 +5,9 @@
 
 namespace hesscope {
 
-/// Multiply-adds of the loss of one sample and its gradient. A product of matrices counts once
-/// forward and once for each factor that depends on parameters, other nodes an operation for each
-/// entry, four for standardised rows, once forward and once back.
+/// Multiply-adds for the loss of one sample and its gradient. A matrix product counts once forward
+/// and once for each factor that depends on parameters; other nodes count one operation per entry,
+/// standardised rows four, once forward and once backward.
 /// @cost  linear in the number of nodes
 double gradient_multiply_adds(const Graph& graph);
 

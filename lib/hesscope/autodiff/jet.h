@@ -3,10 +3,10 @@
 // Jet: a number that carries its derivatives.
 //
 // To differentiate a function of plain numbers, call hesscope::gradient, hessian or hessian_times
-// (derivatives.h); they make the Jets. This header is for those who write such functions and want
-// to know what happens to them, and for those who add a primitive.
+// (derivatives.h); they create the Jets. This header is for those who write such functions and want
+// to know how they are evaluated, and for those who add a primitive.
 //
-// The idea. Replace x by x + d, d a formal infinitesimal with d^3 = 0, and compute on. By Taylor,
+// The idea. Replace x by x + d, d a formal infinitesimal with d^3 = 0, and carry on. By Taylor,
 //
 //   f(x + d) = f(x) + f'(x) d + 1/2 f''(x) d^2,
 //
@@ -41,9 +41,9 @@
 //
 // Each rule is written once below; a primitive (jet_functions.h) supplies only its partials.
 //
-// Why not ceres::Jet<ceres::Jet<double, N>, N>? It carries the gradient twice and both halves of
-// the Hessian, does not mix with double, and at 0, a common initial weight, returns f'' = 0 for x^2
-// written pow(x, T(2)), f'' = inf for |x| and NaN for sqrt(x * x).
+// Why not ceres::Jet<ceres::Jet<double, N>, N>? It stores the gradient twice and both halves of the
+// Hessian, does not mix with double, and at 0, a common initial weight, returns f'' = 0 for x^2
+// written as pow(x, T(2)), f'' = inf for |x| and NaN for sqrt(x * x).
 //
 // Comparisons look at the value alone, so a function of Jets branches exactly as it does on
 // doubles, and the derivatives are those of the branch taken. At points where a primitive has no
@@ -71,16 +71,16 @@
 //   fmod, remainder       a jump        as std   those of the branch that std takes
 //   any                   outside its domain     NaN      NaN
 //
-// sqrt, cbrt and pow take what is 0 with gradient and Hessian for a constant, and are 0, 0, 0
-// there: also of x^4, though sqrt(x^4) has the second derivative 2.
+// sqrt, cbrt and pow treat an argument that is 0 with zero gradient and Hessian as a constant, and
+// return 0, 0, 0 there. This includes x^4, although sqrt(x^4) has the second derivative 2.
 //
 // A primitive with an infinite or undefined partial contributes nothing in directions in which its
 // argument does not move: a zero entry of A (or P) counts as independence, not as 0 * inf = NaN. So
 // sqrt of a constant 0 is a constant, grad sqrt(x) at (x, y) = 0 is (inf, 0), and a derivative does
-// not depend on which other derivatives are computed with it. Where an argument moves towards a
-// pole at second order alone, as x * x at 0 in log(x * x), the second derivative is NaN: such
-// functions tend to either infinity, or to a number. Ring operations are plain floating point: a
-// NaN or an infinity met in them spreads.
+// not depend on which other derivatives are computed along with it. If an argument moves towards a
+// pole only at second order, as x * x does at 0 in log(x * x), the second derivative is NaN:
+// depending on the function, the limit is an infinity of either sign or a number. Ring operations
+// are plain floating point: NaN and infinities propagate.
 #pragma once
 
 #include <algorithm>
@@ -94,10 +94,11 @@
 
 namespace hesscope {
 
-/// A double with its derivatives with respect to N variables. See the top of this file.
+/// A double together with its derivatives with respect to N variables. See the top of this file.
 ///
-/// Plain storage of doubles without padding, trivially copyable, aligned as double: it may stand in
-/// any container and be passed by value. Converts implicitly from arithmetic types (as a constant).
+/// Plain storage of doubles without padding, trivially copyable, aligned like double: it may be
+/// stored in any container and passed by value. Converts implicitly from arithmetic types (as a
+/// constant).
 ///
 /// @tparam Order  1: gradient; 2: gradient and Hessian.
 /// @tparam N      number of variables, at least 1.
@@ -110,7 +111,7 @@ class Jet {
   static_assert(N >= 1, "Jet needs at least one variable");
   static_assert(1 <= M && M <= N, "Jet keeps second derivatives for 1 to N columns");
 
-  // Stands for `hessian` in a Jet of order 1: takes no room, reads as zeros.
+  // Replaces `hessian` in a Jet of order 1: takes no space and reads as zeros.
   struct Nothing {
     double operator[](std::size_t /*k*/) const { return 0.0; }
   };
@@ -136,7 +137,7 @@ class Jet {
     if constexpr (Order == 2) hessian.fill(0.0);
   }
 
-  /// Variable number `index` of the N, at `at`.
+  /// Variable number `index` of the N, with value `at`.
   static Jet variable(double at, int index) {
     Jet x(at);
     x.gradient[static_cast<std::size_t>(index)] = 1.0;
@@ -151,7 +152,7 @@ class Jet {
     return true;
   }
 
-  /// d2/dx_i dx_j, in either order; NaN for a pair that is not kept, min(i, j) >= M.
+  /// d2/dx_i dx_j, in either order; NaN for a pair that is not stored, min(i, j) >= M.
   double second(int i, int j) const {
     static_assert(Order == 2, "second derivatives need a Jet of order 2");
     const int column = i < j ? i : j;
@@ -289,7 +290,8 @@ class Jet {
 
   friend Jet operator/(double a, const Jet& b) { return Jet(a) / b; }
 
-  // Comparisons with Jets and arithmetic types; <, <=, >, >=, != and reversed arguments follow.
+  // Comparisons with Jets and arithmetic types; <, <=, >, >=, != and swapped arguments follow from
+  // these.
   friend bool operator==(const Jet& a, const Jet& b) { return a.value == b.value; }
 
   friend bool operator==(const Jet& a, double b) { return a.value == b; }
@@ -305,17 +307,18 @@ class Jet {
 
   explicit Jet(Uninitialised /*tag*/) {}
 
-  // How derivatives and partials make a chain rule: products, and the sum of what first partials
-  // make of second derivatives with what second partials make of first ones.
+  // The two ways in which a chain rule combines derivatives and partials: how they are multiplied,
+  // and how the first partials times second derivatives are added to the second partials times
+  // first derivatives.
   struct PlainProduct {
     double operator()(double partial, double derivative) const { return partial * derivative; }
 
     double sum(double first, double second) const { return first + second; }
   };
 
-  // Where a partial is not finite. A direction in which the argument does not move contributes
-  // nothing, whatever the partial. At a pole f'' is infinitely larger than f', so that f'' A A'
-  // is all of the sum where it is infinite; where it is not, A moves on the way to the pole, and
+  // Used if a partial is not finite. A direction in which the argument does not move contributes
+  // nothing, whatever the partial is. At a pole, f'' is infinitely larger than f', so where f'' A
+  // A' is infinite, it is the whole sum. Where it is not, A moves on the way to the pole, and
   // neither term of the sum has a limit of its own.
   struct IndependentProduct {
     double operator()(double partial, double derivative) const {
@@ -392,7 +395,7 @@ inline constexpr bool kIsJet<Jet<Order, N, M>> = true;
 template <typename T>
 concept JetType = kIsJet<T>;
 
-/// The same, but preferred in overload resolution to what is constrained by JetType: see
+/// The same, but preferred in overload resolution to templates constrained by JetType: see
 /// jet_std_names.h.
 template <typename T>
 concept AnyJet = JetType<T> && kIsJet<T>;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The functions of <cmath> of two and more arguments for Jets; see jet_functions.h, which includes
-// this. Each argument is a Jet or a number, one of them a Jet.
+// The functions of <cmath> with two and more arguments for Jets; see jet_functions.h, which
+// includes this header. Each argument is a Jet or a number, and at least one is a Jet.
 #pragma once
 
 #include <algorithm>
@@ -107,15 +107,15 @@ J hypot(const J& x, const J& y) {
 
 namespace detail {
 
-// The Jet among these types, of which there is one kind.
+// The Jet type among these types; all Jets among them have the same type.
 template <typename A, typename B, typename C>
 using JetAmong = std::conditional_t<kIsJet<A>, A, std::conditional_t<kIsJet<B>, B, C>>;
 
 template <typename T, typename J>
 concept JetOrNumber = std::is_same_v<T, J> || std::is_arithmetic_v<T>;
 
-// Three arguments of which one at least is a Jet. JetsOrNumbers is the same in a form that an
-// overload with AnyJet is preferred to: see jet_std_names.h.
+// Three arguments of which at least one is a Jet. JetsOrNumbers is the same concept in a form to
+// which overloads with AnyJet are preferred: see jet_std_names.h.
 template <typename A, typename B, typename C>
 concept JetsOrNumbers = JetType<JetAmong<A, B, C>> && JetOrNumber<A, JetAmong<A, B, C>> &&
     JetOrNumber<B, JetAmong<A, B, C>> && JetOrNumber<C, JetAmong<A, B, C>>;
@@ -134,8 +134,8 @@ J as_jet(const T& x) {
 
 }  // namespace detail
 
-// hypot(hypot(v, w), z), where v is the largest, so that the inner one is at the tip of its cone
-// only if all are 0
+// hypot(hypot(v, w), z) with v the largest argument, so that the inner one is at the tip of its
+// cone only if all are 0
 template <typename A, typename B, typename C>
 
 requires detail::JetsAndNumbers<A, B, C> detail::JetAmong<A, B, C> hypot(const A& x,
@@ -184,8 +184,8 @@ J atan2(const J& y, const J& x) {
   return J::binary(y * scale, x * scale, partials(x.value * scale, y.value * scale));
 }
 
-// The larger or smaller argument with its derivatives; the first at a tie. max and min treat NaN as
-// std::max and std::min do, fmax and fmin skip it.
+// The larger or smaller argument with its derivatives; the first in case of a tie. max and min
+// treat NaN like std::max and std::min; fmax and fmin skip it.
 template <AnyJet J>
 J max(const J& a, const J& b) {
   return a.value < b.value ? b : a;
@@ -226,7 +226,7 @@ J copysign(const J& x, const J& y) {
 
 namespace detail {
 
-// x - n y for the whole number n that std takes: slope 1 in x, -n in y
+// x - n y for the whole number n chosen by std: slope 1 in x, -n in y
 template <AnyJet J>
 J remainder_of(const J& x, const J& y, double f) {
   const double n = std::round((x.value - f) / y.value);
@@ -247,7 +247,7 @@ J remainder(const J& x, const J& y) {
   return detail::remainder_of(x, y, std::remainder(x.value, y.value));
 }
 
-// With one number: it is a constant Jet.
+// If one argument is a number, it becomes a constant Jet.
 #define HESSCOPE_JET_AND_NUMBER(function) \
   template <AnyJet J>                     \
   J function(const J& x, double y) {      \

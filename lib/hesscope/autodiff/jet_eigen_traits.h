@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What Eigen and the standard library want to know of their scalars, of Jets; include
-// <hesscope/autodiff/jet.h>, which includes this, so that no matrix of Jets is made without it.
+// What Eigen and the standard library need to know about Jets as scalars. Include
+// <hesscope/autodiff/jet.h>, which includes this header, so that matrices of Jets never lack it.
 #pragma once
 
 #include <limits>
@@ -9,8 +9,8 @@
 #include <hesscope/autodiff/jet.h>
 #include <hesscope/core/eigen.h>
 
-/// Those of double: std::numeric_limits<T>::infinity() is what it says for every scalar. Of the
-/// template that is not specialised it would be 0, without a word.
+/// The limits of double: std::numeric_limits<T>::infinity() then means the same for every scalar.
+/// The unspecialised template would silently return 0.
 template <int Order, int N, int M>
 class std::numeric_limits<hesscope::Jet<Order, N, M>> : public std::numeric_limits<double> {
   using Jet = hesscope::Jet<Order, N, M>;

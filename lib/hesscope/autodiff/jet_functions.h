@@ -2,17 +2,17 @@
 //
 // The functions of <cmath> for Jets; include <hesscope/autodiff/jet.h>, which includes this.
 //
-// They are found by argument-dependent lookup, so that one source serves doubles and Jets:
+// They are found by argument-dependent lookup, so that one source works for doubles and Jets:
 //
 //   using std::exp;  return exp(x);      // not std::exp(x), which knows no Jets
 //
-// Those of one argument stand here, those of more in jet_binary_functions.h. Not there are the
-// Bessel, Legendre, elliptic, zeta and beta functions of <cmath>, and what takes numbers apart
-// (frexp, ldexp, modf, nextafter, ...).
+// Functions of one argument are here, those of more in jet_binary_functions.h. Not provided are the
+// Bessel, Legendre, elliptic, zeta and beta functions of <cmath>, and functions that take numbers
+// apart (frexp, ldexp, modf, nextafter, ...).
 //
-// Above each function stands its calculus in one line, v the value of x; f1 and f2 are f' and f''.
-// Formulas are chosen to keep relative accuracy (1 / cosh^2 rather than 1 - tanh^2, ...). What
-// happens where there is no derivative is in the table of jet.h.
+// The calculus of each function is stated in one line above it, where v is the value of x; f1 and
+// f2 are f' and f''. Formulas are chosen to keep relative accuracy (1 / cosh^2 rather than 1 -
+// tanh^2, ...). The table in jet.h says what happens where there is no derivative.
 #pragma once
 
 #include <cmath>
@@ -28,16 +28,16 @@ namespace hesscope {
 
 namespace detail {
 
-// Whether products with it stay in the range of double for all but the most extreme factors; 0 is
-// no result of rounding for what is not 0.
+// Whether products with x stay in the range of double for all but the most extreme factors. 0
+// counts as out of range, because it may be an underflow.
 inline bool is_far_from_limits(double x) {
   return std::abs(x) >= 0x1p-340 && std::abs(x) <= 0x1p340;
 }
 
-// A function f of v with f' = c1 s and f'' = c2 s^2. These leave the range of double where c1, c2,
-// s, and s times the derivatives of x, may not: log'' is -exp(-800) at exp(400), whose own
-// derivatives are as large. There f is taken as a function of u = s x, by which its derivatives are
-// c1 and c2.
+// A function f of v with f' = c1 s and f'' = c2 s^2. These may leave the range of double although
+// c1, c2, s, and s times the derivatives of x, do not: log'' is -exp(-800) at exp(400), while the
+// derivatives of the argument are large. In that case f is treated as a function of u = s x, with
+// respect to which its derivatives are c1 and c2.
 template <AnyJet J>
 J scaled_unary(const J& x, double f, double f1, double f2, double c1, double c2, double s) {
   const bool is_plain = is_far_from_limits(f1) && is_far_from_limits(f2);
@@ -48,7 +48,7 @@ J scaled_unary(const J& x, double f, double f1, double f2, double c1, double c2,
 
 }  // namespace detail
 
-/// The value without its derivatives: the named way to drop them.
+/// The value without its derivatives: the explicit way to drop them.
 inline double value_of(double x) { return x; }
 
 template <AnyJet J>
@@ -56,7 +56,7 @@ double value_of(const J& x) {
   return x.value;
 }
 
-// As comparisons, these look at the value only.
+// Like comparisons, these consider the value only.
 template <AnyJet J>
 bool isfinite(const J& x) {
   return std::isfinite(x.value);
@@ -107,10 +107,10 @@ J square(const J& x) {
   return J::unary(x, x.value * x.value, 2.0 * x.value, 2.0);
 }
 
-// f = sqrt(v), f' = 1 / (2 f), f'' = -f' / (2 v). Two cases at v = 0, entry by entry of the result:
+// f = sqrt(v), f' = 1 / (2 f), f'' = -f' / (2 v). Two cases at v = 0, for each entry of the result:
 //   1. the argument moves at first order in x_i or x_j: one-sided limits, infinite.
-//   2. it does not, as x_i * x_i at 0: with u = c d^2, sqrt(u) = sqrt(c) |d|, and |.| has 0 at its
-//   kink.
+//   2. it does not, as x_i * x_i at 0: with u = c d^2, sqrt(u) = sqrt(c) |d|, and |.| has slope 0
+//      at its kink.
 template <AnyJet J>
 J sqrt(const J& x) {
   const double v = x.value + 0.0;  // -0 becomes +0
@@ -133,7 +133,7 @@ J sqrt(const J& x) {
   return detail::scaled_unary(x, f, f1, f2, 0.5 * f, -0.25 * f, 1.0 / v);
 }
 
-// f = cbrt(v), f' = 1 / (3 f^2), f'' = -2 f' / (3 v), odd around 0 and so without a limit there
+// f = cbrt(v), f' = 1 / (3 f^2), f'' = -2 f' / (3 v); odd around 0, so that f'' has no limit there
 template <AnyJet J>
 J cbrt(const J& x) {
   const double v = x.value;

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a compiler says to std::sin(x) with a Jet x. The functions of <cmath> know no Jets, and no
-// compiler would say what to write instead; those below are deleted, and their type does:
+// What a compiler reports for std::sin(x) with a Jet x. The functions of <cmath> do not accept
+// Jets, and no compiler would say what to write instead. Those declared below are deleted, and
+// their type says it:
 //
 //   use of deleted function 'JetsNeed<"hesscope: write `using std::sin; sin(x)`, ...   (GCC)
 //   explicitly deleted: HESSCOPE_JETS_NEED_USING_STD(sin)                              (Clang)
 //
-// Formally no program may declare anything in namespace std. As all of it is deleted, no program
-// that compiles calls it, nor means anything else because of it: calls that find the functions of
-// jet_functions.h, too, prefer those, whose constraint is the stronger one (AnyJet, JetType).
-// std::max and std::min, which are templates that take Jets, are left alone. Defining
-// HESSCOPE_NO_STD_NAMES leaves it all out.
+// Formally, no program may declare anything in namespace std. Since everything here is deleted, no
+// program that compiles calls it, and no program changes its meaning because of it: calls that also
+// find the functions of jet_functions.h prefer those, whose constraint is stronger (AnyJet,
+// JetType). std::max and std::min, which are templates that accept Jets, are not affected. Define
+// HESSCOPE_NO_STD_NAMES to omit all of this.
 #pragma once
 
 #include <algorithm>

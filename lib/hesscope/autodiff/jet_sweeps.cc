@@ -10,7 +10,7 @@ namespace {
 
 using Eigen::Index;
 
-// Of entry (i, j), i >= j, in the first columns of a packed lower triangle: Jet::packed().
+// Entry (i, j), i >= j, in the first columns of a packed lower triangle: Jet::packed().
 double packed_entry(const double* second, Index num_variables, Index i, Index j) {
   return second[j * num_variables - j * (j - 1) / 2 + (i - j)];
 }

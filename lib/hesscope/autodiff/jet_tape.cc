@@ -12,7 +12,7 @@
 namespace hesscope::detail {
 namespace {
 
-// x - x is 0 for a finite x, else NaN; a sum of such needs no branch for each number.
+// x - x is 0 for a finite x, else NaN; summing these needs no branch per number.
 class FiniteCheck {
  public:
   void see(double x) { sum_ += x - x; }
@@ -25,7 +25,7 @@ class FiniteCheck {
 
 }  // namespace
 
-// The numbers that belong to the steps up to and with the output, and the two passes over them.
+// The numbers for the steps up to and including the output, and the two passes over them.
 class JetTape::Replay {
  public:
   using Block = Eigen::Array<double, kWidth, 1>;
@@ -80,10 +80,11 @@ class JetTape::Replay {
   const Block& dotted_adjoint(Index variable) { return dotted_bar(variable); }
 
  private:
-  // kMoving: used, and its dotted bar has been added to in this block.
+  // kMoving: used, and something has been added to its dotted bar in this block.
   enum class State : std::uint8_t { kUnused, kUsed, kMoving };
 
-  // Of the variables in [moved_begin_, moved_end_), whose dots seed(i, dot) writes.
+  // Propagates from the variables in [moved_begin_, moved_end_), whose dots are written by seed(i,
+  // dot).
   template <typename Seed>
   void along(const Seed& seed) {
     dots_.resize(bars_.size());
@@ -111,7 +112,7 @@ class JetTape::Replay {
     }
   }
 
-  // w f'' a., where w f'' may leave the range of double though the whole does not.
+  // w f'' a., where w f'' may leave the range of double although the product does not.
   static Block curved(double w, double second, const Block& dot) {
     const double factor = w * second;
     if (std::isnormal(factor) || w == 0.0 || second == 0.0) return factor * dot;

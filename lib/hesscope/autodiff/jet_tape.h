@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Many variables: a Jet that carries no derivatives but writes down how it came about.
+// Many variables: a Jet that carries no derivatives but records how it was computed.
 //
-// A Jet<2, N> pays for N^2 / 2 second derivatives in every operation. From some ten variables on it
-// is cheaper to record the function once, as a list of operations with their partial derivatives,
-// and to run through that list afterwards. With w a step, a and b its arguments, a dot for the
-// derivative along a direction and a bar for that of the result y,
+// A Jet<2, N> computes N^2 / 2 second derivatives in every operation. From about ten variables on
+// it is cheaper to record the function once, as a list of operations with their partial
+// derivatives, and then to traverse this list. Let w be a step and a, b its arguments; w. denotes
+// the derivative of w along a direction, and w- the derivative of the result y with respect to w:
 //
 //   forward, from the variables on   w. = f_a a. + f_b b.
 //   backward, from y on              a- += f_a w-
 //                                    a-. += f_a w-. + w- (f_aa a. + f_ab b.)      likewise b
 //
-// after which the bars of the variables are the gradient, and their dotted bars the Hessian times
-// the direction, for eight directions at a time: n unit directions give its columns (forward over
-// reverse).
-// A primitive of jet_functions.h only supplies partials, and so serves this Jet as any other.
+// Afterwards the w- of the variables are the gradient, and their w-. the Hessian times the
+// direction, for eight directions at a time; n unit directions give the columns of the Hessian
+// (forward over reverse). A primitive of jet_functions.h only supplies partials and so works with
+// this Jet like with any other.
 //
-// Steps of a block of unit directions whose terms are all zero are left out: those that depend on
-// no variable of the block and that nothing so far depends on, and those that depend on no variable
-// from the block on, as of H only the rows from the diagonal down are wanted.
+// For a block of unit directions, steps whose terms are all zero are skipped: those that depend on
+// no variable of the block and that nothing so far depends on. Also skipped are steps that depend
+// on no variable from the block's first on, since only the rows from the diagonal down are needed.
 #pragma once
 
 #include <cmath>
@@ -33,13 +33,13 @@
 namespace hesscope {
 namespace detail {
 
-// The steps of a function of n variables at a point, in the order they were done.
+// The steps of a function of n variables at a point, in the order in which they were computed.
 class JetTape {
  public:
   using Index = std::int32_t;
   static constexpr Index kNone = -1;
 
-  // 2^20 steps: 56 MiB, and 130 MiB when it is run through. A longer function is not recorded.
+  // 2^20 steps take 56 MiB, and 130 MiB when traversed. A longer function is not recorded.
   static constexpr std::size_t kMaxSteps = std::size_t{1} << 20;
 
   explicit JetTape(Eigen::Index num_variables) : num_variables_(num_variables) {
@@ -48,7 +48,7 @@ class JetTape {
     for (Index i = 0; i < num_variables; ++i) steps_.push_back({.begin = i, .end = i + 1});
   }
 
-  // Records w = f(a); returns the step, kNone if the tape is full.
+  // Records w = f(a); returns the step, or kNone if the tape is full.
   Index unary(Index a, double f_a, double f_aa) {
     const Step& from = at(a);
     return record({.a = a, .begin = from.begin, .end = from.end, .f_a = f_a, .f_aa = f_aa});
@@ -69,28 +69,28 @@ class JetTape {
                    .f_bb = f_bb});
   }
 
-  // Back to the variables alone.
+  // Resets the tape to the variables alone.
   void clear() {
     steps_.resize(static_cast<std::size_t>(num_variables_));
     is_complete_ = true;
   }
 
   // Writes the gradient of step `output` (kNone: a constant), n numbers, and, unless `hessian` is
-  // null, its n x n Hessian. Returns whether every step was recorded and all numbers are finite. No
-  // product or sum with a non-finite partial is finite; where one is not, the rules of jet.h for
-  // such partials have not been applied.
+  // null, its n x n Hessian. Returns whether every step was recorded and all numbers are finite.
+  // Non-finite partials always make a result non-finite; the rules of jet.h for such partials have
+  // then not been applied.
   bool differentiate(Index output, double* gradient, double* hessian) const;
 
-  // Directions that come together.
+  // Directions that are processed together.
   static constexpr Index kWidth = 8;
 
-  // Adds rows first <= i < n of columns [first, first + kWidth) of the Hessian of step `output`,
-  // on and below the diagonal: H(i, first + k) goes to out[(i - first) * kWidth + k]. Returns as
-  // differentiate.
+  // Adds rows first <= i < n of columns [first, first + kWidth) of the Hessian of step `output`, on
+  // and below the diagonal: H(i, first + k) goes to out[(i - first) * kWidth + k]. Returns the same
+  // as differentiate.
   bool add_hessian_columns(Index output, Index first, double* out) const;
 
   // Adds the Hessian of step `output` times up to kWidth directions, n x k, to `out`, n x k numbers
-  // column by column. Returns as differentiate.
+  // column by column. Returns the same as differentiate.
   bool add_hessian_times(Index output,
                          const Eigen::Ref<const Eigen::MatrixXd>& directions,
                          double* out) const;
@@ -99,7 +99,7 @@ class JetTape {
   struct Step {
     Index a = kNone;  // kNone for a variable
     Index b = kNone;  // kNone if there is no second argument
-    Index begin = 0;  // depends on variables in [begin, end) only
+    Index begin = 0;  // the step depends only on variables in [begin, end)
     Index end = 0;
     double f_a = 0.0;
     double f_b = 0.0;
@@ -128,8 +128,8 @@ class JetTape {
 
 }  // namespace detail
 
-/// A Jet in any number of variables: its value, and its step on a tape. What jet.h says of Jets
-/// holds, but derivatives are not members: they are read off the tape in the end.
+/// A Jet in any number of variables: its value, and its step on a tape. It behaves as jet.h
+/// describes, but its derivatives are not members: they are read off the tape at the end.
 template <>
 class Jet<2, Eigen::Dynamic, Eigen::Dynamic> {
  public:
@@ -142,7 +142,7 @@ class Jet<2, Eigen::Dynamic, Eigen::Dynamic> {
   Jet(double constant = 0.0)
       : value(constant) {}  // NOLINT(google-explicit-constructor): mixes with T
 
-  /// Variable number `index` of the tape's, at `at`.
+  /// Variable number `index` of the tape, with value `at`.
   Jet(double at, detail::JetTape& tape, Eigen::Index index)
       : value(at), step_(static_cast<Step>(index)), tape_(&tape) {}
 
@@ -217,10 +217,10 @@ class Jet<2, Eigen::Dynamic, Eigen::Dynamic> {
 
   Jet(double at, detail::JetTape* tape, Step step) : value(at), step_(step), tape_(tape) {}
 
-  // Another value with the same derivatives.
+  // The same derivatives with another value.
   Jet with_value(double at) const { return Jet(at, tape_, step_); }
 
-  // A function of this Jet, not a constant, alone.
+  // A function of this Jet alone, which must not be a constant.
   Jet then(double f, double f1, double f2) const {
     return Jet(f, tape_, tape_->unary(step_, f1, f2));
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Derivatives of a graph's loss along lines, to the fourth order, summed over a run of samples, on
+// Derivatives of a graph's loss along lines, up to fourth order, summed over a run of samples, on
 // one thread: what ThirdOrderSweep is for third derivatives.
 #pragma once
 
@@ -32,9 +32,9 @@ class LineSweep {
 
   virtual ~LineSweep();
 
-  /// Adds (d/dt)^p f(theta + t v_k) at t = 0, f the sum of the samples' losses and p = 0 to kOrder,
-  /// to out[p * num_lines + k]. theta has graph.num_parameters() entries, v_k entry i at
-  /// directions[i * num_lines + k]. Requires 1 <= num_lines <= kMaxLines.
+  /// Adds (d/dt)^p f(theta + t v_k) at t = 0 to out[p * num_lines + k], for the sum f of the
+  /// samples' losses and p = 0 to kOrder. theta has graph.num_parameters() entries; entry i of v_k
+  /// is at directions[i * num_lines + k]. Requires 1 <= num_lines <= kMaxLines.
   virtual void line_derivatives(std::span<const double> theta,
                                 Records records,
                                 std::span<const double> directions,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Sums of derivatives of a graph's loss over a run of samples, on one thread: the untemplated door
-// to the tape. What is behind it (how many samples share a vector register) depends on the
-// instruction set and shows in the last bits of a sum alone.
+// Sums of derivatives of a graph's loss over a run of samples, on one thread: the untemplated
+// interface to the tape. The implementation (how many samples share a vector register) depends on
+// the instruction set and affects only the last bits of a sum.
 #pragma once
 
 #include <memory>
@@ -32,10 +32,10 @@ struct GaussNewtonFactors {
 /// Outputs are added to, never overwritten. theta has graph.num_parameters() entries.
 class Sweep {
  public:
-  /// Directions, and so Hessian columns, handled in one sweep.
+  /// Directions, and so Hessian columns, processed in one sweep.
   static constexpr int kMaxDirections = 8;
 
-  /// Samples of a pack in gauss_newton_factors().
+  /// Samples per pack in gauss_newton_factors().
   static constexpr int kPackSamples = 8;
 
   /// `graph` must have an output and outlive the sweep.
@@ -61,8 +61,8 @@ class Sweep {
                                     Records records,
                                     std::span<double> gradients) = 0;
 
-  /// Writes each sample's Hessian times a direction of its own: sample i's, in
-  /// directions[i * n, (i + 1) * n), into products[i * n, (i + 1) * n).
+  /// Writes each sample's Hessian times its own direction: for sample i, the direction is
+  /// directions[i * n, (i + 1) * n), and the product goes to products[i * n, (i + 1) * n).
   virtual void per_sample_hessian_times(std::span<const double> theta,
                                         Records records,
                                         std::span<const double> directions,
@@ -95,11 +95,11 @@ class Sweep {
                                int num_directions,
                                std::span<double> out) = 0;
 
-  /// The factors J and L J of the samples' Gauss-Newton matrices J^T L J, L = d2l/dz2 (m x m), with
-  /// the m entries of the prediction z one after the other. `out.jacobian` and `out.weighted` hold
-  /// packs of kPackSamples samples side by side: entry (k, j) of sample i's matrix goes to
+  /// The factors J and L J of the samples' Gauss-Newton matrices J^T L J, where L = d2l/dz2 (m x m)
+  /// and the m entries of the prediction z are taken row by row. `out.jacobian` and `out.weighted`
+  /// hold packs of kPackSamples samples side by side: entry (k, j) of sample i's matrix goes to
   ///   [((i / kPackSamples) * m + k) * n + j] * kPackSamples + i % kPackSamples,
-  /// and zeros where the last pack has no samples.
+  /// and the last pack is filled up with zeros.
   /// @throws PreconditionError if the graph has no prediction.
   /// @cost m + 1 gradients, and m^2 n multiplications.
   virtual void gauss_newton_factors(std::span<const double> theta,

@@ -16,7 +16,7 @@ namespace hesscope {
 /// One thread's workspace for a graph. Not safe for concurrent use; make one per thread.
 class ThirdOrderSweep {
  public:
-  /// Pairs handled in one sweep.
+  /// Pairs processed in one sweep.
   static constexpr int kMaxPairs = 4;
 
   /// `graph` must have an output and outlive the sweep.
@@ -29,15 +29,15 @@ class ThirdOrderSweep {
 
   virtual ~ThirdOrderSweep();
 
-  /// Directions of pairs, n x num_pairs each: entry (i, k) at [i * num_pairs + k].
+  /// Directions in pairs, n x num_pairs each: entry (i, k) at [i * num_pairs + k].
   struct Pairs {
     std::span<const double> u;
     std::span<const double> v;
     int num_pairs = 0;  ///< 1 to kMaxPairs
   };
 
-  /// Adds T[u_k, v_k] = d/de H(theta + e u_k) v_k at e = 0, H the sum of the samples' Hessians, to
-  /// out[i * num_pairs + k]. theta has graph.num_parameters() entries.
+  /// Adds T[u_k, v_k] = d/de H(theta + e u_k) v_k at e = 0 to out[i * num_pairs + k], for the sum H
+  /// of the samples' Hessians. theta has graph.num_parameters() entries.
   virtual void third_derivative_times(std::span<const double> theta,
                                       Records records,
                                       const Pairs& pairs,

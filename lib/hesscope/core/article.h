@@ -6,8 +6,9 @@
 
 namespace hesscope {
 
-/// "an experiment file", "a problem file", "an mlp": the noun after the article that goes with how
-/// it sounds, as far as its letters tell: one without a vowel is spelled out.
+/// "an experiment file", "a problem file", "an mlp": the noun with the indefinite article that fits
+/// its pronunciation, as far as the spelling shows it. A noun without a vowel is taken to be
+/// spelled out.
 std::string with_article(std::string_view noun);
 
 }  // namespace hesscope

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Letters and digits of ASCII. Unlike those of <cctype>, these functions take any char and give the
-// same answer in every locale: bytes of other letters are none.
+// ASCII letters and digits. Unlike the functions of <cctype>, these take any char and give the same
+// answer in every locale; non-ASCII bytes are neither letters nor digits.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ constexpr bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' &&
 
 constexpr bool is_letter_or_digit(char c) { return is_letter(c) || is_digit(c); }
 
-/// Digits, and at least one.
+/// Whether the text is nonempty and consists of digits only.
 constexpr bool is_all_digits(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, is_digit);
 }
@@ -40,14 +40,14 @@ inline std::string upper_case(std::string text) {
   return text;
 }
 
-/// A name as words: blanks for underscores.
+/// A name as words: underscores become spaces.
 inline std::string as_words(std::string_view name) {
   std::string words(name);
   std::ranges::replace(words, '_', ' ');
   return words;
 }
 
-/// With its first letter in upper case.
+/// The text with its first letter in upper case.
 inline std::string capitalized(std::string text) {
   if (!text.empty()) text.front() = upper_case(text.front());
   return text;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The order in which sums over blocks of samples are made: part of the definition of a result's
-// last bits, and a function of the number of blocks alone. The sum over a range of blocks is that
-// over its left half plus that over its right half; threads and processes share out the ranges and
-// leave the order as it is.
+// The order in which sums over blocks of samples are made. It determines the last bits of a result
+// and depends on the number of blocks alone. The sum over a range of blocks is the sum over its
+// left half plus the sum over its right half; threads and processes divide the ranges among
+// themselves without changing this order.
 #pragma once
 
 #include <hesscope/core/eigen.h>
@@ -17,10 +17,10 @@ struct BlockRange {
 
   Eigen::Index size() const { return end - begin; }
 
-  /// Of one block, or of none.
+  /// Whether the range holds at most one block.
   bool is_leaf() const { return size() <= 1; }
 
-  /// Where the left half ends; of an odd number of blocks it has one less.
+  /// Where the left half ends. If the number of blocks is odd, the left half is the shorter one.
   Eigen::Index middle() const { return begin + size() / 2; }
 
   BlockRange left() const { return {begin, middle()}; }

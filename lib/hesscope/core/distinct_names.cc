@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The name with so many folders in front, or all that the path has.
+// The name preceded by this many folders, or by all that the path has.
 std::string name_of(const fs::path& path, std::size_t num_folders, bool with_extension) {
   fs::path name = with_extension ? path.filename() : path.stem();
   fs::path folder = path.parent_path();

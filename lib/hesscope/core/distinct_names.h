@@ -8,10 +8,10 @@
 
 namespace hesscope {
 
-/// What files or folders are called for short: by their names, where any two are the same by as
-/// many of the folders around them, the same number for all, as tell all of them apart, and at last
-/// by the whole paths. Two names are the same only where the paths are.
-/// @param with_extension  whether ".h5" is part of a name that is no whole path.
+/// Short names for files or folders. Each is the file's own name; if two coincide, all are preceded
+/// by the same number of parent folders, as few as make them distinct, or else by their whole
+/// paths. Two names are equal only if their paths are.
+/// @param with_extension  whether a name that is not a whole path keeps its ".h5".
 std::vector<std::string> distinct_names(std::span<const std::filesystem::path> paths,
                                         bool with_extension = true);
 

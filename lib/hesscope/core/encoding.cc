@@ -28,7 +28,7 @@ std::string base64(std::span<const std::byte> bytes) {
 }
 
 std::vector<std::byte> gzipped(std::span<const std::byte> bytes) {
-  constexpr int kGzip = 15 + 16;  // the largest window, in gzip's wrapping
+  constexpr int kGzip = 15 + 16;  // the largest window, with gzip's header
   constexpr int kMemory = 8;
   constexpr std::size_t kPiece = std::size_t{1} << 30U;  // zlib counts with an unsigned
   z_stream stream{};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Bytes inside of text.
+// Encodings of bytes, such as bytes as text.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +10,11 @@
 
 namespace hesscope {
 
-/// Bytes as text of letters, digits, + and /, padded by = to a multiple of four (RFC 4648, 4).
+/// Bytes as text of letters, digits, + and /, padded with = to a multiple of four (RFC 4648,
+/// section 4).
 std::string base64(std::span<const std::byte> bytes);
 
-/// Bytes packed as by gzip (RFC 1952), without a name and a time.
+/// Bytes compressed as by gzip (RFC 1952), without file name and time stamp.
 std::vector<std::byte> gzipped(std::span<const std::byte> bytes);
 
 }  // namespace hesscope

@@ -17,8 +17,8 @@ class PreconditionError : public std::invalid_argument {
   using std::invalid_argument::invalid_argument;
 };
 
-/// A problem file or an option says something that cannot be: unknown key, wrong type, out of
-/// range. The message names the file, the line and the key. Program exit code 2.
+/// A problem file or an option has an invalid value or key: unknown key, wrong type, out of range.
+/// The message names the file, the line and the key. Program exit code 2.
 class ConfigError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -44,8 +44,9 @@ class LockedError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A computation stopped because its progress callback returned false or its stop was requested:
-/// nobody's mistake. Program exit codes 129, 130 and 143, by the signal that asked for it.
+/// A computation stopped because its progress callback returned false or a stop was requested; this
+/// is nobody's mistake. Program exit code 129, 130 or 143, depending on the signal that requested
+/// it.
 class Interrupted : public std::runtime_error {
  public:
   Interrupted() : std::runtime_error("interrupted: the caller asked to stop") {}

@@ -28,7 +28,7 @@ void go_on_or_throw(const StopRequest& stop) {
   if (stop && stop()) throw Interrupted();
 }
 
-// As TBB splits it.
+// Split by TBB.
 class TreeRange : public BlockRange {
  public:
   explicit TreeRange(const BlockRange& range) : BlockRange(range) {}
@@ -40,8 +40,8 @@ class TreeRange : public BlockRange {
   bool is_divisible() const { return !is_leaf(); }
 };
 
-// Body of tbb::parallel_deterministic_reduce with simple_partitioner, which splits what is
-// divisible: the tree of joins is that of the ranges.
+// Body of tbb::parallel_deterministic_reduce with simple_partitioner, which splits everything that
+// is divisible: the tree of joins is that of the ranges.
 class TreeSum {
  public:
   TreeSum(std::size_t size, const BlockFunction& block, const StopRequest& stop)
@@ -67,9 +67,9 @@ class TreeSum {
   std::vector<double> partial_;
 };
 
-// The tree of a sum, walked by ranks of which each has some neighbouring blocks: a rank sums the
-// subtrees that are its own, and gives what a right half is to the one that has the left half. All
-// ranks meet the joins in the same order, so that none waits for one that waits for it.
+// The tree of a sum, traversed by ranks that each have some neighbouring blocks: a rank sums its
+// own subtrees, and sends the sum of a right half to the rank that has the left half. All ranks
+// reach the joins in the same order, so there are no circular waits.
 class RankSum {
  public:
   RankSum(Team& team, Eigen::Index num_blocks)
@@ -77,19 +77,19 @@ class RankSum {
     list_own({0, num_blocks});
   }
 
-  /// Makes room for what join_all() needs.
+  /// Allocates what join_all() needs.
   void allocate(std::size_t size) {
     partials_.resize(own_.size());
     received_.resize(size);
   }
 
-  /// The largest subtrees that are this rank's, from left to right.
+  /// The largest subtrees that belong to this rank, from left to right.
   const std::vector<BlockRange>& own() const { return own_; }
 
-  /// Of those, in their order.
+  /// Their partial sums, in the same order.
   std::vector<std::vector<double>>& partials() { return partials_; }
 
-  /// The whole on the first rank; of no use on the others.
+  /// The whole sum on the first rank; meaningless on the others.
   std::vector<double> join_all() { return join({0, cuts_.back()}); }
 
  private:
@@ -111,7 +111,7 @@ class RankSum {
     }
   }
 
-  // What this rank has of a node's sum where it is the owner of its first block.
+  // Returns this rank's part of a node's sum if it owns the node's first block.
   std::vector<double> join(const BlockRange& node) {
     const int owner = owner_of(node.begin);
     if (is_of_one(node)) {
@@ -135,15 +135,15 @@ class RankSum {
   std::size_t num_taken_ = 0;
 };
 
-// The sum over a subtree, by threads.
+// The sum over a subtree, multithreaded.
 std::vector<double> sum_of(const BlockRange& node,
                            std::size_t size,
                            const BlockFunction& block,
                            const StopRequest& stop,
                            tbb::task_arena& arena) {
   TreeSum total(size, block, stop);
-  // Isolation keeps a thread that waits for a join from starting an unrelated outer task, whose
-  // scratch would add to the memory bound.
+  // Isolation prevents a thread that waits for a join from starting an unrelated outer task, whose
+  // scratch would exceed the memory bound.
   arena.execute([&] {
     tbb::this_task_arena::isolate([&] {
       tbb::parallel_deterministic_reduce(TreeRange(node), total, tbb::simple_partitioner());
@@ -154,8 +154,8 @@ std::vector<double> sum_of(const BlockRange& node,
 
 constexpr int kMaxThreads = 256;
 
-// Without this TBB ignores a request for more threads than cores, and says so on stderr. An
-// application's own, smaller tbb::global_control stays in force.
+// Without this, TBB ignores a request for more threads than cores, and prints a warning on stderr.
+// An application's own, smaller tbb::global_control stays in force.
 void allow_more_threads_than_cores() {
   static const tbb::global_control control(tbb::global_control::max_allowed_parallelism,
                                            kMaxThreads);

@@ -12,7 +12,7 @@ namespace hesscope {
 
 void advise_huge_pages([[maybe_unused]] double* data, [[maybe_unused]] Eigen::Index size) {
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
-  // Whole huge pages within the array only, so that no neighbour's memory is meant.
+  // Only whole huge pages within the array, so that neighbouring memory is not affected.
   constexpr std::uintptr_t kHugePage = std::uintptr_t{1} << 21;
   const auto address = reinterpret_cast<std::uintptr_t>(data);
   const std::uintptr_t begin = detail::ceil_div(address, kHugePage) * kHugePage;

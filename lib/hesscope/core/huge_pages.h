@@ -5,9 +5,9 @@
 
 namespace hesscope {
 
-/// Asks the system to back an array of doubles that is not yet touched by huge pages. A hint, for
-/// matrices far larger than a cache that are written in scattered order: it saves most of their
-/// page faults and TLB misses. Does nothing where there is no such choice, and for arrays below a
+/// Asks the system to back a not yet touched array of doubles by huge pages. This is a hint for
+/// matrices far larger than a cache that are written in scattered order: it avoids most of their
+/// page faults and TLB misses. Does nothing on systems without this option, and for arrays below a
 /// few MiB.
 void advise_huge_pages(double* data, Eigen::Index size);
 

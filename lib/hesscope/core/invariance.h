@@ -3,8 +3,8 @@
 // Continuous invariances of a function of n parameters, by their generators.
 //
 // A one-parameter family of affine maps has the generator u(theta) = B theta + b: its orbits solve
-// theta' = u(theta). If f is constant along them, u . g = 0 for the gradient g, and once more by
-// theta
+// theta' = u(theta). If f is constant along them, u . g = 0 for the gradient g, and differentiating
+// this with respect to theta gives
 //
 //   H u + B^T g = 0.
 //
@@ -20,7 +20,7 @@
 
 namespace hesscope {
 
-/// u(theta) = B theta + b, both sparse. Entries of one place add up.
+/// u(theta) = B theta + b, both sparse. Entries at the same position add up.
 struct AffineGenerator {
   struct Linear {
     Eigen::Index row = 0;
@@ -46,8 +46,8 @@ struct AffineGenerator {
   bool fits(Eigen::Index size) const;
 };
 
-/// A family of generators of one kind, as "rescaling of P and Q", made one at a time, on request:
-/// changes of basis in m dimensions are m^2.
+/// A family of generators of one kind, such as "rescaling of P and Q". Each is made on request,
+/// because there can be many: changes of basis in m dimensions have m^2.
 struct Invariance {
   std::string name;
   Eigen::Index num_generators = 0;

@@ -7,7 +7,7 @@
 
 namespace hesscope {
 
-// Makes the library's value, which knows how to write it.
+// Creates the JSON library's value, which can be written.
 struct Json::Writer {
   using Result = nlohmann::ordered_json;
 

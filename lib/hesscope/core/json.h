@@ -26,7 +26,7 @@ template <typename T>
 concept JsonRange = std::ranges::range<T> && !std::convertible_to<const T&, std::string_view>;
 
 /// A value of a JSON document: nothing, a scalar, a list, or an object, whose members keep the
-/// order in which they were set. A number that is NaN or infinite, which JSON cannot say, is null.
+/// order in which they were set. NaN and infinity, which JSON cannot express, are written as null.
 class Json {
   using List = std::vector<Json>;
 
@@ -57,7 +57,7 @@ class Json {
   template <typename Value>
   Json(const std::optional<Value>& value) : Json(value ? Json(*value) : Json()) {}
 
-  /// A list of what a range holds.
+  /// A list of the elements of a range.
   template <JsonRange Range>
   Json(const Range& range) : Json(list()) {
     List& elements = std::get<List>(value_);
@@ -70,16 +70,17 @@ class Json {
   static Json list();
   static Json object();
 
-  /// The member of this name, null where there was none: of an object, or of nothing, which becomes
-  /// one.
+  /// The member of this name, created as null if absent. The value must be an object, or nothing,
+  /// which becomes an object.
   Json& operator[](std::string_view name);
 
   void push_back(Json value);
 
-  /// In lines, indented by two spaces. Bytes that are no UTF-8, as paths may hold, are replaced.
+  /// The document on several lines, indented by two spaces. Bytes that are not UTF-8, as paths may
+  /// hold, are replaced.
   std::string text() const;
 
-  /// The same in one line, without spaces.
+  /// The same on one line, without spaces.
   std::string compact() const;
 
  private:

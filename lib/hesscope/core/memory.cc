@@ -29,7 +29,7 @@ detail::ControlGroupMemory group_memory() {
   return detail::control_group_memory(groups, "/sys/fs/cgroup");
 }
 
-// Of all processes together.
+// For all processes together.
 double machine_memory_bytes() {
   struct sysinfo machine {};
 

@@ -5,22 +5,22 @@
 
 namespace hesscope {
 
-/// The memory that this process can have at most: that of the machine with its swap space, or less
-/// where the system limits the process (control group, RLIMIT_AS). Bytes; what others use of it is
-/// not deducted.
+/// The most memory in bytes that this process can have: the machine's memory plus swap space, or
+/// less if the system limits the process (control group, RLIMIT_AS). Memory used by others is not
+/// deducted.
 double memory_limit_bytes();
 
-/// The memory that this process and others of the machine, or of the control group, can take
-/// together now without swapping: MemAvailable, or what the group's limit leaves. Bytes. Where the
-/// system does not say, what they can have at most.
+/// The memory in bytes that this process and the others on the machine, or in the control group,
+/// can take in total now without swapping: MemAvailable, or what is left of the group's limit. If
+/// the system does not report it, the most they can have.
 double free_memory_bytes();
 
-/// To be called before memory is taken for a purpose whose size somebody asked for.
-/// @param what  what needs it, with the place that asked for it: the beginning of the message.
+/// To be called before allocating memory whose size a user has chosen.
+/// @param what  what needs the memory, and where it was requested: the beginning of the message.
 /// @throws OutputError naming both sizes if `bytes` are more than memory_limit_bytes().
 void require_memory(double bytes, const std::string& what);
 
-/// Bytes of addresses that this process may use at most (RLIMIT_AS, `ulimit -v`); infinity where
+/// The most bytes of address space that this process may use (RLIMIT_AS, `ulimit -v`); infinity if
 /// that is not limited.
 double address_space_limit_bytes();
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Many names in few words, for messages.
+// Long lists of names, shortened for messages.
 #pragma once
 
 #include <cstddef>
@@ -9,10 +9,10 @@
 
 namespace hesscope {
 
-/// What stands behind the first of many names: " and 5 more"; nothing for 0.
+/// What follows the first of many names: " and 5 more"; empty for 0.
 std::string and_more(std::size_t num_others);
 
-/// The first `most` of these names, and how many there are besides: "a, b and 5 more".
+/// The first `most` of these names, and the number of the others: "a, b and 5 more".
 std::string first_names(std::span<const std::string> names, std::size_t most);
 
 /// The same in quotes: "'a', 'b' and 5 more".

@@ -8,9 +8,9 @@
 
 namespace hesscope {
 
-/// The number that a whole text is, in decimal, alike in every locale: nothing where anything is
-/// before or behind it, a plus sign and blanks included, or where it is beyond the range of T. As
-/// doubles "inf" and "nan" are numbers.
+/// The number that the whole text represents, in decimal, independently of the locale. Nothing if
+/// the text contains anything else, such as a plus sign or blanks, or if the number is out of the
+/// range of T. For doubles, "inf" and "nan" are numbers.
 template <typename T>
 std::optional<T> parse_number(std::string_view text) {
   T number{};

@@ -10,7 +10,7 @@ namespace hesscope {
 
 namespace {
 
-/// Of a character that is one: U+0000 to U+001F, U+007F to U+009F.
+/// For a valid character: U+0000 to U+001F, U+007F to U+009F.
 bool is_control(std::string_view character) {
   const auto first = static_cast<unsigned char>(character[0]);
   if (character.size() == 1) return first < 0x20 || first == 0x7F;
@@ -23,11 +23,11 @@ std::string hex(std::string_view bytes) {
   return out;
 }
 
-// Bytes of the first character if XML allows it; else 0.
+// Length of the first character in bytes if XML allows it; else 0.
 std::size_t xml_length(std::string_view text) {
   const std::string_view character = text.substr(0, utf8_length(text));
   if (character == "\t" || character == "\n") return 1;
-  // U+FFFE and U+FFFF are no characters.
+  // U+FFFE and U+FFFF are not characters.
   const bool is_none =
       character.empty() || character == "\xef\xbf\xbe" || character == "\xef\xbf\xbf";
   return is_none || is_control(character) ? 0 : character.size();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Text from files, which may hold anything, for people's terminals and pages.
+// Text from files, which may hold anything, made safe for terminals and pages.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +10,11 @@
 
 namespace hesscope {
 
-/// Bytes of the first character of UTF-8 text; 0 if there is none, or the bytes are no UTF-8.
+/// Bytes of the first character of UTF-8 text; 0 if the text is empty or does not begin with valid
+/// UTF-8.
 std::size_t utf8_length(std::string_view text);
 
-/// Its characters; of what is no UTF-8, each byte.
+/// The characters of the text; each byte that is not part of valid UTF-8 counts as one.
 std::vector<std::string_view> utf8_characters(std::string_view text);
 
 bool is_utf8(std::string_view text);
@@ -26,7 +27,7 @@ bool is_printable_utf8(std::string_view text);
 /// content.
 std::string escaped(std::string_view text);
 
-/// The text, but control characters and what is no UTF-8 are shown as `\xNN`.
+/// The text, with control characters and invalid UTF-8 shown as `\xNN`.
 /// @param kept  control characters that are left as they are.
 std::string printable(std::string_view text, std::string_view kept = {});
 

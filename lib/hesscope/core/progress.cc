@@ -36,7 +36,7 @@ void ProgressCounter::advance(Eigen::Index work) {
   if (!*impl.callback) return;
   const std::lock_guard lock(impl.mutex);
   if (impl.is_stopped) throw Interrupted();
-  // A call costs more than some of the work that is counted.
+  // A call costs more than some of the counted units of work.
   constexpr double kCalls = 4096;
   const double call_before = std::floor(kCalls * impl.fraction());
   impl.done += work;

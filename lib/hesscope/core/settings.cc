@@ -114,7 +114,7 @@ void require_choice(const SettingKey& key, const std::string& text, const std::s
                                 key.choices_note));
 }
 
-// Whole numbers as text with commas between; nothing if others are among them.
+// Whole numbers as text, separated by commas; nothing if there are other numbers.
 std::optional<std::string> comma_text(const std::vector<double>& numbers) {
   std::vector<std::int64_t> whole;
   for (const double number : numbers) {
@@ -124,8 +124,8 @@ std::optional<std::string> comma_text(const std::vector<double>& numbers) {
   return fmt::format("{}", fmt::join(whole, ","));
 }
 
-// An integer is accepted where a real number is asked for, a list of nothing as one of anything,
-// and what the key says; nothing else converts.
+// Accepts an integer as a real number, an empty list as one of any type, and the conversions that
+// the key declares; nothing else is converted.
 SettingValue converted(const SettingKey& key, SettingValue value, const std::string& where) {
   using Type = SettingKey::Type;
   if (key.type == Type::kReal && std::holds_alternative<std::int64_t>(value)) {

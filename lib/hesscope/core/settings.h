@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Settings: the named values a component is configured with (a [model] table of a problem file,
-// say) and the keys it accepts. Components declare their keys as data; readers of configuration
-// files check against the declaration, so an unknown key can be refused with the nearest known one.
+// Settings: the named values with which a component is configured (such as the [model] table of a
+// problem file) and the keys it accepts. Components declare their keys as data; readers of
+// configuration files check against the declaration, so that an unknown key is refused with a
+// suggestion of the nearest known one.
 #pragma once
 
 #include <cstdint>
@@ -63,15 +64,15 @@ struct SettingKey {
   std::optional<RealRange> range = {};    ///< for real numbers, each of a list; none = any
   std::variant<std::monostate, SettingValue> fallback = {};  ///< value when absent; none = required
   bool is_optional = false;  ///< without a fallback: may be absent, and then stays so
-  /// For text: the name of a file, relative to the folder of the file that says it; not empty.
+  /// For text: the name of a file, relative to the folder of the file that contains it; not empty.
   bool is_path = false;
-  /// For text that holds whole numbers with commas between: a list of them is taken for it.
+  /// For text that holds whole numbers separated by commas: a list of integers is accepted too.
   bool takes_numbers = false;
-  /// For a list of numbers: one alone is taken for a list of it.
+  /// For a list of numbers: a single number is accepted as a list of one.
   bool takes_one = false;
-  std::string choices_note = {};  ///< what else to say to whoever gives none of the choices
+  std::string choices_note = {};  ///< added to the message if the value is not among the choices
 
-  /// Another key, of text, and those of its values with which a key has an effect.
+  /// Another key, of type text, and those of its values with which a key has an effect.
   struct Company {
     std::string key;
     std::vector<std::string> values;
@@ -79,14 +80,14 @@ struct SettingKey {
     bool is_in(const std::map<std::string, SettingValue>& settings) const;
   };
 
-  /// Given without it, the key is refused: it would have no effect.
+  /// If the other key is not set so, this key is refused, because it would have no effect.
   std::optional<Company> only_with = {};
 };
 
 /// "a list of strings": what a value of this type is called in messages.
 std::string_view to_string(SettingKey::Type type);
 
-/// Whether a configuration file writes it as one value, not as a list or a table.
+/// Whether a configuration file writes the value as a single one, not as a list or a table.
 bool is_single_value(SettingKey::Type type);
 
 /// A required size: an integer in [1, maximum].
@@ -100,8 +101,8 @@ class Settings {
   /// Checks every value against the declaration and fills in fallbacks.
   /// @throws ConfigError naming the key: unknown (with the nearest known one), wrong type, not
   ///         among the choices, out of range, or required and absent.
-  /// @param locations  the place of each key ("problem.toml:3"), put before the message; that of
-  ///                   the whole under the empty key.
+  /// @param locations  the place of each key ("problem.toml:3"), which begins the message; the
+  ///                   empty key stands for the place of the whole.
   static Settings checked(const std::map<std::string, SettingValue>& values,
                           std::span<const SettingKey> keys,
                           const std::string& context,
@@ -117,11 +118,11 @@ class Settings {
   const std::vector<double>& reals(const std::string& key) const;
   const SettingTable& table(const std::string& key) const;
 
-  /// @throws ConfigError "PLACE: WHAT", always, with the place given to checked() for the key, or
-  ///         for the whole; without one, WHAT alone.
+  /// @throws ConfigError "PLACE: WHAT", always. PLACE is what checked() was given for the key, or
+  ///         else for the whole; without either, the message is WHAT alone.
   [[noreturn]] void refuse(const std::string& key, const std::string& what) const;
 
-  /// All values, fallbacks included, in the order of their names.
+  /// All values, including fallbacks, in the order of their names.
   const std::map<std::string, SettingValue>& values() const { return values_; }
 
  private:

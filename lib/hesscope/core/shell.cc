@@ -12,7 +12,7 @@ std::string shell_word(std::string_view text) {
   if (!text.empty() && text.find_first_not_of(kPlain) == std::string_view::npos) {
     return std::string(text);
   }
-  // Within single quotes everything stands for itself but the quote.
+  // Within single quotes, everything except the quote stands for itself.
   std::string word = "'";
   for (const char c : text) {
     if (c == '\'') {

@@ -7,14 +7,15 @@
 
 namespace hesscope {
 
-/// The text as one word of a POSIX shell's command line: in quotes where it needs them.
+/// The text as one word of a POSIX shell's command line, quoted where necessary.
 std::string shell_word(std::string_view text);
 
-/// The same in what a terminal shows as it is and takes when it is pasted: with bytes that are no
-/// printable UTF-8, in $'...' with `\NNN` for each of them, as bash, ksh and zsh have it.
+/// The same, but safe to show in a terminal and to paste back: text with bytes that are not
+/// printable UTF-8 is written as $'...' with `\NNN` for each of them, as bash, ksh and zsh accept
+/// it.
 std::string pasted_word(std::string_view text);
 
-/// The texts as words, a blank between them.
+/// The texts as words, separated by blanks.
 std::string shell_words(std::span<const std::string> texts);
 
 }  // namespace hesscope

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Why a number is, or is not, there. A quantity that could not be computed is NaN together with one
-// of these; there are no sentinel values. Result files store it as CF flag_values / flag_meanings.
+// Why a number is present or missing. A quantity that could not be computed is NaN together with
+// one of these; there are no sentinel values. Result files store it as CF flag_values /
+// flag_meanings.
 #pragma once
 
 #include <array>
@@ -14,18 +15,18 @@ enum class Status : std::int8_t {
   kOk = 0,
   kNotComputed = 1,                   ///< not asked for, or the unit was skipped
   kNonFinite = 2,                     ///< the inputs or the result contain NaN or infinity
-  kFailed = 3,                        ///< an algorithm did not deliver
+  kFailed = 3,                        ///< an algorithm gave no result
   kUndefinedZeroMedian = 4,           ///< ratio by a median that is zero within rounding
   kUndefinedNotPositiveDefinite = 5,  ///< needs lambda_min > 0 beyond rounding
   kUndefinedZeroDenominator = 6,      ///< ratio by another quantity that is zero
   kUndefinedTooFewPoints = 7,         ///< needs more points than there are
-  kUndefinedNoOrder = 8,              ///< of a path, but nothing tells the order of its points
-  kNotStored = 9,                     ///< the checkpoint does not hold what it is made from
-  kDiffersFromExpected = 10,          ///< there, but not what the user said it should be
+  kUndefinedNoOrder = 8,              ///< of a path whose points have no known order
+  kNotStored = 9,                     ///< the checkpoint lacks what it is computed from
+  kDiffersFromExpected = 10,          ///< there, but not what the user stated
   kUndefinedNotStationary = 11,       ///< holds where the gradient is zero, and it is not
   kUndefinedSingular = 12,            ///< needs an inverse that does not exist
   kUndefinedOtherInertia = 13,        ///< needs the inertia of another matrix, and has its own
-  kUndefinedNoPass = 14,              ///< of a pass on a path that has none
+  kUndefinedNoPass = 14,              ///< of a pass, on a path without passes
 };
 
 /// Meanings in the order of the enumerator values, spelled as in CF flag_meanings.
@@ -51,8 +52,9 @@ constexpr std::string_view to_string(Status status) {
   return kStatusMeanings[static_cast<std::size_t>(status)];
 }
 
-/// True for values that are there, and for values that cannot be: mathematics leaves them undefined
-/// (a ratio by zero), or the inputs do not hold what they are made from.
+/// True for values that are there, and for values that cannot exist: either they are mathematically
+/// undefined (such as a ratio with zero denominator), or the inputs lack what they are computed
+/// from.
 constexpr bool is_conclusive(Status status) {
   switch (status) {
     case Status::kOk:

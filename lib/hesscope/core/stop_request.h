@@ -8,7 +8,7 @@
 
 namespace hesscope {
 
-/// Whether a stop is requested from the token.
+/// A StopRequest that asks the token whether a stop has been requested.
 inline StopRequest stop_requested_by(std::stop_token token) {
   if (!token.stop_possible()) return {};
   return [token = std::move(token)] { return token.stop_requested(); };

@@ -6,21 +6,20 @@
 
 namespace hesscope {
 
-/// Seconds since some time in the past.
+/// Seconds since some fixed time in the past.
 using SecondsClock = double (*)();
 
-/// As clocks on walls measure them.
+/// Wall-clock time.
 inline double wall_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// That all threads of the process have spent on processors: what others do on the machine hardly
-/// counts.
+/// Processor time of all threads of this process; other load on the machine hardly affects it.
 inline double processor_seconds() {
   return static_cast<double>(std::clock()) / static_cast<double>(CLOCKS_PER_SEC);
 }
 
-/// Adds the wall seconds of its life to a total.
+/// Adds the wall-clock seconds of its lifetime to a total.
 class Stopwatch {
  public:
   explicit Stopwatch(double& total) : total_(&total), start_(Clock::now()) {}

@@ -42,7 +42,7 @@ std::string begun_by(std::string_view word, std::span<const std::string> candida
   return found == candidates.end() ? std::string() : *found;
 }
 
-// Whether `word` is a part of the name, as "kernel" is of "tangent-kernel".
+// Whether `word` is a part of the name, as "kernel" is a part of "tangent-kernel".
 bool is_part_of(std::string_view word, std::string_view name) {
   constexpr std::string_view kSeparators = "-_.";
   if (word.size() < kLeastLetters) return false;
@@ -56,7 +56,7 @@ bool is_part_of(std::string_view word, std::string_view name) {
   return false;
 }
 
-// Whether both are one letter, and not the same in another case: one edit away, and nothing alike.
+// Whether both are single letters that differ by more than case: one edit apart, but not similar.
 bool are_different_letters(std::string_view a, std::string_view b) {
   return a.size() == 1 && b.size() == 1 && lower_case(a[0]) != lower_case(b[0]);
 }

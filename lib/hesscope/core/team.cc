@@ -14,15 +14,15 @@ namespace {
 
 using Eigen::Index;
 
-// Numbers that are exchanged at once: 8 MiB, so that no buffer grows with the matrix.
+// Numbers exchanged at a time: 8 MiB, so that no buffer grows with the matrix.
 constexpr std::size_t kExchangedNumbers = std::size_t{1} << 20;
 
-// What a rank tells the others of its exception.
+// How a rank informs the others of its exception.
 struct Failure {
   enum class Kind { kOther, kConfig, kInput, kInterrupt };
 
   Kind kind = Kind::kOther;
-  std::size_t length = 0;  // of its words
+  std::size_t length = 0;  // of its message
 };
 
 template <typename T>
@@ -69,11 +69,11 @@ Failure describe(const std::exception_ptr& error, const std::string& place, std:
   throw OutputError(words);
 }
 
-// Passes numbers on in pieces: those of `owner` are read, those of the others written. All memory
-// is taken at first, by all ranks or by none.
+// Transmits numbers in pieces: those of `owner` are read, those of the others written. All memory
+// is allocated at the beginning, by all ranks or by none.
 class Exchange {
  public:
-  /// @param num_pieces  for which add() is called between two flushes, at most.
+  /// @param num_pieces  maximal number of calls of add() between two flushes.
   Exchange(Team& team, std::size_t num_pieces) : team_(team) {
     team.together([&] {
       numbers_.reserve(kExchangedNumbers);
@@ -119,7 +119,7 @@ class Exchange {
 
 struct Team::State {
   std::mutex mutex;
-  bool has_settled_failure = false;  // in the call at hand: all ranks know of it
+  bool has_settled_failure = false;  // in the current call: all ranks know it
 };
 
 Team::Team() : state_(std::make_unique<State>()) {}
@@ -153,8 +153,7 @@ void Team::together(const std::function<void()>& share) {
   settle(error);
 }
 
-// The first step of every exchange, so that a rank that has thrown on its way meets the others
-// here.
+// The first step of every exchange, so that a rank that threw on its way meets the others here.
 void Team::settle(const std::exception_ptr& error) {
   const int failed = smallest(error ? rank() : size());
   if (failed == size()) return;
@@ -189,7 +188,7 @@ std::vector<Index> equal_shares(Index count,
 }
 
 void share_part(Team& team, int owner, MatrixPart part) {
-  if (part.rows == part.stride || part.cols == 1) {  // lie side by side
+  if (part.rows == part.stride || part.cols == 1) {  // are contiguous
     const auto count = static_cast<std::size_t>(part.rows * part.cols);
     if (count > 0) team.broadcast(owner, std::as_writable_bytes(std::span(part.data, count)));
     return;

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Several processes, the ranks of a team, that compute one thing. All of them make the same call
-// with the same arguments; within it each does its share of the work and gives the others what it
-// found, so that after every exchange all of them hold the same numbers, to the last bit those of
-// one process alone. The first rank leads: it says which call is next (objective.h), the others
-// serve.
+// A team of several processes (ranks) that compute one thing. All ranks make the same call with the
+// same arguments; within it, each does its share of the work and sends its results to the others,
+// so that after every exchange all ranks hold the same numbers, bit-identical to those of a single
+// process. The first rank leads: it announces the next call (objective.h); the others serve.
 //
-// What a rank throws, all ranks throw: none waits for one that has given up. A rank that cannot
-// reach another throws OutputError from begin(), end() or an exchange, and is of no use from then
-// on.
+// An exception thrown by one rank is thrown by all, so none waits for a rank that has given up. A
+// rank that cannot reach another throws OutputError from begin(), end() or an exchange, and cannot
+// be used from then on.
 #pragma once
 
 #include <cstddef>
@@ -34,42 +33,42 @@ class Team {
   virtual int size() const = 0;
   virtual int rank() const = 0;
 
-  /// This rank as messages name it: "rank 2 on node7".
+  /// What messages call this rank: "rank 2 on node7".
   virtual std::string place() const = 0;
 
-  /// All ranks meet; from now to end() they share calls. Once.
+  /// All ranks meet; until end() they share calls. May be called once only.
   virtual void begin() = 0;
   virtual void end() = 0;
 
-  /// Whether begin() has been called, and end() has not: else every rank computes alone.
+  /// Whether begin() has been called and end() has not. Otherwise every rank computes alone.
   virtual bool is_at_work() const = 0;
 
-  /// The ranks that have died while they were at work, as place() names them: those that this one
-  /// can see, on its machine. From any thread.
+  /// The ranks that have died during the work, as place() names them; only those that this rank can
+  /// see, that is, on its machine. May be called from any thread.
   virtual std::vector<std::string> lost() const { return {}; }
 
-  // Exchanges, within a call, in the same order on all ranks.
+  // Exchanges: called within call(), in the same order on all ranks.
 
   virtual void send(int to, std::span<const double> numbers) = 0;
   virtual void receive(int from, std::span<double> numbers) = 0;
-  /// Gives all others what `from` has.
+  /// Sends the bytes of rank `from` to all other ranks.
   virtual void broadcast(int from, std::span<std::byte> bytes) = 0;
-  /// Of the ranks' numbers.
+  /// The smallest of the ranks' numbers.
   virtual int smallest(int number) = 0;
 
-  /// As broadcast(), of those who serve and may wait for long; on the first rank that gives.
+  /// Like broadcast() from the first rank, for serving ranks, which may have to wait for long.
   virtual void await(std::span<std::byte> bytes) { broadcast(0, bytes); }
 
-  /// A call: on the first rank `announce`, which tells the others, then on all of them `body`. One
-  /// at a time: concurrent ones wait for each other.
-  /// @throws what `body` throws on this rank; what it throws on another one, in words that begin
-  ///         with place() of that: ConfigError, InputError, Interrupted, and OutputError for all
-  ///         else.
+  /// Makes a call: runs `announce`, which informs the other ranks, on the first rank, then `body`
+  /// on all ranks. Concurrent calls wait for each other.
+  /// @throws what `body` throws on this rank. If it throws on another rank, ConfigError, InputError
+  ///         and Interrupted are thrown as such, everything else as OutputError, with a message
+  ///         that begins with place() of that rank.
   void call(const std::function<void()>& announce, const std::function<void()>& body);
 
-  /// Within a call: this rank's share of something. Where any rank throws, all do. What may fail on
-  /// one rank alone, such as taking memory, belongs in here, and exchanges do not: what is thrown
-  /// elsewhere, or while other ranks are in an exchange, they would not see.
+  /// Within a call: runs this rank's share of something. If any rank throws, all do. Put what may
+  /// fail on one rank alone, such as allocating memory, in here, but no exchanges: the other ranks
+  /// would not notice an exception thrown elsewhere, or while they are in an exchange.
   void together(const std::function<void()>& share);
 
  private:
@@ -79,8 +78,8 @@ class Team {
   std::unique_ptr<State> state_;
 };
 
-/// Cuts [0, count) into shares of about equal work, as neighbours: rank r has [cuts[r],
-/// cuts[r + 1]). Shares may be empty; the first one is not, unless all are.
+/// Cuts [0, count) into contiguous shares of about equal work: rank r has [cuts[r], cuts[r + 1]).
+/// Shares may be empty; the first one is not, unless all are.
 std::vector<Eigen::Index> equal_shares(Eigen::Index count,
                                        int num_ranks,
                                        const std::function<double(Eigen::Index)>& work = {});
@@ -93,10 +92,10 @@ struct MatrixPart {
   Eigen::Index stride;
 };
 
-/// All ranks get what `owner` has.
+/// Sends the part from `owner` to all ranks.
 void share_part(Team& team, int owner, MatrixPart part);
 
-/// All ranks get column c as owners[c] has it.
+/// Sends each column c from rank owners[c] to all ranks.
 void share_columns(Team& team, std::span<const int> owners, Eigen::Ref<Eigen::MatrixXd> matrix);
 
 }  // namespace hesscope

@@ -7,8 +7,8 @@
 namespace hesscope {
 namespace {
 
-// Where matching may stand in a pattern, for all ways to match what has been read: a position of
-// the pattern each, its end too.
+// All positions that matching may have reached in a pattern, after the text read so far; including
+// its end.
 class Places {
  public:
   explicit Places(std::string_view pattern) : pattern_(pattern), now_(pattern.size() + 1) {
@@ -26,7 +26,7 @@ class Places {
   bool are_at_the_end() const { return now_.back() != 0; }
 
  private:
-  // A star may stand for nothing. Behind a place that is marked, all are that stars lead to.
+  // A star may match nothing: marks the place and all places that stars lead to from it.
   void enter(std::size_t p, std::vector<char>& places) const {
     places[p] = 1;
     while (p < pattern_.size() && pattern_[p] == '*' && places[p + 1] == 0) places[++p] = 1;

@@ -5,9 +5,9 @@
 
 namespace hesscope {
 
-/// Whether the text is the pattern, in which each '*' stands for any text, or for none, each '?'
-/// for one character of UTF-8, and "[abc]" for one of these, or for itself. No other character has
-/// a meaning, nor a locale.
+/// Whether the text matches the pattern, in which each '*' stands for any text, possibly empty,
+/// each '?' for one UTF-8 character, and "[abc]" for one of these characters, or for itself
+/// literally. No other character is special, and the locale has no influence.
 /// @cost length of the pattern x length of the text, at worst.
 bool matches_wildcard(std::string_view pattern, std::string_view text);
 

@@ -16,7 +16,7 @@
 namespace hesscope::io {
 namespace {
 
-// In quotes where it has a character that means something.
+// In quotes if it contains a character with a special meaning.
 std::string quoted(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string result;
@@ -41,7 +41,7 @@ std::string cell(std::int64_t value) {
 
 std::string cell(std::int8_t flag) { return cell(std::int64_t{flag}); }
 
-/// Columns are equally long.
+/// All columns have the same length.
 struct Table {
   std::vector<std::string> names;
   std::vector<std::vector<std::string>> columns;
@@ -82,7 +82,8 @@ Table table_of(const LandscapeGrid& grid) {
   return table;
 }
 
-// Whether a group only repeats it from the root, as a coordinate of what else it holds.
+// Whether a group merely repeats the variable from the root, as a coordinate of its other
+// variables.
 bool is_repeated(const Group& group, const Variable& variable) {
   const auto refers_to_it = [&](const Variable& v) {
     return std::find(v.coordinates.begin(), v.coordinates.end(), variable.name) !=
@@ -94,7 +95,7 @@ bool is_repeated(const Group& group, const Variable& variable) {
 
 const std::string kImage = "image";
 
-// What lines are of: the images of a path, the steps of a history, otherwise checkpoints.
+// What a line stands for: an image of a path, a step of a history, or else a checkpoint.
 std::string dimension_of_lines(const ResultReader& result) {
   const auto is_along =
       [&result](const std::string& group, const std::string& name, const std::string& dimension) {
@@ -105,7 +106,7 @@ std::string dimension_of_lines(const ResultReader& result) {
   return is_along("", "step", "step") ? "step" : "checkpoint";
 }
 
-// One value for each line; a status only beside what it is the status of.
+// Whether it has one value per line; a status counts only together with its variable.
 bool is_number_of_line(const Group& group, const Variable& variable, const std::string& dimension) {
   const auto has_shape = [&](const Variable& v) {
     return v.type != VariableType::kOther && v.dimensions == std::vector<std::string>{dimension};

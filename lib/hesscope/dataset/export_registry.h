@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The one list of formats that results are handed on in, to software that does not read them as
-// they are.
+// The list of formats to which results are exported, for software that cannot read result files
+// directly.
 #pragma once
 
 #include <filesystem>
@@ -19,8 +19,8 @@ struct ExportKind {
   std::string extension;  ///< ".csv", for messages and defaults
   std::string summary;    ///< one line for help
 
-  /// Writes `output` and, of a landscape of several checkpoints, a second file with their
-  /// trajectory; each whole or not at all.
+  /// Writes `output` and, for a landscape of several checkpoints, a second file with their
+  /// trajectory; each file completely or not at all.
   /// @return the files written, `output` first.
   /// @throws InputError if the result does not hold what the format needs; ConfigError as
   ///         files_of_export(); OutputError.
@@ -28,15 +28,15 @@ struct ExportKind {
                                               const std::filesystem::path& output,
                                               Existing existing);
 
-  /// What its files begin with, one of these.
+  /// The file begins with one of these.
   std::vector<std::string> beginnings;
 
-  /// What stands between name and extension of the second file.
+  /// Inserted between name and extension for the second file.
   std::string trajectory_suffix;
 };
 
-/// The files that `format` would write: `output` and, of a landscape of several checkpoints, that
-/// of the trajectory. @throws ConfigError where the second one is the result itself.
+/// The files that `format` would write: `output` and, for a landscape of several checkpoints, the
+/// trajectory file. @throws ConfigError if the second one would be the result itself.
 std::vector<std::filesystem::path> files_of_export(const ExportKind& format,
                                                    const ResultReader& result,
                                                    const std::filesystem::path& output);

@@ -16,10 +16,10 @@ namespace {
 const std::string kX = "xcoordinates";
 const std::string kY = "ycoordinates";
 const std::string kTrainLoss = "train_loss";
-const std::string kProjectionSuffix = "_proj_lstsq";  // by least squares, as that code names them
+const std::string kProjectionSuffix = "_proj_lstsq";  // least squares, as that code calls it
 
-// A dataset along a dimension of its name: plain HDF5 readers see that alone; that it is netCDF,
-// too, does no harm.
+// A dataset along a dimension of the same name: plain HDF5 readers see only the dataset; that it is
+// also valid netCDF does no harm.
 void add_list(Group& group, const std::string& name, std::vector<double> values, const char* what) {
   group.dimensions.push_back({.name = name, .size = std::ssize(values)});
   group.add({.name = name,
@@ -43,7 +43,7 @@ Group surface_of(const LandscapeGrid& grid) {
   return surface;
 }
 
-// The shares of the first two principal components; empty for directions that are none.
+// The shares of the first two principal components; empty for other directions.
 std::vector<double> explained_shares(const ResultReader& result) {
   std::vector<double> shares;
   for (const char* name : {"explained_1", "explained_2"}) {
@@ -54,7 +54,8 @@ std::vector<double> explained_shares(const ResultReader& result) {
   return shares;
 }
 
-// Its places, with a NaN, which no plot joins to anything, between those of two runs.
+// The places of the checkpoints, with a NaN, to which no plot draws a line, between those of two
+// runs.
 void list_places(const LandscapeTrajectory& trajectory,
                  std::vector<double>& alpha,
                  std::vector<double>& beta) {

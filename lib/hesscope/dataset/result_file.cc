@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What is written when: variables as they are defined, dimensions at commit(). Which names there
-// are, and what fits them, is in result_catalog.cc. What the objects look like in HDF5 is in
-// netcdf_layout.cc, their attributes are in netcdf_attributes.cc, and how values get into them is
-// in netcdf_values.cc; how the file reaches its place is in atomic_file.cc.
+// The order of writing: variables when they are defined, dimensions at commit(). result_catalog.cc
+// keeps the names and checks what fits them. The HDF5 objects are described in netcdf_layout.cc,
+// their attributes in netcdf_attributes.cc, the writing of values in netcdf_values.cc;
+// atomic_file.cc puts the file into place.
 #include <map>
 #include <optional>
 #include <string_view>
@@ -49,7 +49,8 @@ struct ResultFile::Impl {
 
   void require_stored() const;
 
-  /// Runs an operation on the open file. A lost write is reported as such, whatever it led to.
+  /// Runs an operation on the open file. A lost write is reported as such, whatever error it led
+  /// to.
   template <typename Operation>
   void run(const Operation& operation);
 
@@ -69,7 +70,7 @@ struct ResultFile::Impl {
   void commit();
 
   AtomicFile output;
-  int first_error = 0;  // errno of the first write that was lost; HDF5 does not know of it
+  int first_error = 0;  // errno of the first lost write; HDF5 does not know of it
   Hid file;
   std::map<std::string, Hid> groups;  // "" is the root
   ResultCatalog catalog;
@@ -205,7 +206,7 @@ void ResultFile::Impl::write(const std::string& group,
   if (size > 0) netcdf::write_values(variable.dataset.get(), slab, values, where);
 }
 
-/// Late, because until now a dimension could still have become a coordinate variable.
+/// Done late, because until now a dimension could still have become a coordinate variable.
 void ResultFile::Impl::create_bare_dimensions() {
   for (std::size_t id = 0; id < catalog.dimensions().size(); ++id) {
     const StoredDimension& dimension = catalog.dimensions()[id];
@@ -244,8 +245,8 @@ void ResultFile::Impl::attach_scales() {
   }
 }
 
-/// Closes every handle, checked. Chunks and metadata reach the disk only now, so only after the
-/// last close it is known whether all could be stored.
+/// Closes every handle and checks the result. Chunks and metadata reach the disk only now, so only
+/// after the last close is it known whether everything could be stored.
 void ResultFile::Impl::close() {
   for (StoredVariable& variable : catalog.variables()) {
     variable.dataset.close_checked(place("variable", variable.path).text());

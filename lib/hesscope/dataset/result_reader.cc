@@ -35,7 +35,7 @@ std::filesystem::path existing(std::filesystem::path path) {
   throw InputError(fmt::format("{}: no such file", path.string()));
 }
 
-// Names are shown to people, and taken from them.
+// Names are shown to users, and accepted from them.
 void check_name(const std::string& path, const std::string& kind, const std::string& name) {
   if (is_printable_utf8(name)) return;
   throw InputError(fmt::format("{}: {} '{}': its name is not UTF-8 text without control characters",
@@ -62,8 +62,8 @@ void check_names(const std::string& path, const std::vector<Group>& groups) {
   }
 }
 
-// A later major version may mean other things by the same names. To a reader who takes a missing
-// status as `ok`, versions 1 and 2 are the same.
+// A later major version may use the same names with other meanings. For a reader that takes a
+// missing status as `ok`, versions 1 and 2 are the same.
 void check_schema(const std::string& path, const std::vector<Group>& groups) {
   constexpr std::array<std::string_view, 2> kMajors = {"1.", kResultSchemaVersion.substr(0, 2)};
   for (const Attribute& attribute : groups.front().attributes) {
@@ -85,7 +85,7 @@ const Dimension* find_dimension(const Group& group, const std::string& name) {
   return found == group.dimensions.end() ? nullptr : &*found;
 }
 
-// Whoever reads two variables of a group along one dimension may rely on them being equally long.
+// Code that reads two variables of a group along one dimension may rely on their equal lengths.
 void check_dimensions(const std::string& path, const std::vector<Group>& groups) {
   for (const Group& group : groups) {
     for (const Variable& variable : group.variables) {
@@ -142,7 +142,7 @@ struct ResultReader::Impl {
                 const std::string& name,
                 std::initializer_list<VariableType> types) const;
 
-  /// Everything, or a slice along the first dimension.
+  /// Everything, or one slice along the first dimension.
   std::vector<double> read(const Place& place, std::optional<std::uint64_t> slice) const;
 
   std::filesystem::path path;
@@ -214,18 +214,18 @@ bool is_result_file(const std::filesystem::path& path) {
 
 bool is_result_file(const InputFile& file) {
   if (!find_superblock(file).has_value()) return false;
-  require_no_writer(file);  // what it holds may not be in it yet
+  require_no_writer(file);  // its content may not be in the file yet
   constexpr std::size_t kMaxSearched = 4 << 20;
   const bool is_small = file.size() <= kMaxSearched;  // then this is faster than a process
   if (is_small && file.text_at(0, kMaxSearched).find(kSchemaAttribute) == std::string::npos) {
     return false;
   }
-  // It may be anything, a hostile checkpoint among them.
+  // It may be anything, even a hostile checkpoint.
   constexpr double kMaxSeconds = 5;
   const Answer answer = ask_isolated(file, {.max_seconds = kMaxSeconds}, [&] {
     const QuietHdf5 quiet;
     const Hid opened = open_result_file(file);
-    if (!opened) require_no_writer(file);  // by now
+    if (!opened) require_no_writer(file);  // the writer may be known by now
     return opened && H5Aexists(opened.get(), kSchemaAttribute.data()) > 0;
   });
   if (answer != Answer::kNone) return answer == Answer::kYes;

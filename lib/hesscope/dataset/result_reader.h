@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A look into a result file: what it holds, and the values of one variable. For `hesscope inspect`,
-// for tools that draw from results, and for putting a result together from its units. It reads what
-// ResultFile writes, and such files after netCDF tools have edited them.
+// Reads the contents of a result file: what it holds, and the values of single variables. Used by
+// `hesscope inspect`, by tools that plot results, and to assemble a result from its units. It reads
+// what ResultFile writes, also after netCDF tools have edited it.
 //
 //   io::ResultReader result("out.h5");
 //   for (const Group& group : result.groups()) ...        // no data read yet
@@ -26,20 +26,21 @@ inline constexpr const char* kPathGroup = "path";
 
 class InputFile;
 
-/// True for a file that says to be a result: HDF5 with the root attribute hesscope_schema_version.
-/// False for anything else, a missing file included. Asks in a separate process, since the file
-/// may be anything. @throws InputError where it cannot be told: the file cannot be read, another
-/// program is writing to it, or the process gives no answer. OutputError when the system allows no
-/// further process.
+/// True for a file that declares itself a result: HDF5 with the root attribute
+/// hesscope_schema_version. False for anything else, including a missing file. The check runs in a
+/// separate process, since the file may contain anything.
+/// @throws InputError if this cannot be determined: the file cannot be read, another program is
+///         writing to it, or the process does not answer. OutputError if the system allows no
+///         further process.
 bool is_result_file(const std::filesystem::path& path);
 
-/// The same of a file that is open already.
+/// The same for a file that is already open.
 bool is_result_file(const InputFile& file);
 
-/// An opened result file, never written to. It is read by a separate process, since the HDF5
-/// library crashes on and hangs in damaged files. All members throw InputError naming file and
-/// object, OutputError when the system allows no further process, and PreconditionError once it was
-/// moved from.
+/// An open result file, which is never written to. A separate process reads it, since the HDF5
+/// library crashes on, and hangs in, damaged files. All members throw InputError naming file and
+/// object, OutputError if the system allows no further process, and PreconditionError once the
+/// object has been moved from.
 class ResultReader {
  public:
   /// Reads the metadata and the text. @throws InputError if the file is missing, not HDF5, or
@@ -51,22 +52,22 @@ class ResultReader {
 
   const std::filesystem::path& path() const;
 
-  /// The root first, then its groups; all in order of creation.
+  /// The root first, then its groups, in order of creation.
   const std::vector<Group>& groups() const&;
   const std::vector<Group>& groups() && = delete;
 
-  /// nullptr where there is none.
+  /// nullptr if there is none.
   const Group* find_group(const std::string& name) const;
   const Variable* find(const std::string& group, const std::string& name) const;
 
-  /// An attribute of a group; nullptr where there is none.
+  /// An attribute of a group; nullptr if there is none.
   const AttributeValue* find_attribute(const std::string& group, const std::string& name) const;
 
   /// A variable as it is listed, with its values. @throws InputError as below.
   Variable read(const std::string& group, const std::string& name) const;
 
-  /// All values, row-major. @throws InputError also if there is no such variable, it is not of the
-  /// kind asked for, or a checksum does not match.
+  /// All values, row-major. @throws InputError also if there is no such variable, it has another
+  /// type, or a checksum does not match.
   std::vector<double> read_doubles(const std::string& group, const std::string& name) const;
   std::vector<std::int64_t> read_integers(const std::string& group,
                                           const std::string& name) const;  ///< int64 or int8

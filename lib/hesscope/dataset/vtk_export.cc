@@ -56,7 +56,7 @@ std::string surface_of(const LandscapeGrid& grid, double ceiling) {
   return text;
 }
 
-// Cells of the kind VERTICES or LINES: how many, how many numbers they are, and these.
+// Cells of the kind VERTICES or LINES: their number, the number of integers, and these.
 class Cells {
  public:
   explicit Cells(const char* kind) : kind_(kind) {}
@@ -82,7 +82,7 @@ class Cells {
   std::string numbers_;
 };
 
-// A line for each path. Empty where fewer than two checkpoints have a place.
+// One line per path. Empty if fewer than two checkpoints have a place.
 std::string polylines_of(const LandscapeTrajectory& trajectory, double ceiling) {
   std::vector<double> steps;
   std::vector<double> losses;

@@ -14,7 +14,7 @@
 namespace hesscope::onnx {
 namespace {
 
-// From an output backwards, into bodies where their loop is reached.
+// Walks backwards from an output, entering bodies when their loop is reached.
 class DependencyWalk {
  public:
   DependencyWalk(const OnnxFile& file, Dependencies& needs) : file_(file), needs_(needs) {
@@ -25,7 +25,7 @@ class DependencyWalk {
 
   bool is_made_by_node(const std::string& name) const { return made_.contains(name); }
 
-  // The places of nodes that what is needed by now needs.
+  // The indices of the nodes that are needed, as far as known now.
   std::vector<std::size_t> needed(const std::vector<Node>& nodes) {
     std::vector<std::size_t> found;
     for (std::size_t i = nodes.size(); i-- > 0;) {
@@ -41,7 +41,7 @@ class DependencyWalk {
     return found;
   }
 
-  // All operators on the way that cannot be imported, in one message.
+  // Reports all operators on the way that cannot be imported, in one message.
   void refuse_unknown() const {
     if (unknown_.empty()) return;
     std::vector<std::string> names;  // from the front
@@ -63,8 +63,8 @@ class DependencyWalk {
     return std::ranges::any_of(names, [&](const auto& name) { return all.contains(name); });
   }
 
-  // Each node's number, and which of them makes a value, from 1 on; 0 for inputs and initializers.
-  // Nodes of a body come before its loop.
+  // Numbers all nodes, from 1 on, and records which node makes each value; 0 for inputs and
+  // initializers. Nodes of a body come before its loop.
   void add_made(const std::vector<Node>& nodes) {
     for (const Node& node : nodes) {
       if (node.body != nullptr) {
@@ -99,7 +99,7 @@ class DependencyWalk {
     unknown_.push_back(name);
   }
 
-  // All that it gives, a derivative but for what it has no slope of.
+  // Needs everything that the body returns, with a derivative wherever there is a slope.
   void need_body(const Node& node, bool has_slope) {
     const Body& body = *node.body;
     const std::size_t first = node.op == "Loop" ? 1 : 0;  // its condition
@@ -113,7 +113,7 @@ class DependencyWalk {
 
   void need_inputs(const Node& node, bool has_slope) {
     const Operator* known = operator_of(node);
-    // Behind these is what a body takes, and what of it is needed it has said.
+    // The inputs that follow are used by a body, which has itself declared which of them it needs.
     const std::size_t own = node.body != nullptr ? node.body->inputs.size() : node.inputs.size();
     for (std::size_t k = 0; k < own; ++k) {
       if (node.inputs[k].empty()) continue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What of an ONNX graph an output needs.
+// Which parts of an ONNX graph an output needs.
 #pragma once
 
 #include <cstddef>
@@ -17,18 +17,19 @@ namespace hesscope::onnx {
 struct Dependencies {
   std::string output;
   std::vector<std::size_t> nodes;                             ///< in the file's order
-  std::map<const Body*, std::vector<std::size_t>> in_bodies;  ///< the same of bodies' nodes
+  std::map<const Body*, std::vector<std::size_t>> in_bodies;  ///< the same for nodes in bodies
   std::set<std::string> values;       ///< names of initializers, inputs, and results of nodes
-  std::set<std::string> with_slopes;  ///< of these, those that a derivative reaches
+  std::set<std::string> with_slopes;  ///< those of `values` that a derivative reaches
 
-  std::size_t num_nodes() const;  ///< with those in bodies
+  std::size_t num_nodes() const;  ///< including those in bodies
 };
 
-/// @throws InputError naming an output that the graph has not, and those it has; a node whose input
-///         is made by no node before it; all operators on the way that cannot be imported.
+/// @throws InputError naming an output that the graph does not have, and those that it has; a node
+///         with an input that no earlier node makes; all operators on the way that cannot be
+///         imported.
 Dependencies dependencies_of(const OnnxFile& file, const std::string& output);
 
-/// The names of outputs, for messages and where there is but one.
+/// The names of the outputs, for messages and for graphs with a single output.
 std::vector<std::string> output_names(const OnnxFile& file);
 
 }  // namespace hesscope::onnx

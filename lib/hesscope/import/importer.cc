@@ -18,7 +18,7 @@
 namespace hesscope::onnx {
 namespace {
 
-// A constant of 32 bits, rounded to these; nothing for what is none.
+// A 32-bit constant, rounded to 32 bits; nothing for other values.
 std::optional<Value> rounded(Graph& graph, const Value& value) {
   if (!value.is_single || value.kind != ElementKind::kReal || !value.var) return std::nullopt;
   const auto entries = graph.constant_value(*value.var);
@@ -30,7 +30,7 @@ std::optional<Value> rounded(Graph& graph, const Value& value) {
   return result;
 }
 
-// Whether an attribute holds real numbers of 32 bits.
+// Whether an attribute holds 32-bit real numbers.
 bool is_single(const Attribute& attribute) {
   if (const auto* tensor = std::get_if<std::shared_ptr<const Tensor>>(&attribute.value)) {
     return (*tensor)->onnx_type == kFloat;
@@ -39,7 +39,7 @@ bool is_single(const Attribute& attribute) {
          std::holds_alternative<std::vector<double>>(attribute.value);
 }
 
-// Whether results have 32 bits: as operands of real numbers have, or as the node says.
+// Whether results have 32 bits: as do the real operands, or as the node states.
 bool makes_singles(const OperatorCall& call, const Node& node) {
   if (node.op == "Cast") return call.integer("to", 0) == kFloat;
   if (node.op == "Constant") return std::ranges::any_of(node.attributes, is_single);
@@ -53,7 +53,7 @@ bool makes_singles(const OperatorCall& call, const Node& node) {
   return false;
 }
 
-// Runs the nodes that are needed, those of a body as often as its loop says.
+// Runs the needed nodes, those of a body as often as its loop requires.
 class Import {
  public:
   Import(const OnnxFile& file,
@@ -128,8 +128,8 @@ class Import {
     return outputs;
   }
 
-  // Whether the node stands in a branch that is not taken, or of which that is not known: the If
-  // itself says so then.
+  // Whether the node is in a branch that is not taken, or whose condition is not known; in the
+  // latter case the If itself reports it.
   bool is_left_out(const Node& node) const {
     return std::ranges::any_of(node.guards, [&](const Guard& guard) {
       const auto condition = values_.find(guard.condition);
@@ -144,7 +144,7 @@ class Import {
     for (const std::string& name : node.inputs) {
       const bool is_absent = name.empty() || left_out_.contains(name);
       const auto found = is_absent ? values_.end() : values_.find(name);
-      // What a body takes is there if it is needed; the body may not need it.
+      // A value used by a body is available if it is needed; the body may not need it.
       const bool is_own = node.body == nullptr || inputs.size() < node.body->inputs.size();
       if (!is_absent && found == values_.end() && is_own) {
         throw InputError(fmt::format("{}: {}: its input '{}' has no value",
@@ -160,7 +160,7 @@ class Import {
   void run(const Node& node) {
     std::vector<const Value*> inputs = inputs_of(node);
     const Operator* const known = operator_of(node);
-    std::vector<Value> stored;  // what `inputs` has instead
+    std::vector<Value> stored;  // replaces entries of `inputs`
     if (known != nullptr && known->jumps) {
       stored.reserve(inputs.size());
       for (const Value*& input : inputs) {
@@ -185,7 +185,7 @@ class Import {
     }
     for (std::size_t k = 0; k < node.outputs.size(); ++k) {
       const std::string& name = node.outputs[k];
-      left_out_.erase(name);  // of an earlier round of a loop
+      left_out_.erase(name);  // from an earlier round of a loop
       if (!needs_.values.contains(name) || given_.contains(name)) continue;
       if (k >= results.size()) {
         call.refuse(
@@ -220,9 +220,9 @@ class Import {
   const std::map<std::string, Value>& given_;
   Recording recording_;
   std::unordered_map<std::string, Value> values_;
-  std::set<std::string> left_out_;  // results of nodes in branches that are not taken
+  std::set<std::string> left_out_;  // results of nodes in branches not taken
   std::int64_t num_entries_ = 0;
-  std::size_t num_counted_ = 0;  // nodes of the graph that these are of
+  std::size_t num_counted_ = 0;  // nodes of the graph already counted
 };
 
 }  // namespace
@@ -249,7 +249,7 @@ Value constant_value(const OnnxFile& file, const Tensor& tensor, Graph& graph) {
     return value;
   }
   if (tensor.reals.empty()) {
-    // Resize's and others' way to leave an input out; nothing can be computed with it.
+    // The way of Resize and others to omit an input; nothing can be computed with it.
     value.integers = std::make_shared<const Integers>();
     return value;
   }

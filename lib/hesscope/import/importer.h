@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// From an ONNX graph to the forward pass of one sample on a Graph.
+// Converts an ONNX graph to the forward pass of one sample on a Graph.
 //
-// Constants are folded, shapes are followed with the number of samples as a symbol, and each
-// operator is shown to keep samples apart on the way: by induction every value of sample i is then
-// a function of the inputs of sample i, which is what sums over samples, batches and per-sample
-// gradients rest on.
+// Constants are folded, shapes are tracked with the number of samples as a symbol, and each
+// operator is checked to keep samples apart. By induction, every value of sample i is then a
+// function of the inputs of sample i, on which sums over samples, batches and per-sample gradients
+// rely.
 #pragma once
 
 #include <cstdint>
@@ -25,28 +25,30 @@ namespace hesscope::onnx {
 /// @throws InputError for text and other types that are not read.
 Value constant_value(const OnnxFile& file, const Tensor& tensor, Graph& graph);
 
-/// Bounds checked before what is beyond them is allocated, those of the whole graph after each node
-/// of the file. A graph's work is a few million multiplications a sample; beyond these it is no
-/// small model, and a file may say so in a few bytes.
+/// Limits that are checked before anything beyond them is allocated; those on the whole graph are
+/// checked after each node of the file. A typical graph takes a few million multiplications per
+/// sample. A graph beyond these limits is not a small model, but a file of a few bytes can describe
+/// one.
 struct ImportLimits {
-  std::size_t max_nodes = 200'000;               ///< of the graph that is recorded
+  std::size_t max_nodes = 200'000;               ///< of the recorded graph
   std::int64_t max_entries = 10'000'000;         ///< of all its nodes, for one sample
   std::int64_t max_tensor_entries = 10'000'000;  ///< of one tensor, for one sample
   int max_rank = 64;                             ///< of one tensor
-  std::int64_t max_moves = 1'000'000'000;        ///< entries that are moved from place to place
+  std::int64_t max_moves = 1'000'000'000;        ///< entries moved from place to place
   std::int64_t max_products = 200'000'000;       ///< multiplications of constant matrices
   std::int64_t max_integers = 1'000'000;         ///< of one tensor of known integers
   std::int64_t max_all_integers = 100'000'000;   ///< of all of them
-  std::size_t max_in_sequences = 10'000'000;     ///< tensors of all sequences made
-  std::size_t max_steps = 200'000;  ///< nodes of the file that are run, and rounds of loops
+  std::size_t max_in_sequences = 10'000'000;     ///< tensors in all sequences made
+  std::size_t max_steps = 200'000;  ///< executed nodes of the file, and rounds of loops
 };
 
 /// Records what an output needs and returns its value.
 /// @param needs  dependencies_of() the output.
-/// @param given  inputs, parameters and constants by name, which stand for what the file has under
+/// @param given  inputs, parameters and constants by name, which replace what the file has under
 ///               that name (an initializer, an input, or a node's result).
 /// @throws InputError naming the node and the reason: shapes that do not fit, attributes out of
-///         range, samples that would interact, what cannot be imported, what is beyond a limit.
+///         range, samples that would interact, something that cannot be imported or exceeds a
+///         limit.
 Value import_output(const OnnxFile& file,
                     const Dependencies& needs,
                     Graph& graph,
@@ -56,7 +58,8 @@ Value import_output(const OnnxFile& file,
 /// The operators that can be imported, by name.
 std::vector<std::string> known_operators();
 
-/// The opset from which on an operator of ONNX's own domain is read; none if it cannot be imported.
+/// The opset from which on an operator of ONNX's own domain is supported; none if it cannot be
+/// imported.
 std::optional<std::int64_t> first_opset_of(const std::string& op);
 
 }  // namespace hesscope::onnx

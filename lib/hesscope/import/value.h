@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a graph's values are while it is imported.
+// The values of a graph while it is imported.
 //
-// The first axis of every input is the batch: N samples, whatever N is. A tensor that depends on an
-// input has one axis that N is a factor of; those that do not (parameters, masks) are the same for
-// all samples. Once each operator is known to keep samples apart, N is 1: what is recorded on the
-// Graph is the part of one sample, and the batch remains as a mark on its axis, for the operators
-// to come.
+// The first axis of every input is the batch: N samples, where N is arbitrary. A tensor that
+// depends on an input has one axis whose size has the factor N; other tensors (parameters, masks)
+// are the same for all samples. Once each operator is known to keep samples apart, N is set to 1:
+// what is recorded on the Graph is the part of one sample, and the batch remains as a mark on its
+// axis for subsequent operators.
 //
 //   (T, N H, d)   an attention's scores by head: axes {T}, {H, batch in front}, {d}
 #pragma once
@@ -26,8 +26,8 @@ namespace hesscope::onnx {
 struct Axis {
   std::int64_t size = 1;  ///< for one sample
   bool has_batch = false;
-  /// With the batch, the axis has before * N * (size / before) entries in this order of
-  /// significance.
+  /// On the axis with the batch, the index runs over before * N * (size / before) entries, the
+  /// first factor being the most significant.
   std::int64_t before = 1;
 
   bool operator==(const Axis&) const = default;
@@ -38,10 +38,10 @@ using Axes = std::vector<Axis>;
 /// The batch alone.
 inline constexpr Axis kBatchAxis = {.size = 1, .has_batch = true};
 
-/// Entries for one sample; 1 for a scalar, the largest number there is for more than that.
+/// Entries for one sample; 1 for a scalar; the largest representable number if there are more.
 std::int64_t size_of(const Axes& axes);
 
-/// The axis that N is a factor of, -1 if there is none.
+/// The axis whose size has the factor N; -1 if there is none.
 int batch_axis(const Axes& axes);
 
 /// "(N, 3, 2 N 4)", for messages.
@@ -53,8 +53,7 @@ Axes plain_axes(const std::vector<std::int64_t>& shape);
 /// Sizes for one sample.
 std::vector<std::int64_t> sizes_of(const Axes& axes);
 
-/// Whole numbers or truth values that are known, as shapes are: entry e is base[e] + per_sample[e]
-/// N.
+/// Known whole numbers or truth values, such as shapes: entry e is base[e] + per_sample[e] N.
 struct Integers {
   std::vector<std::int64_t> base;
   std::vector<std::int64_t> per_sample = {};  ///< empty: all 0
@@ -64,14 +63,16 @@ struct Integers {
   std::int64_t slope(std::size_t e) const { return per_sample.empty() ? 0 : per_sample[e]; }
 };
 
-/// What integers that count samples have beside their value for one of them (sample_numbers.h).
+/// For integers that number the samples, what is known in addition to their value for the first
+/// sample (sample_numbers.h).
 struct SampleNumbers {
-  std::vector<std::int64_t> steps;  ///< entry e of sample n is steps[e] n more
-  /// What data tell is to be multiplied by N first, as the position in front of the batch is.
+  std::vector<std::int64_t> steps;  ///< for sample n, entry e is larger by steps[e] n
+  /// Whether numbers taken from data are still to be multiplied by N, as is the position i in front
+  /// of the batch in i N + n.
   bool is_times_batch = false;
 };
 
-/// What is taken over the batch, which stands for what it is of in one sample
+/// A total over the batch. The value itself is that of the summed quantity for one sample
 /// (internal/batch_totals.h).
 struct BatchTotal {
   enum class Kind {
@@ -81,23 +82,23 @@ struct BatchTotal {
   };
 
   Kind kind = Kind::kMean;
-  std::string place;  ///< the node that takes it
+  std::string place;  ///< the node that computes it
 
   const char* name() const { return kind == Kind::kMean ? "mean" : "sum"; }
 };
 
-/// A tensor of the imported graph: known integers, or numbers on the Graph (constants among them).
-/// Or a sequence of tensors.
+/// A tensor of the imported graph: known integers, or numbers on the Graph (including constants);
+/// or a sequence of tensors.
 struct Value {
   ElementKind kind = ElementKind::kReal;
   Axes axes;
   std::optional<Var> var = {};  ///< of size_of(axes) entries, row by row, in any shape
   std::shared_ptr<const Integers> integers = {};
-  bool is_single = false;  ///< the graph says 32 bits; entries have 64 all the same
+  bool is_single = false;  ///< 32 bits in the file; entries still have 64
   std::shared_ptr<const std::vector<Value>> tensors = {};  ///< of a sequence, which has no axes
-  /// Of integers that count samples; null: none.
+  /// For integers that number the samples; otherwise null.
   std::shared_ptr<const SampleNumbers> sample_numbers = {};
-  /// Of a total over the batch; else null.
+  /// For a total over the batch; otherwise null.
   std::shared_ptr<const BatchTotal> batch_total = {};
 
   bool counts_samples() const { return sample_numbers != nullptr; }
@@ -106,8 +107,8 @@ struct Value {
 
   bool is_known() const { return integers != nullptr; }
 
-  /// The one integer or truth value of a tensor of one, if it is known and the same for any number
-  /// of samples.
+  /// The integer or truth value of a tensor with one entry, if it is known and the same for any
+  /// number of samples.
   std::optional<std::int64_t> single_integer() const;
 
   int rank() const { return static_cast<int>(axes.size()); }

@@ -15,12 +15,12 @@
 #include <hesscope/simd/instruction_set.h>
 
 #ifdef HESSCOPE_BLAS_IS_OPENBLAS
-// Declared here because the cblas.h on the include path may be another BLAS's.
+// Declared here because the cblas.h on the include path may belong to another BLAS.
 extern "C" {
 int openblas_get_num_threads(void);
 void openblas_set_num_threads(int num_threads);
 char* openblas_get_corename(void);
-// What OpenBLAS does before a fork: ends its threads. Exported, but in no header of it.
+// OpenBLAS calls this before a fork to end its threads. Exported, but in none of its headers.
 // NOLINTNEXTLINE(readability-identifier-naming): a name of Fortran
 [[gnu::weak]] int blas_thread_shutdown_(void);
 }
@@ -42,7 +42,7 @@ ThreadSetting& thread_setting() {
   return setting;
 }
 
-// Under its mutex, before the first holder.
+// To be called with its mutex held, before the first holder.
 void require_addresses(ThreadSetting& setting) {
   if (setting.has_addresses) return;
   constexpr double kBufferBytes = 32 << 22;
@@ -62,8 +62,8 @@ void require_addresses(ThreadSetting& setting) {
   setting.has_addresses = true;
 }
 
-// Only where that changes something: where OpenBLAS's threads have ended, as they do before a fork,
-// it starts them again, and each looks for work some 25 ms long before it sleeps.
+// Only if it changes something: if OpenBLAS's threads have ended, as they do before a fork, this
+// starts them again, and each of them spins for about 25 ms before it sleeps.
 void set_blas_threads(int num_threads) {
   if (openblas_get_num_threads() != num_threads) openblas_set_num_threads(num_threads);
 }
@@ -115,7 +115,7 @@ void hesscope::use_one_blas_thread() {
 
 std::string hesscope::outdated_blas_kernels() {
 #ifdef HESSCOPE_BLAS_IS_OPENBLAS
-  // Its names of x86-64 processors without AVX2.
+  // OpenBLAS's names of x86-64 processors without AVX2.
   // clang-format off
   constexpr std::array<std::string_view, 16> kOutdated = {
       "Prescott", "Core2", "Penryn", "Dunnington", "Nehalem", "Athlon", "Opteron", "Opteron_SSE3",

@@ -5,23 +5,24 @@
 
 namespace hesscope {
 
-/// For programs to call at their beginning. Each thread that is within OpenBLAS takes a buffer of
-/// 128 MiB of addresses (not of memory), its own threads as soon as it is loaded; where the system
-/// refuses it (RLIMIT_AS, `ulimit -v`), it asks for ever. All solvers here call this, too.
-/// @throws OutputError naming what is needed, and the limit, where that could happen.
+/// To be called by programs at their start. Each thread that is inside OpenBLAS takes a buffer of
+/// 128 MiB of address space (not of memory), and OpenBLAS's own threads do so as soon as it is
+/// loaded; if the system refuses it (RLIMIT_AS, `ulimit -v`), OpenBLAS retries forever. All solvers
+/// here call this, too.
+/// @throws OutputError naming the required size and the limit if that could happen.
 void require_blas_addresses();
 
-/// For programs to call at their beginning whose linear algebra is this library's: OpenBLAS keeps
-/// to one thread from now on, and those that it started when it was loaded end, of which each would
-/// look for work for some 25 ms. The solvers here use one thread in any case, but give OpenBLAS the
-/// number back that it had, and after a fork, as of an isolated reader, it starts its threads anew
-/// for that.
+/// To be called at their start by programs whose only linear algebra is this library's: from then
+/// on OpenBLAS uses one thread, and the threads that it started when it was loaded end; each of
+/// them would spin for about 25 ms in search of work. The solvers here use one thread in any case,
+/// but they restore the previous number afterwards; after a fork, as in an isolated reader,
+/// OpenBLAS would start its threads again for that.
 void use_one_blas_thread();
 
-/// The name of OpenBLAS's kernels ("Prescott") where they are older than AVX2 and this processor is
-/// not, else "". OpenBLAS knows the processors of its own time; for others it may take its oldest
-/// kernels, with which decompositions take about twice as long. The environment's
-/// OPENBLAS_CORETYPE=Haswell chooses those of AVX2.
+/// The name of OpenBLAS's kernels ("Prescott") if they are older than AVX2 although this processor
+/// has it, else "". OpenBLAS only knows the processors that existed at its release; on others it
+/// may choose its oldest kernels, which makes decompositions take about twice as long. The
+/// environment variable OPENBLAS_CORETYPE=Haswell selects the AVX2 kernels.
 std::string outdated_blas_kernels();
 
 }  // namespace hesscope

@@ -19,17 +19,17 @@ struct SingularValues {
 /// @param  a  m, n >= 1.
 /// @return status kOk; kNonFinite for a matrix with a NaN or an infinity; kFailed if the iteration
 ///         does not converge.
-/// @throws PreconditionError if the matrix is empty or exceeds LAPACK's integers: min(m, n) is at
-///         most 23,169 with those of 32 bits.
-/// @cost   about 4 m n^2 + 9 n^3 operations for m >= n. OpenBLAS is held at one thread,
+/// @throws PreconditionError if the matrix is empty or too large for LAPACK's integers: with 32
+///         bits, min(m, n) is at most 23,169.
+/// @cost   about 4 m n^2 + 9 n^3 operations for m >= n. OpenBLAS is limited to one thread,
 ///         process-wide, during the call.
 SingularValues thin_svd(const Eigen::Ref<const Eigen::MatrixXd>& a);
 
-/// The ends of A's singular values as a map onto its rows: the square roots of the extreme
+/// The extreme singular values of A as a map onto its rows: the square roots of the extreme
 /// eigenvalues of A A^T.
 struct SingularEnds {
   Status status = Status::kNotComputed;
-  double smallest = 0;  ///< 0 for more rows than columns
+  double smallest = 0;  ///< 0 if A has more rows than columns
   double largest = 0;
 };
 

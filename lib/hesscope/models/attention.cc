@@ -12,7 +12,7 @@
 namespace hesscope {
 namespace {
 
-// The weights see queries and keys; the output sees WV_h WO_h.
+// The weights depend on queries and keys; the output depends on WV_h WO_h.
 std::vector<Invariance> invariances_of(const Model& model, const AttentionOptions& options) {
   const std::int64_t d = options.head_dimension;
   std::vector<Invariance> scores;
@@ -65,7 +65,7 @@ Model attention(const AttentionOptions& options) {
     const Var output = matmul(head, slice(wo, h * d, 0, d, 1));
     residual = residual ? *residual + output : output - target;
   }
-  b.set_prediction(*residual);  // MH - y: of the same curvature as MH
+  b.set_prediction(*residual);  // MH - y: has the same curvature as MH
   Model model = b.finish(sum(square(*residual)));
   model.invariances = invariances_of(model, options);
   return model;

@@ -17,7 +17,7 @@ struct AttentionOptions {
   AttentionKernel kernel = AttentionKernel::kSoftmax;
 };
 
-/// One layer of multi-head attention regressing one number per token.
+/// One layer of multi-head attention that regresses one number per token.
 ///
 /// A sample is X in R^{n x D} and y in R^n. With q = X WQ_h, k = X WK_h and the kernel matrix S_h,
 /// head_h = S_h X WV_h, MH = [head_1 ... head_H] WO, and the loss is ||MH - y||^2.

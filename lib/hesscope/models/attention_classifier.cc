@@ -54,8 +54,8 @@ Var fed_forward(ModelBuilder& b, const Options& options, std::int64_t l, Var y) 
   return y + matmul_nt(hidden, w2) + matmul_nt(each_token, b2);
 }
 
-// Not affine, hence not here: with C - 1 < D, moving the last W_2 by what all differences of the
-// head's rows annihilate.
+// Not affine and therefore not included: with C - 1 < D, moving the last W_2 within what all
+// differences of the head's rows annihilate.
 std::vector<Invariance> invariances_of(const Model& model, const Options& options) {
   const std::int64_t d = options.head_dimension;
   std::vector<Invariance> scores;
@@ -176,7 +176,7 @@ std::vector<SettingKey> keys_of_classifier() {
                                    .meaning = "the function within the perceptrons",
                                    .choices = {"relu", "gelu"}}};
   const std::vector<SettingKey> losses = loss_keys({LossKind::kCrossEntropy});
-  keys.insert(keys.end(), losses.begin() + 1, losses.end());  // there is but one loss
+  keys.insert(keys.end(), losses.begin() + 1, losses.end());  // there is only one loss
   keys.push_back(weight_decay_key());
   return keys;
 }

@@ -25,19 +25,20 @@ struct AttentionClassifierOptions {
 
 /// A small Transformer encoder that classifies a sequence of n embedded tokens.
 ///
-/// From X in R^{n x D} on, each layer adds attention and a perceptron of every token,
+/// Starting from X in R^{n x D}, each layer adds attention and a perceptron applied to every token,
 ///   Y = X + sum_h S_h X WV_h WO_h,   X <- Y + phi(Y W_0^T + b_0) W_2^T + b_2,
 /// with S_h the kernel matrix of the queries X WQ_h and the keys X WK_h, and WO_h the rows h d ...
-/// (h + 1) d - 1 of WO. The logits are W x + b with x the mean of all tokens, the loss is their
+/// (h + 1) d - 1 of WO. The logits are W x + b with x the mean of all tokens; the loss is their
 /// cross-entropy.
 ///
 /// Parameters: layers.{l}.WQ, .WK, .WV (heads, D, d), layers.{l}.WO (heads * d, D),
 /// layers.{l}.mlp.0.weight (m, D), layers.{l}.mlp.0.bias (m), layers.{l}.mlp.2.weight (D, m),
 /// layers.{l}.mlp.2.bias (D); head.weight (C, D), head.bias (C).
 /// Arrays: inputs (n, D), target () of class indices.
-/// @source Kernels and sizes (two layers, D = 64, two heads, m = 128) of the experiments of Song et
-/// al., arXiv 2411.07538. What they leave open is our choice: residual connections around both
-/// parts, the mean over tokens, no layer normalisation and no dropout; embeddings are data.
+/// @source Kernels and sizes (two layers, D = 64, two heads, m = 128) from the experiments of Song
+/// et al., arXiv 2411.07538. Where they leave details open, the choices are ours: residual
+/// connections around both parts, the mean over tokens, no layer normalisation and no dropout;
+/// embeddings are data.
 /// @throws PreconditionError unless every size is at least 1.
 Model attention_classifier(const AttentionClassifierOptions& options);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What models with attention share: how much a query takes of each key.
+// Shared by models with attention: how much weight a query gives to each key.
 #pragma once
 
 #include <string>
@@ -20,12 +20,13 @@ enum class AttentionKernel {
 /// @param queries,keys  tokens x d.
 Var kernel_matrix(AttentionKernel kernel, Var queries, Var keys);
 
-/// What keeps a head's weights whatever the tokens. Softmax scores see WQ WK^T: d^2 generators; the
-/// Gaussian distances the inner products of all rows of WQ and WK: d (d - 1) / 2.
+/// The maps that leave a head's weights unchanged for all tokens. Softmax scores depend on WQ WK^T
+/// only: d^2 generators. The Gaussian's distances depend on the inner products of all rows of WQ
+/// and WK: d (d - 1) / 2 generators.
 /// @param wq,wk  D x d.
 Invariance kernel_invariance(AttentionKernel kernel, const MatrixView& wq, const MatrixView& wk);
 
-/// The key `kernel` of a [model] table, and the kernel a value of it means.
+/// The key `kernel` of a [model] table, and the kernel denoted by one of its values.
 SettingKey kernel_key();
 AttentionKernel kernel_named(const std::string& name);
 

@@ -41,7 +41,7 @@ struct Pair {
   Index j;
 };
 
-// Pair k of those with 0 <= i < j, ordered by j.
+// The k-th pair with 0 <= i < j, ordered by j.
 Pair pair_below(Index k) {
   Index j = 1;
   while (k >= j) k -= j++;

@@ -22,7 +22,7 @@ using detail::is_split;
 using detail::parameter_name;
 using Head = detail::LinearAttentionHead;
 
-// The sum over the heads of a layer of what `of_head` makes of each.
+// The sum of of_head() over the heads of a layer.
 template <typename OfHead>
 Var sum_over_heads(const std::vector<Head>& heads, const OfHead& of_head) {
   Var sum = of_head(heads.front());
@@ -38,7 +38,7 @@ std::vector<Head> declare_layer(ModelBuilder& b,
   return heads;
 }
 
-// A matrix of all heads of a layer, one a row.
+// One matrix of all heads of a layer, as one row per head.
 MatrixView stack_of_heads(const Model& model,
                           const LinearAttentionOptions& options,
                           std::int64_t l,
@@ -54,9 +54,9 @@ MatrixView stack_of_heads(const Model& model,
           .col_stride = 1};
 }
 
-// Of the last layer only the rows p_h that make the label's count, through sum_h p_h' S Q_h with S
-// symmetric. Q_a -> Q_a + p_b w', Q_b -> Q_b - p_a w' changes that by (p_a' S p_b - p_b' S p_a) w',
-// which is 0.
+// From the last layer's P_h, only the rows p_h that determine the label matter, through sum_h p_h'
+// S Q_h with S symmetric. Q_a -> Q_a + p_b w', Q_b -> Q_b - p_a w' changes this by (p_a' S p_b -
+// p_b' S p_a) w', which is 0.
 Invariance addition_across_heads(const Model& model, const LinearAttentionOptions& options) {
   struct Rows {
     MatrixView p;  // p_h, as a row
@@ -87,12 +87,12 @@ Invariance addition_across_heads(const Model& model, const LinearAttentionOption
   return joined("addition across heads", std::move(pairs));
 }
 
-// A layer sees the products P_ij Q_kl only, and Q = WK^T WQ. The softmax sees Q itself. Of several
-// heads it sees the sum of the products, over h of (P_h)_ij (Q_h)_kl.
+// A layer depends only on the products P_ij Q_kl, and Q = WK^T WQ. The softmax depends on Q itself.
+// With several heads, only the sum over h of the products (P_h)_ij (Q_h)_kl matters.
 //
 // The sparse form has no invariance of its own: one that holds for every prompt would have a
 // generator orthogonal to every prompt's gradient, and at a generic point those span all parameters
-// but the last layer's P, which is dead. (The fixed 1 in P_full leaves no scale free.)
+// except the last layer's P, which is dead. (The fixed 1 in P_full leaves no scale free.)
 std::vector<Invariance> layer_invariances(const Model& model,
                                           const LinearAttentionOptions& options) {
   const bool has_split = is_split(options.parametrization);
@@ -127,8 +127,9 @@ std::vector<Invariance> layer_invariances(const Model& model,
   return found;
 }
 
-// All layers see the perceptron's features through Z = [X; y] only. X -> A X is Z -> T Z with T =
-// diag(A, 1), and every layer follows with P -> T P T^-1 and Z^T Q Z -> the same, Q -> T^-T Q T^-1.
+// All layers depend on the perceptron's features only through Z = [X; y]. X -> A X is Z -> T Z with
+// T = diag(A, 1), and every layer follows with P -> T P T^-1 and, to keep Z^T Q Z, Q -> T^-T Q
+// T^-1.
 Invariance basis_of_features(const Model& model, const LinearAttentionOptions& options) {
   std::vector<MatrixView> to;    // T from the left: the first d rows
   std::vector<MatrixView> from;  // T^-T from the left
@@ -165,7 +166,7 @@ std::vector<Invariance> invariances_of(const Model& model, const LinearAttention
   return found;
 }
 
-// Of the forms with a Hessian and loss of their own; nothing for the others.
+// For the forms with a Hessian and loss of their own; nothing for the others.
 std::optional<LinearAttentionStructure::Parametrization> structure_of(
     LinearAttentionParametrization parametrization) {
   using Structure = LinearAttentionStructure::Parametrization;
@@ -182,7 +183,7 @@ std::optional<LinearAttentionStructure::Parametrization> structure_of(
   throw PreconditionError("linear_attention: unknown parametrization");
 }
 
-// [W_2 relu(W_0 X + b_0) + b_2; y] of Z = [X; y].
+// [W_2 relu(W_0 X + b_0) + b_2; y] for Z = [X; y].
 Var with_features(ModelBuilder& b, const LinearAttentionOptions& options, Var z) {
   const std::int64_t d = options.dimension;
   const std::int64_t h = options.mlp_hidden;
@@ -197,8 +198,8 @@ Var with_features(ModelBuilder& b, const LinearAttentionOptions& options, Var z)
   return embed(features, 0, 0, d + 1, width) + embed(slice(z, d, 0, 1, width), d, 0, d + 1, width);
 }
 
-// What a layer without activation does to each column of Z, A = I + sum_h P_h S Q_h with S the
-// mean of z z^T over the context.
+// The map that a layer without activation applies to each column of Z, A = I + sum_h P_h S Q_h with
+// S the mean of z z^T over the context.
 class LinearLayer {
  public:
   LinearLayer(const std::vector<Head>& heads, Var s) : heads_(heads), s_(s) {}
@@ -230,9 +231,10 @@ class LinearLayer {
   Var s_;
 };
 
-// The query's column after all layers, without activation: S and q instead of Z, S -> A S A^T and
-// q -> A q. The last S meets a vector of each head alone, S v = A (S (A^T v)): it is not formed,
-// nor is that A where it takes more multiply-adds than its products with these vectors.
+// The query's column after all layers, without activation: S and q replace Z, with S -> A S A^T and
+// q -> A q. The last S is only multiplied by one vector per head, S v = A (S (A^T v)): it is not
+// formed, and neither is that A if forming it takes more multiply-adds than its products with these
+// vectors.
 Var query_by_states(ModelBuilder& b, const LinearAttentionOptions& options, Var z) {
   const Eigen::Index e = z.rows();
   const Eigen::Index n = z.cols() - 1;
@@ -262,8 +264,8 @@ Var query_by_states(ModelBuilder& b, const LinearAttentionOptions& options, Var 
          });
 }
 
-// The same with softmax. Row i of the weights belongs to token i as the query: its entry j is that
-// of z_j^T Q z_i among all keys j. Of the last layer only the query's column is wanted.
+// The same with softmax. Row i of the weights is for token i as the query: its entry j is that of
+// z_j^T Q z_i among all keys j. In the last layer, only the query's column is needed.
 Var query_by_tokens(ModelBuilder& b, const LinearAttentionOptions& options, Var z) {
   const Eigen::Index e = z.rows();
   const Eigen::Index n = z.cols() - 1;

@@ -9,10 +9,10 @@
 namespace hesscope {
 
 enum class LinearAttentionParametrization {
-  kSparse,         ///< P, Q of d x d inside P_full = [[P, 0], [0, 1]], Q_full = [[Q, 0], [0, 0]]
-  kFull,           ///< P, Q of (d + 1) x (d + 1)
-  kSplitQk,        ///< P, WQ, WK of (d + 1) x (d + 1), Q = WK^T WQ
-  kSparseSplitQk,  ///< as kSparse, with WQ, WK of d x d and Q = WK^T WQ
+  kSparse,         ///< P, Q (d x d) inside P_full = [[P, 0], [0, 1]], Q_full = [[Q, 0], [0, 0]]
+  kFull,           ///< P, Q (both (d + 1) x (d + 1))
+  kSplitQk,        ///< P, WQ, WK (all (d + 1) x (d + 1)), Q = WK^T WQ
+  kSparseSplitQk,  ///< as kSparse, with WQ, WK (d x d) and Q = WK^T WQ
 };
 
 enum class LinearAttentionActivation {
@@ -27,33 +27,34 @@ struct LinearAttentionOptions {
   LinearAttentionParametrization parametrization = LinearAttentionParametrization::kSparse;
   LinearAttentionActivation activation = LinearAttentionActivation::kNone;
   std::int64_t mlp_hidden = 0;  ///< units of the perceptron in front; 0: none
-  std::int64_t heads = 1;       ///< in a layer; more than one with kFull alone
+  std::int64_t heads = 1;       ///< per layer; more than one only with kFull
 };
 
-/// Linear attention trained on regression in context.
+/// Linear attention trained on in-context regression.
 ///
-/// A sample is a prompt Z in R^{(d+1) x (n+1)}, its last column the query with 0 in the label row,
-/// and the query's label `target`. Layers act as Z <- Z + (1/n) P Z M Z^T Q Z with M = diag(I_n,
-/// 0); the prediction is -[Z_L]_{d+1,n+1} and the loss (prediction - target)^2.
+/// A sample is a prompt Z in R^{(d+1) x (n+1)}, whose last column is the query with 0 in the label
+/// row, and the query's label `target`. A layer maps Z <- Z + (1/n) P Z M Z^T Q Z with M =
+/// diag(I_n, 0); the prediction is -[Z_L]_{d+1,n+1} and the loss (prediction - target)^2.
 ///
-/// Without activation only S = Z M Z^T and the query column q matter: with A = I + P S Q / n, q <-
+/// Without activation, only S = Z M Z^T and the query column q matter: with A = I + P S Q / n, q <-
 /// A q and S <- A S A^T, so the cost of a layer does not depend on n. With softmax, Z <- Z + (1/n)
-/// P Z M softmax(Z^T Q Z), of each column and not scaled by sqrt(d); a layer costs O(d n^2).
+/// P Z M softmax(Z^T Q Z), column by column and not scaled by sqrt(d); a layer costs O(d n^2).
 ///
-/// With H > 1 heads a layer adds what each of them would, Z <- Z + (1/n) sum_h P_h Z M Z^T Q_h Z.
-/// Their matrices are full, since the fixed corner of the sparse form would give all the same sign.
+/// With H > 1 heads, a layer adds the contributions of all heads, Z <- Z + (1/n) sum_h P_h Z M Z^T
+/// Q_h Z. Their matrices are full, since the fixed corner of the sparse form would give all heads
+/// the same sign.
 ///
-/// With mlp_hidden = h > 0, the covariates x of all tokens, the query's too, are first replaced by
-/// W_2 relu(W_0 x + b_0) + b_2 with h hidden units.
+/// With mlp_hidden = h > 0, the covariates x of all tokens, including the query, are first replaced
+/// by W_2 relu(W_0 x + b_0) + b_2 with h hidden units.
 ///
-/// Parameters: mlp.0.weight (h, d), mlp.0.bias (h), mlp.2.weight (d, h), mlp.2.bias (d), where h >
-/// 0; layers.{l}.P, layers.{l}.Q, or layers.{l}.P, layers.{l}.WQ, layers.{l}.WK; with several
-/// heads layers.{l}.heads.{h}.P, layers.{l}.heads.{h}.Q.
+/// Parameters: if h > 0, mlp.0.weight (h, d), mlp.0.bias (h), mlp.2.weight (d, h), mlp.2.bias (d);
+/// layers.{l}.P, layers.{l}.Q, or layers.{l}.P, layers.{l}.WQ, layers.{l}.WK; with several heads
+/// layers.{l}.heads.{h}.P, layers.{l}.heads.{h}.Q.
 /// Arrays: Z (d + 1, n + 1), target ().
 /// @source Ahn et al., arXiv 2310.01082, section 2, Figure 7 (softmax) and Appendix B (perceptron);
-/// the sparse form and the order of softmax, mask and 1 / n are those of its published code.
+/// the sparse form and the order of softmax, mask and 1 / n follow its published code.
 /// @throws PreconditionError unless layers, dimension, context and heads are at least 1, mlp_hidden
-/// is at least 0, and the matrices of several heads are full.
+///         is at least 0, and the matrices of several heads are full.
 Model linear_attention(const LinearAttentionOptions& options);
 
 ModelKind linear_attention_kind();

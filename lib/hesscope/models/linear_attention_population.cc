@@ -62,7 +62,7 @@ std::vector<SettingKey> keys_of_model() {
 Model linear_attention_population(const LinearAttentionPopulationOptions& options) {
   const double second = options.second_moment;
   const double fourth = options.fourth_moment;
-  // On the sphere both sides are equal but for rounding.
+  // On the sphere, both sides are equal up to rounding.
   if (options.dimension < 1 || !(second > 0) || !std::isfinite(fourth) ||
       !(fourth >= second * second * (1 - 1e-12))) {
     throw PreconditionError(fmt::format(
@@ -88,7 +88,7 @@ Model linear_attention_population(const LinearAttentionPopulationOptions& option
   const Var scatter = kappa * s * (2.0 * terms.second + terms.third) - (s * s * s) * terms.second;
   Model model = b.finish(constant + (2 * s * s) * terms.first + (s * s * s) * terms.second +
                          hadamard(inverse_n, scatter));
-  // What changes the loss of no prompt does not change their mean.
+  // Maps that change the loss of no prompt do not change its mean.
   model.invariances = linear_attention(layer).invariances;
   return model;
 }

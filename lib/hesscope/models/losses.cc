@@ -30,7 +30,7 @@ constexpr std::array<NamedLoss, 6> kLosses = {{
     {LossKind::kOutput, "output"},
 }};
 
-// A key that some losses take, and how it looks when it was not given.
+// A key that some losses take, and its value if it was not given.
 struct LossKey {
   SettingKey key;
   std::vector<LossKind> losses;
@@ -98,7 +98,7 @@ Var numbers(ModelBuilder& builder,
 
 Var mean(Var a) { return (1.0 / static_cast<double>(a.rows() * a.cols())) * sum(a); }
 
-// Whether so many numbers are one for each entry of the last axes, which PyTorch spreads over those
+// Whether there is one number for each entry of the last axes, which PyTorch broadcasts over those
 // before.
 bool is_of_last_axes(Eigen::Index count, const detail::Shape& shape) {
   Eigen::Index entries = 1;

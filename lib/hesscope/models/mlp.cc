@@ -46,14 +46,14 @@ Activation activation_named(const std::string& name) {
   return Activation::kTanh;
 }
 
-// What the output is for: logits of classes, or numbers.
+// How the output is used: as logits of classes, or as numbers.
 MlpLoss loss_named(const std::string& name) {
   return name == "cross-entropy" ? MlpLoss::kCrossEntropy : MlpLoss::kMeanSquaredError;
 }
 
 constexpr std::int64_t kMaxWidth = 1'000'000;
 
-// Of "15,15" the numbers; none of an empty text.
+// For "15,15", the numbers; none for an empty text.
 std::vector<std::int64_t> parsed_widths(const std::string& text) {
   std::vector<std::int64_t> widths;
   const char* next = text.data();
@@ -75,8 +75,8 @@ std::vector<std::int64_t> parsed_widths(const std::string& text) {
   return widths;
 }
 
-// The widths that the checkpoint's layers.0, layers.1, ... have. A weight is checked against its
-// bias and the layer before it here, where a transposed one can be called so.
+// The widths of the checkpoint's layers.0, layers.1, ... Each weight is compared here with its bias
+// and the previous layer, so that a transposed one can be reported as such.
 std::vector<std::int64_t> widths_of(const TensorShapes& checkpoint) {
   std::vector<std::int64_t> widths = {checkpoint.at(weight_name(0), 2, "(out, in)")[1]};
   for (std::size_t i = 0; i == 0 || checkpoint.has(weight_name(i)); ++i) {
@@ -121,12 +121,12 @@ std::vector<std::int64_t> widths_of(const Settings& settings, const TensorShapes
   return widths;
 }
 
-// What the layer after hidden layer i makes of it stays the same if its units are scaled (relu is
-// homogeneous), or undergo any affine map (identity). Between tanh, gelu or softplus, hidden layers
-// have finitely many symmetries only (Sussmann, Neural Networks 5, 1992, 589-593, for tanh).
+// The contribution of hidden layer i to the next one does not change if its units are scaled (relu
+// is homogeneous), or undergo any affine map (identity). With tanh, gelu or softplus, hidden layers
+// have only finitely many symmetries (Sussmann, Neural Networks 5, 1992, 589-593, for tanh).
 //
-// Not affine, hence not here: with the identity, moving W_i, h x inputs with h < inputs, within the
-// kernel of W_{i+1}, o x h, where 2 <= o < h. For o = 1, addition_across does it.
+// Not affine and therefore not included: with the identity, moving W_i, h x inputs with h < inputs,
+// within the kernel of W_{i+1}, o x h, where 2 <= o < h. For o = 1, addition_across does it.
 std::vector<Invariance> hidden_invariances(const Model& model, const MlpOptions& options) {
   std::vector<Invariance> scales;
   std::vector<Invariance> maps;

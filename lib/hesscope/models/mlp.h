@@ -26,7 +26,7 @@ struct MlpOptions {
 /// layer.
 ///
 /// Parameters: layers.{i}.weight (out, in), layers.{i}.bias (out). Arrays: inputs (in), and target
-/// () of class indices for cross-entropy or target (out) of numbers for the mean squared error.
+/// () with class indices for cross-entropy or target (out) with numbers for the mean squared error.
 /// @throws PreconditionError for fewer than two widths or one below 1.
 Model mlp(const MlpOptions& options);
 

@@ -13,7 +13,7 @@
 namespace hesscope {
 namespace {
 
-// A size that no product of extents is known to overflow.
+// Checks sizes whose product could overflow.
 void require_extents(const std::string& name, const std::vector<std::int64_t>& shape) {
   constexpr std::int64_t kMaxEntries = std::int64_t{1} << 53;
   bool is_fine = shape.size() <= ModelBuilder::kMaxRank;
@@ -28,13 +28,13 @@ void require_extents(const std::string& name, const std::vector<std::int64_t>& s
   }
 }
 
-// Rows and columns of what is recorded as a matrix.
+// Rows and columns of the recorded matrix.
 std::pair<Eigen::Index, Eigen::Index> matrix_of(const std::vector<std::int64_t>& shape) {
   if (shape.size() < 2) return {shape.empty() ? 1 : shape[0], 1};
   return {detail::volume_of(shape) / shape.back(), shape.back()};
 }
 
-// Names are what a checkpoint or a data file is searched for.
+// Checkpoints and data files are searched for these names.
 template <typename Named>
 void require_new(const std::string& name, const std::vector<Named>& known) {
   if (name.empty() || !is_printable_utf8(name)) {

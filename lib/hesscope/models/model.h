@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A model: named parameters, the arrays a sample consists of, and the loss of one sample as a
+// A model: named parameters, the arrays that make up a sample, and the loss of one sample as a
 // graph.
 //
 //   ModelBuilder b("ridge");
@@ -30,11 +30,11 @@ namespace hesscope {
 /// One array of a data set: (samples, shape...).
 struct DataArray {
   enum class Content {
-    kReal,         ///< numbers, taken as they are
+    kReal,         ///< numbers, used unchanged
     kClass,        ///< integers 0 <= c < num_classes(), each expanded to that many one-hot entries
     kSign,         ///< +1 or -1
-    kInteger,      ///< whole numbers from `minimum` to `maximum`: indices, say
-    kProbability,  ///< numbers from 0 to 1, taken as they are
+    kInteger,      ///< whole numbers from `minimum` to `maximum`, such as indices
+    kProbability,  ///< numbers from 0 to 1, used unchanged
   };
 
   std::string name;
@@ -44,18 +44,18 @@ struct DataArray {
   Eigen::Index width = 0;    ///< entries in the record
   std::int64_t minimum = 0;  ///< of kInteger
   std::int64_t maximum = 0;
-  std::string reason = {};  ///< of these bounds, for messages; may be empty
+  std::string reason = {};  ///< for these bounds, for messages; may be empty
 
-  /// Numbers of a sample in the data set: the product of the shape.
+  /// Numbers per sample in the data set: the product of the shape.
   Eigen::Index num_values() const;
 
-  /// Of kClass.
+  /// For kClass.
   Eigen::Index num_classes() const { return width / num_values(); }
 
   bool operator==(const DataArray&) const = default;
 };
 
-/// A file that a model was made of.
+/// A file that a model was made from.
 struct ModelFile {
   std::string path;
   std::string sha256;  ///< of the bytes that were read
@@ -63,23 +63,23 @@ struct ModelFile {
   bool operator==(const ModelFile&) const = default;
 };
 
-/// A tensor that a checkpoint may hold and that is a constant of the graph, no parameter: running
-/// statistics, a mask, what is frozen.
+/// A tensor that a checkpoint may hold but that is a constant of the graph rather than a parameter:
+/// running statistics, a mask, anything frozen.
 struct ModelBuffer {
   std::string name;
   std::vector<std::int64_t> shape;
-  /// That the graph was built with, row-major; empty where it does not depend on them.
+  /// The values that the graph was built with, row-major; empty if the graph does not depend on
+  /// them.
   std::vector<double> values;
-  /// That hold for a checkpoint which lacks the tensor; empty where the kind alone knows.
+  /// The values to use if a checkpoint lacks the tensor; empty if only the model kind knows them.
   std::vector<double> values_if_absent = {};
 };
 
-/// A name that a checkpoint may have for a parameter besides its own.
+/// Another name that a checkpoint may use for a parameter.
 struct ModelTie {
   std::string name;
   std::string to;  ///< the parameter, or another tensor of the model
-  /// Whether the model computes with its transpose under this name; nothing where it does not
-  /// compute with it.
+  /// Whether the model uses its transpose under this name; nothing if the model does not use it.
   std::optional<bool> is_transposed = {};
 };
 
@@ -88,30 +88,31 @@ struct Model {
   std::vector<ParameterBlock> parameters;  ///< in flat order
   std::vector<DataArray> arrays;           ///< in record order
   std::shared_ptr<const Graph> graph;
-  /// A faster way to the graph's Hessian, where the model kind has one; otherwise null.
+  /// A faster computation of the graph's Hessian, if the model kind has one; otherwise null.
   std::shared_ptr<const StructuredHessian> structured_hessian;
-  /// The same to the value and the gradient.
+  /// The same for the value and the gradient.
   std::shared_ptr<const StructuredLoss> structured_loss;
-  /// Maps of the parameters that change no sample's loss, whatever the sample (invariances.h).
+  /// Maps of the parameters that change the loss of no sample (invariances.h).
   std::vector<Invariance> invariances;
-  /// Whether those are to be found by a search (invariance_search.h), since the kind knows none.
+  /// Whether the invariances must be found by a search (invariance_search.h), since the kind knows
+  /// none.
   bool searches_invariances = false;
-  /// What a sample counts, of its record, where the loss is a mean with weights
-  /// (Objective::sample_weight); empty where each counts 1.
+  /// The weight of a sample as a function of its record, if the loss is a weighted mean
+  /// (Objective::sample_weight); empty if each has weight 1.
   std::function<double(std::span<const double> record)> sample_weight;
   /// w of a term w/2 |theta|^2 that the objective adds to the graph's loss.
   double weight_decay = 0;
-  /// With the checkpoint's values, or those of another file where the checkpoint has none.
+  /// With values from the checkpoint, or from another file if the checkpoint lacks them.
   std::vector<ModelBuffer> buffers;
-  /// Tensors that must be equal in a checkpoint which holds both.
+  /// Tensors that must be equal in a checkpoint that holds both.
   std::vector<ModelTie> ties;
-  /// Whether its loss takes the predictions for logarithms of probabilities.
+  /// Whether the loss takes the predictions for logarithms of probabilities.
   bool predicts_log_probabilities = false;
-  /// What the files of the model say of its parameters, flat; empty where they do not say all.
+  /// The parameters stated in the model's own files, flat; empty unless all of them are.
   Eigen::VectorXd own_parameters;
-  /// Files besides checkpoint and data that the model was made of.
+  /// Files other than checkpoint and data from which the model was made.
   std::vector<ModelFile> files;
-  /// What whoever analyzes it should know.
+  /// What anyone who analyzes the model should know.
   std::vector<std::string> remarks;
 
   Eigen::Index num_parameters() const;
@@ -121,14 +122,14 @@ struct Model {
 };
 
 /// Declares parameters and arrays one after the other and records the forward pass on them. Names
-/// are UTF-8 text without control characters. Every member throws PreconditionError after finish(),
-/// as do operations on its Vars, and of a builder that was moved from.
+/// are UTF-8 text without control characters. After finish(), and for a builder that has been moved
+/// from, every member throws PreconditionError, as do operations on its Vars.
 class ModelBuilder {
  public:
-  /// Of parameters and of arrays per sample.
+  /// For parameters, and for arrays per sample.
   static constexpr std::size_t kMaxRank = 8;
 
-  /// @param kind  what messages call it: "the KIND model".
+  /// @param kind  how messages refer to the model: "the KIND model".
   explicit ModelBuilder(std::string kind);
 
   // A copy would record on the same graph.
@@ -137,9 +138,9 @@ class ModelBuilder {
   ModelBuilder(ModelBuilder&&) = default;
   ModelBuilder& operator=(ModelBuilder&&) = default;
 
-  /// A parameter of rank 0 (1 x 1), 1 (a column), 2 or up to kMaxRank: a matrix with the last
-  /// extent as its columns, and all others together as its rows. @throws PreconditionError for
-  /// higher ranks, empty extents, and a name that is none or taken.
+  /// A parameter of rank 0 (1 x 1), 1 (a column), 2 or up to kMaxRank: a matrix whose columns are
+  /// the last extent and whose rows are all others together. @throws PreconditionError for higher
+  /// ranks, empty extents, and a name that is invalid or already used.
   Var parameter(const std::string& name, const std::vector<std::int64_t>& shape);
 
   /// A parameter of shape (count, rows, cols), as its `count` matrices.
@@ -148,23 +149,23 @@ class ModelBuilder {
                                    std::int64_t rows,
                                    std::int64_t cols);
 
-  /// An array whose shape per sample makes a matrix as that of a parameter does. Asked for again,
-  /// as an input that is a target too, it is the same.
+  /// An array whose shape per sample is turned into a matrix like that of a parameter. Declaring it
+  /// again, as for an input that is also a target, returns the same.
   Var array(const std::string& name,
             const std::vector<std::int64_t>& shape,
             DataArray::Content content = DataArray::Content::kReal);
 
-  /// An array holding one class index per sample, as a one-hot column of num_classes entries.
+  /// An array with one class index per sample, as a one-hot column of num_classes entries.
   Var one_hot(const std::string& name, std::int64_t num_classes);
 
-  /// The same of an array of class indices of any shape per sample: a row of num_classes entries
-  /// for each of them.
+  /// The same for an array of class indices with any shape per sample: a row of num_classes entries
+  /// for each index.
   Var one_hot(const std::string& name,
               const std::vector<std::int64_t>& shape,
               std::int64_t num_classes);
 
-  /// An array of whole numbers from `minimum` to `maximum`, of any shape per sample; a message that
-  /// refuses others says the reason, if one is given: "index of ...".
+  /// An array of whole numbers from `minimum` to `maximum`, of any shape per sample. Messages that
+  /// refuse other numbers give the reason, if it is not empty: "index of ...".
   Var integers(const std::string& name,
                const std::vector<std::int64_t>& shape,
                std::int64_t minimum,
@@ -173,21 +174,22 @@ class ModelBuilder {
 
   Var constant(const Eigen::Ref<const Eigen::MatrixXd>& value) { return graph().constant(value); }
 
-  /// What is being recorded.
+  /// The graph being recorded.
   Graph& graph();
 
-  /// Declares what the model says of a sample, of which alone the loss will be a function. Gives
-  /// the model a Gauss-Newton matrix; see Graph::set_prediction.
+  /// Declares the model's prediction for a sample; the loss must depend on the parameters only
+  /// through it. Gives the model a Gauss-Newton matrix; see Graph::set_prediction.
   void set_prediction(Var z) { graph().set_prediction(z); }
 
-  /// Declares that the loss is a mean with weights, and what a sample counts in it, of the entries
-  /// that its record has of a declared array. @throws PreconditionError if there is no such array.
+  /// Declares that the loss is a weighted mean; `weight` computes a sample's weight from the
+  /// entries of a declared array in its record. @throws PreconditionError if there is no such
+  /// array.
   void set_sample_weight(const std::string& array,
                          std::function<double(std::span<const double> entries)> weight);
 
-  /// The model with this loss of one sample (1 x 1). The builder is spent.
+  /// The model with this loss of one sample (1 x 1). The builder cannot be used afterwards.
   /// @throws PreconditionError if the loss depends on a parameter other than through the declared
-  /// prediction.
+  ///         prediction.
   Model finish(Var loss);
 
  private:

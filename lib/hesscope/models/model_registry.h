@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The one list of models: those built in, and those that a program adds.
+// The list of models: the built-in ones and those that a program adds.
 //
 //   hesscope::register_model_kind({.name = "ridge", .build = build_ridge});
 //   const hesscope::Problem problem(hesscope::read_problem_file("ridge.toml"), checkpoint);
@@ -19,55 +19,56 @@
 
 namespace hesscope {
 
-/// What a model is made of besides a checkpoint.
+/// What a model is built from, in addition to a checkpoint.
 struct ModelSources {
   const Settings& settings;
   const TensorShapes& data;  ///< shapes as a file would hold them, samples first
-  /// What relative names of files in the settings (SettingKey::is_path) are relative to: the folder
-  /// of the problem file.
+  /// The folder to which file names in the settings (SettingKey::is_path) are relative: that of the
+  /// problem file.
   std::filesystem::path folder = {};
 };
 
-/// A kind of model as a problem file names it.
+/// A kind of model as named in a problem file.
 struct ModelKind {
   std::string name;
   std::string summary = {};                ///< one line
   std::vector<std::string> arrays = {};    ///< names of the data arrays, for suggestions
   std::vector<SettingKey> keys = {};       ///< of the [model] table, besides `kind`
-  std::vector<SettingKey> size_keys = {};  ///< what a checkpoint would say, for a model without one
+  std::vector<SettingKey> size_keys = {};  ///< sizes, for a model without a checkpoint
 
-  /// The model with the sizes that the checkpoint and the data have. A kind that reads files says
-  /// so in Model::files. @throws InputError naming the file, the tensor and the shapes when no
-  /// sizes fit; what fits is checked in full by require_parameters() and require_arrays().
+  /// The model with the sizes of the checkpoint and the data. A kind that reads files lists them in
+  /// Model::files. @throws InputError naming the file, the tensor and the shapes if no sizes fit;
+  /// the full check is made by require_parameters() and require_arrays().
   std::function<Model(const ModelSources&, const TensorShapes& checkpoint)> build = {};
 
-  /// The model with the sizes that the settings and the data have: a model yet to be initialised.
-  /// @param sources  settings checked against keys_with_sizes(), data in full by require_arrays().
-  /// @throws ConfigError where settings contradict each other; InputError as build.
-  /// A kind that a program adds may be without: it cannot be trained.
+  /// The model with the sizes of the settings and the data: a model to be initialised. A kind that
+  /// a program adds may lack this function; its models cannot be trained.
+  /// @param sources  settings checked against keys_with_sizes(); data are fully checked by
+  ///                 require_arrays().
+  /// @throws ConfigError if settings contradict each other; InputError as build.
   std::function<Model(const ModelSources& sources)> create = {};
 
-  /// Whether models have Model::own_parameters, which a training may start from.
+  /// Whether models have Model::own_parameters, from which a training may start.
   bool has_own_parameters = false;
 
-  /// Whether an array `predictions` in a data file is what the model predicts for the samples at
-  /// its own parameters or at the first checkpoint, to be compared: where models are written by
+  /// Whether an array `predictions` in a data file holds what the model predicts for the samples at
+  /// its own parameters or at the first checkpoint, to be compared. Used for models written by
   /// other programs.
   bool checks_predictions = false;
 
-  /// `keys`, then `size_keys`.
+  /// `keys`, followed by `size_keys`.
   std::vector<SettingKey> keys_with_sizes() const;
 };
 
-/// In the order of their registration, those built in first. Valid for good, and without kinds that
-/// are registered later.
+/// In the order of their registration, built-in ones first. The span stays valid forever and does
+/// not include kinds registered later.
 std::span<const ModelKind> model_kinds();
 
-/// Adds a kind for problem files to name, for this process. Safe to call concurrently with all that
-/// looks at kinds.
-/// @throws PreconditionError if there is one of this name, it has no name or no `build`, or two of
-///         its keys, or one and `kind`, have the same name, or the fallback of one is not of its
-///         type.
+/// Adds a kind that problem files can name, for this process. Safe to call concurrently with
+/// anything that looks at kinds.
+/// @throws PreconditionError if there already is a kind of this name, the name is empty, `build` is
+///         missing, a key occurs twice or is called `kind`, or the fallback of a key does not have
+///         its type.
 void register_model_kind(ModelKind kind);
 
 /// The kind of this name, or nullptr.

@@ -31,7 +31,7 @@ using onnx::OnnxFile;
 using onnx::Tensor;
 using onnx::Value;
 
-// A tensor without entries leaves an optional input out, or is joined with others.
+// A tensor without entries stands for an omitted optional input, or is concatenated with others.
 Value constant_of(const Tensor& tensor, const std::vector<double>& values, ModelBuilder& builder) {
   Value value{.kind = tensor.kind, .axes = onnx::plain_axes(tensor.shape)};
   value.is_single = tensor.onnx_type == onnx::kFloat;
@@ -66,7 +66,7 @@ Eigen::VectorXd own_parameters(const Model& model, const std::vector<OnnxCandida
   return theta;
 }
 
-// A graph, the output of it that is computed, and the tensors that this depends on.
+// A graph, its selected output, and the tensors on which this depends.
 struct ChosenGraph {
   explicit ChosenGraph(const ModelSources& sources)
       : file(onnx::read_onnx_file(sources.folder / sources.settings.text("file"))),
@@ -80,7 +80,7 @@ struct ChosenGraph {
   std::vector<OnnxCandidate> tensors;
 };
 
-// What the graph takes for whole numbers or truth values is such in the checkpoint.
+// Requires that what the graph uses as whole numbers or truth values is such in the checkpoint.
 void require_fit(const Tensor& tensor, const ModelBuffer& buffer, const TensorShapes& checkpoint) {
   if (tensor.kind == ElementKind::kReal || tensor.kind == ElementKind::kOther) return;
   constexpr auto kLargest = static_cast<double>(detail::kLargestExactInteger);
@@ -95,7 +95,7 @@ void require_fit(const Tensor& tensor, const ModelBuffer& buffer, const TensorSh
   }
 }
 
-// Constants that a checkpoint may say: those that are none of its parameters whatever it holds.
+// Constants whose values a checkpoint may contain: those that are never parameters.
 ModelBuffer buffer_of(const Tensor& tensor,
                       const OnnxTensorRole& role,
                       const TensorShapes& checkpoint) {
@@ -116,7 +116,8 @@ bool is_statistic(const OnnxFile& file, const std::string& name) {
   });
 }
 
-// Without what merging by value has left to an Identity node: that was equal, and is two.
+// Without tensors that merging by value has left to an Identity node: they were equal, but
+// separate.
 OnnxWeights weights_of(const ChosenGraph& graph,
                        const std::vector<OnnxTensorRole>& roles,
                        const TensorShapes& checkpoint) {
@@ -169,7 +170,7 @@ const Tensor* find_tensor(const std::vector<OnnxCandidate>& all, const std::stri
   return found == all.end() ? nullptr : found->tensor;
 }
 
-// Says of each tie whether it turns the tensor; a remark where nothing tells.
+// Determines for each tie whether it transposes the tensor; returns remarks where nothing decides.
 std::vector<std::string> settle(const ChosenGraph& graph,
                                 const TensorShapes& checkpoint,
                                 std::vector<ModelTie>& ties) {
@@ -183,7 +184,7 @@ std::vector<std::string> settle(const ChosenGraph& graph,
   return remarks;
 }
 
-// What a tied name stands for, seen as the graph has it.
+// What a tied name stands for, in the form in which the graph has it.
 Value tied_value(const std::vector<OnnxCandidate>& tensors,
                  const ModelTie& tie,
                  const Value& original) {
@@ -222,11 +223,11 @@ Model build(const ChosenGraph& graph, const ModelSources& sources, const TensorS
       const Tensor& tensor = tensor_of(graph.tensors, role.name);
       if (!detail::are_doubles(tensor)) continue;  // the graph's own, whatever checkpoints hold
       buffers.push_back(buffer_of(tensor, role, checkpoint));
-      // What is not read import_output() refuses where it is needed.
+      // import_output() refuses what is not read if it is needed.
       if (tensor.kind == ElementKind::kOther) continue;
       given[role.name] = constant_of(tensor, buffers.back().values, builder);
     } else if (file.find_initializer(role.name) == nullptr) {
-      // An Identity's result: the graph itself would take what its input has become.
+      // An Identity's result: otherwise the graph would use the present value of its input.
       const Tensor& tensor = tensor_of(graph.tensors, role.name);
       given[role.name] = constant_of(tensor, detail::values_of(tensor), builder);
     }
@@ -264,7 +265,7 @@ Model build(const ChosenGraph& graph, const ModelSources& sources, const TensorS
   Model model = builder.finish(record_loss(builder, loss, *value.var, shape, target, sources.data));
   model.graph = simplified(*model.graph);
   model.predicts_log_probabilities = loss.kind == LossKind::kNegativeLogLikelihood;
-  // Tensors that other outputs need are in the checkpoint, too.
+  // The checkpoint also holds tensors that other outputs need.
   for (const auto& [name, extents] : checkpoint.shapes) {
     const bool is_known =
         std::ranges::any_of(roles, [&, &n = name](const auto& role) { return role.name == n; });

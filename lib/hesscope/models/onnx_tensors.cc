@@ -34,11 +34,11 @@ using onnx::Tensor;
 constexpr std::string_view kNotChosen = "not among `parameters`";
 constexpr std::string_view kSingleNumber = "a single number of the graph: `parameters` can name it";
 
-// A tensor of its own.
+// An independent tensor.
 struct OwnTensor {
   OnnxCandidate candidate;
-  std::vector<std::string> names;        // its own, and those that Identity nodes give it
-  std::vector<std::string> merged = {};  // of these, see OnnxTensorRole
+  std::vector<std::string> names;        // its own, and those from Identity nodes
+  std::vector<std::string> merged = {};  // among these, see OnnxTensorRole
 };
 
 bool matches_any(const std::vector<std::string>& names, const std::vector<std::string>& patterns) {
@@ -52,21 +52,21 @@ std::vector<std::string> texts_or_none(const Settings& settings, const std::stri
   return settings.has(key) ? settings.texts(key) : std::vector<std::string>();
 }
 
-// Whether they may be a mask of what the model computes with: some are infinite. NaN is what a
-// training that has diverged leaves of a parameter.
+// Whether the tensor may be a mask: some entries are infinite. NaN, in contrast, is what a diverged
+// training leaves in a parameter.
 bool may_be_mask(const std::vector<double>& entries) {
   return std::ranges::any_of(entries, [](double x) { return std::isinf(x); }) &&
          std::ranges::none_of(entries, [](double x) { return std::isnan(x); });
 }
 
-// What the node gives another name; nullptr if it does something else.
+// The name that the node gives another name; nullptr if it does something else.
 const std::string* renamed_by(const onnx::Node& node) {
   const bool is_identity = node.op == "Identity" && node.domain.empty() && node.guards.empty() &&
                            node.inputs.size() == 1 && node.outputs.size() == 1;
   return is_identity ? &node.inputs[0] : nullptr;
 }
 
-// Adds the names that Identity nodes give what is among them.
+// Adds the names that Identity nodes give to tensors among `names`.
 void add_other_names(const OnnxFile& file, std::set<std::string>& names) {
   for (const onnx::Node& node : file.nodes) {
     const std::string* source = renamed_by(node);
@@ -102,7 +102,7 @@ bool is_unnamed_number(const OnnxCandidate& candidate,
          texts_or_none(settings, "parameters").empty();
 }
 
-// The same of what is a constant because of what this checkpoint holds.
+// The same for a tensor that is a constant because of this checkpoint's content.
 std::string constant_reason(const OnnxCandidate& candidate,
                             const Settings& settings,
                             const TensorShapes& checkpoint) {
@@ -115,7 +115,7 @@ std::string constant_reason(const OnnxCandidate& candidate,
   return std::string(is_unnamed_number(candidate, settings, checkpoint) ? kSingleNumber : "");
 }
 
-// Whether `frozen` or `parameters` say of one name what they do not say of the other.
+// Whether `frozen` or `parameters` apply to only one of the two names.
 bool are_told_apart(const std::string& a, const std::string& b, const Settings& settings) {
   return std::ranges::any_of(std::array{"frozen", "parameters"}, [&](const char* key) {
     const std::vector<std::string> patterns = texts_or_none(settings, key);
@@ -123,14 +123,14 @@ bool are_told_apart(const std::string& a, const std::string& b, const Settings& 
   });
 }
 
-// The candidates without those that are other names of one before them.
+// The candidates without those that are other names of a preceding one.
 std::vector<OwnTensor> own_tensors(const OnnxFile& file,
                                    const onnx::Dependencies& needs,
                                    const std::vector<OnnxCandidate>& candidates,
                                    const std::vector<ModelTie>& ties,
                                    const Settings& settings,
                                    const TensorShapes& checkpoint) {
-  std::set<std::string> computed_with;  // what merging by value leaves is used beside its Identity
+  std::set<std::string> computed_with;  // tensors also used directly, apart from an Identity
   for (const onnx::Node& node : file.nodes) {
     if (renamed_by(node) != nullptr) continue;
     computed_with.insert(node.inputs.begin(), node.inputs.end());
@@ -166,7 +166,7 @@ std::vector<OwnTensor> own_tensors(const OnnxFile& file,
   return own;
 }
 
-// Of a tensor that the checkpoint lacks: not under the name of one that is tied to it, either.
+// For a tensor that the checkpoint lacks: a tensor tied to it must not be there either.
 void require_no_copy_alone(const std::string& name,
                            const std::vector<ModelTie>& ties,
                            const TensorShapes& checkpoint) {
@@ -257,7 +257,7 @@ std::vector<OnnxTensorRole> onnx_tensor_roles(const OnnxFile& file,
     }
     (role.is_parameter ? parameters : others).push_back(std::move(role));
   }
-  for (const ModelTie& tie : ties) {  // of names that the graph has not
+  for (const ModelTie& tie : ties) {  // with names that the graph lacks
     others.push_back(
         {.name = tie.name, .shape = {}, .tied_to = tie.to, .reason = "tied to " + tie.to});
     const auto found = checkpoint.shapes.find(tie.name);
@@ -317,7 +317,7 @@ void require_onnx_names(const OnnxFile& file,
   std::set<std::string> known;
   for (const Tensor& tensor : file.initializers) known.insert(tensor.name);
   for (const OnnxTensorRole& role : roles) known.insert(role.name);
-  add_other_names(file, known);  // those of other outputs, too
+  add_other_names(file, known);  // including those of other outputs
   std::vector<std::string> unknown;
   for (const auto& [name, shape] : checkpoint.shapes) {
     if (!known.contains(name) && !is_batch_count(checkpoint, name)) unknown.push_back(name);
@@ -330,7 +330,8 @@ void require_onnx_names(const OnnxFile& file,
   const std::string it = is_one ? "it" : "them";
   const std::string tie = fmt::format("tied = [\"{} = OTHER\"]", unknown.front());
   if (!is_all) unknown.resize(kMostShown);
-  // Of a layer that is not used all others are there; of what was renamed, not the new name.
+  // If a layer is not used, all other tensors are there; if a tensor was renamed, its new name is
+  // not.
   const bool may_be_renamed = std::ranges::any_of(
       roles, [](const OnnxTensorRole& role) { return role.is_missing && !role.shape.empty(); });
   const std::string advice =

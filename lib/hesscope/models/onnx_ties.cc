@@ -33,12 +33,12 @@ ShapedNumbers numbers_of(const Tensor& tensor) {
   return {.shape = tensor.shape, .entries = tensor.reals};
 }
 
-// Three names at most.
+// At most three names.
 std::string list_of(const std::vector<std::string>& names) {
   return printable(first_names(names, 3));
 }
 
-// A remark on tensors that are no parameters, none where there are none.
+// A remark on tensors that are not parameters; empty if there are none.
 std::string computes_with(const OnnxFile& file,
                           const std::vector<std::string>& names,
                           const char* what_they_are) {
@@ -46,20 +46,20 @@ std::string computes_with(const OnnxFile& file,
   return fmt::format("{} computes with {}{}", file.path.string(), list_of(names), what_they_are);
 }
 
-// "head.logit_scale" or "0.weight", not what exporters number: "onnx::Mul_7", "124",
-// "/head/Constant_output_0".
+// True for "head.logit_scale" or "0.weight", false for names that exporters number: "onnx::Mul_7",
+// "124", "/head/Constant_output_0".
 bool is_path_of_names(const std::string& name) {
   return std::ranges::any_of(name, is_letter) && std::ranges::all_of(name, [](char c) {
            return is_letter_or_digit(c) || c == '_' || c == '.';
          });
 }
 
-// As state_dict() names what a module has: "ln.weight".
+// Named as a module's tensor in a state_dict(): "ln.weight".
 bool is_of_a_module(const std::string& name) {
   return is_path_of_names(name) && name.find('.') != std::string::npos;
 }
 
-// Whether the problem file says what the tensors of these names are.
+// Whether the problem file states what the tensors with these names are.
 bool is_settled(const Settings& settings, const std::string& copy, const std::string& original) {
   const auto is_among = [&](const char* key) {
     if (!settings.has(key)) return false;
@@ -73,12 +73,12 @@ bool is_settled(const Settings& settings, const std::string& copy, const std::st
   return is_among("separate") || is_among("frozen");
 }
 
-// What PyTorch's exporter gives names to begins so.
+// The prefix of names given by PyTorch's exporter.
 constexpr std::string_view kExportersName = "onnx::";
 
-// What PyTorch's exporter has only transposed, or reordered, as its name and its numbers say. It
-// names by these operators what it has computed before them, too: masks leave zeros then, W + W^T
-// and cat([W, W]) each number twice.
+// Whether PyTorch's exporter has only transposed or reordered the tensor, judging by its name and
+// its numbers. The exporter also uses the names of these operators if it has computed something
+// before them: masks then leave zeros, W + W^T and cat([W, W]) contain each number twice.
 bool is_only_moved(const Tensor& tensor) {
   constexpr std::array<std::string_view, 4> kMoved = {
       "onnx::MatMul_", "onnx::LSTM_", "onnx::GRU_", "onnx::RNN_"};
@@ -119,7 +119,7 @@ void require_no_copies(const OnnxFile& file, const OnnxWeights& weights, const S
     if (kind == CopyKind::kNone || is_settled(settings, tensor.name, original.name)) return;
     const std::string name = printable(tensor.name);
     const std::string original_name = printable(original.name);
-    // `tied` takes no other order.
+    // `tied` supports no other order.
     const bool can_be_tied = kind != CopyKind::kReordered;
     throw InputError(fmt::format(
         "{}: '{}' holds the same numbers as '{}'{}: exporting has made two tensors of one, it "
@@ -155,7 +155,7 @@ std::string remark_on_constants(const OnnxFile& file,
   std::vector<std::string> names;
   for (const Tensor* tensor : weights.constants) {
     const std::vector<double>& entries = tensor->reals;
-    // Neither a mask nor, but of a module's own, a number, or many times the same.
+    // Not a mask and, unless it belongs to a module, not a number, or one number many times.
     const bool is_plain = are_all_equal(entries) && !is_of_a_module(tensor->name);
     const bool is_mask = !std::ranges::all_of(entries, [](double x) { return std::isfinite(x); });
     if (!is_plain && !is_mask && !is_settled(settings, tensor->name, tensor->name)) {

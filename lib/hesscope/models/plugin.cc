@@ -30,7 +30,7 @@ std::string loader_message() {
   return message == nullptr ? "unknown reason" : printable(message);
 }
 
-// Loaded for good: models made by it refer to its code.
+// Never unloaded: models made by it refer to its code.
 const Plugin& loaded(const std::filesystem::path& path) {
   std::error_code error;
   const std::filesystem::path file = std::filesystem::absolute(path, error);  // not searched for
@@ -68,7 +68,7 @@ const Plugin& loaded(const std::filesystem::path& path) {
   return *plugin;
 }
 
-// What the plug-in makes of it. What it says is wrong with its inputs is said as it is.
+// The model made by the plug-in. Its complaints about its inputs are passed on unchanged.
 Model made_by(const Plugin& plugin,
               const std::filesystem::path& path,
               const PluginSources& sources) {

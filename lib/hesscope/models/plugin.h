@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Models in C++ that the program loads: a shared library with one function that records the forward
-// pass of a sample.
+// C++ models loaded at run time: a shared library with one function that records the forward pass
+// of a sample.
 //
 //   #include <hesscope/hesscope.h>
 //   #include <hesscope/models/plugin.h>
@@ -18,9 +18,9 @@
 //   HESSCOPE_PLUGIN(ridge);
 //
 // and in the problem file [model] kind = "plugin", file = "libridge.so". A plug-in is code: it is
-// loaded only after allow_plugins(), which a program calls when its user says so. It is built with
-// the compiler, the library and the headers that the program was built with; a stamp of these is
-// compared before anything is called.
+// loaded only after allow_plugins(), which a program calls if its user agrees. It must be built
+// with the same compiler, library and headers as the program; a stamp of these is compared before
+// anything is called.
 #pragma once
 
 #include <cstdint>
@@ -33,20 +33,20 @@
 
 namespace hesscope {
 
-/// What a plug-in makes its model of.
+/// What a plug-in builds its model from.
 struct PluginSources {
   const SettingTable& options;     ///< [model.options] of the problem file
-  const TensorShapes& checkpoint;  ///< names and shapes, for sizes; without any for a training
+  const TensorShapes& checkpoint;  ///< names and shapes, for sizes; empty for a training
   const TensorShapes& data;
 };
 
-/// What the symbol `hesscope_plugin_v1` is.
+/// The type of the symbol `hesscope_plugin_v1`.
 struct Plugin {
   const char* stamp;                    ///< HESSCOPE_PLUGIN_STAMP of the plug-in
   Model (*make)(const PluginSources&);  ///< throws InputError, ConfigError as ModelKind::build
 };
 
-/// Lets this process load plug-ins: code of others, with all rights of the process.
+/// Allows this process to load plug-ins: foreign code with all rights of the process.
 void allow_plugins();
 
 ModelKind plugin_kind();
@@ -56,7 +56,7 @@ ModelKind plugin_kind();
 #define HESSCOPE_PLUGIN_TEXT_OF(x) #x
 #define HESSCOPE_PLUGIN_TEXT(x) HESSCOPE_PLUGIN_TEXT_OF(x)
 
-/// Of what types look like in memory: the library, the compiler, its C++ library, and Eigen.
+/// Identifies the memory layout of types: the library, the compiler, its C++ library, and Eigen.
 #define HESSCOPE_PLUGIN_STAMP \
   "hesscope " HESSCOPE_VERSION ", C++ ABI " HESSCOPE_PLUGIN_TEXT(__GXX_ABI_VERSION) \
   ", compiler " __VERSION__ ", Eigen " HESSCOPE_PLUGIN_TEXT(EIGEN_WORLD_VERSION) "." \
@@ -64,7 +64,7 @@ ModelKind plugin_kind();
   HESSCOPE_PLUGIN_TEXT(EIGEN_DEFAULT_ALIGN_BYTES)                                   \
   ", malloc " HESSCOPE_PLUGIN_TEXT(EIGEN_MALLOC_ALREADY_ALIGNED)
 
-/// Exports `make`, a function Model(const PluginSources&), once in a shared library.
+/// Exports `make`, a function Model(const PluginSources&); to be used once in a shared library.
 #define HESSCOPE_PLUGIN(make)                                                              \
   extern "C" {                                                                             \
   extern __attribute__((visibility("default"))) const hesscope::Plugin hesscope_plugin_v1; \

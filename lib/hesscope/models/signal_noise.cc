@@ -11,7 +11,8 @@
 namespace hesscope {
 namespace {
 
-// The scores see WK^T WQ; the values see, in each column, the sum of WV.pos minus that of WV.neg.
+// The scores depend on WK^T WQ; the values depend, in each column, on the sum of WV.pos minus that
+// of WV.neg.
 std::vector<Invariance> invariances_of(const Model& model, const SignalNoiseOptions& options) {
   const MatrixView pos = matrix_view(model, "WV.pos");
   const MatrixView neg = matrix_view(model, "WV.neg");

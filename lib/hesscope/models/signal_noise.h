@@ -14,7 +14,7 @@ struct SignalNoiseOptions {
   std::int64_t value_neurons = 1;  ///< m_v, rows of WV.pos and WV.neg
 };
 
-/// The two-layer Transformer classifying a signal token next to a noise token.
+/// A two-layer Transformer that classifies a signal token next to a noise token.
 ///
 /// A sample is X with two tokens x^(1), x^(2) as rows and a label y = +-1. f = F_1 - F_{-1} with
 /// F_j = (1/m_v) sum_l 1^T W_{V,j} X^T softmax(X WK^T WQ x^(l)), and the loss is log(1 + exp(-y

@@ -16,7 +16,7 @@ namespace {
 
 bool is_same(double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); }
 
-// How many of sorted values are equal to another of them.
+// How many of the sorted values equal another one.
 template <typename T>
 std::size_t num_repeated(const std::vector<T>& sorted) {
   std::size_t count = 0;

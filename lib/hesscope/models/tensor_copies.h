@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Tensors that hold the same numbers as another.
+// Detection of tensors that hold the same numbers as another.
 #pragma once
 
 #include <cstddef>
@@ -13,28 +13,28 @@
 
 namespace hesscope {
 
-/// Numbers of a tensor and their shape, row by row.
+/// The shape and the numbers of a tensor, row by row.
 struct ShapedNumbers {
   std::span<const std::int64_t> shape;
   std::span<const double> entries;
 };
 
-/// Whether they are equal, NaN with NaN.
+/// Whether they are equal, where NaN equals NaN.
 bool are_same(std::span<const double> a, std::span<const double> b);
 
-/// The same numbers in ascending order, NaN first or last by its sign.
+/// The same numbers in ascending order; NaN comes first or last, depending on its sign.
 std::vector<double> sorted_entries(std::span<const double> entries);
 
-/// Whether it is one number, many times; of none it is.
+/// Whether all entries are the same number; true if there are none.
 bool are_all_equal(std::span<const double> entries);
 
-/// Whether a number has no more binary digits than float16 has, and so bfloat16.
+/// Whether a number has at most 11 binary digits, as numbers stored as float16 or bfloat16 have.
 bool is_of_few_digits(double x);
 
-/// Whether a quarter of the entries or more, but not all, are equal to others as computing leaves
-/// them, such as the zeros of a mask, the entries of W + W^T, or rows that are there twice. Of
-/// numbers that a 16-bit type holds any may be equal by rounding; there, zeros, whole rows or
-/// columns, and symmetric matrices count.
+/// Whether a quarter of the entries or more, but not all, equal others as a result of computation:
+/// the zeros of a mask, the entries of W + W^T, or repeated rows. Numbers that fit a 16-bit type
+/// may be equal by rounding; for those, only zeros, whole rows or columns, and symmetric matrices
+/// count.
 bool has_repeated_entries(const ShapedNumbers& tensor);
 
 /// Whether these are the shapes of a matrix and of its transpose.
@@ -51,10 +51,11 @@ enum class CopyKind {
   kReordered,   ///< the same numbers in some other order
 };
 
-/// Numbers that are all equal tell nothing: their tensors are no copies of each other.
+/// Tensors whose numbers are all equal never count as copies of each other.
 CopyKind copy_kind(const ShapedNumbers& copy, const ShapedNumbers& original);
 
-/// What numbers say of two tensors that are one: both of symmetric matrices, neither of others.
+/// In which way two tensors hold the same numbers: both ways for symmetric matrices, neither for
+/// different numbers.
 struct Sameness {
   bool as_is = false;          ///< the same row by row
   bool is_transposed = false;  ///< a matrix's columns as rows
@@ -64,11 +65,13 @@ struct Sameness {
 
 Sameness sameness(const ShapedNumbers& copy, const ShapedNumbers& original);
 
-/// The same in a checkpoint; neither where it does not hold both, or only names are known.
+/// The same for two tensors of a checkpoint; neither if it does not hold both, or only names are
+/// known.
 Sameness sameness_in(const TensorShapes& checkpoint, const ModelTie& tie);
 
-/// @throws InputError where tensors that are one differ in a checkpoint that holds both, other than
-///         by the transposition that the tie has, or of a tie of the checkpoint alone by any.
+/// @throws InputError if a checkpoint holds two tied tensors that differ by more than the
+///         transposition stated in the tie, or, if the tie states nothing, by more than any
+///         transposition.
 void require_ties_hold(std::span<const ModelTie> ties, const TensorShapes& checkpoint);
 
 }  // namespace hesscope

@@ -114,7 +114,7 @@ std::int64_t require_arrays(const Model& model, const TensorShapes& data) {
     const auto& found = data.at(array.name);
     std::vector<std::int64_t> expected = {found.empty() ? 0 : found[0]};
     expected.insert(expected.end(), array.shape.begin(), array.shape.end());
-    // A trailing dimension of one may be left out: (samples,) stands for (samples, 1).
+    // A trailing dimension of one is optional: (samples,) stands for (samples, 1).
     std::vector<std::int64_t> given = found;
     while (given.size() > 1 && given.back() == 1) given.pop_back();
     std::vector<std::int64_t> wanted = expected;

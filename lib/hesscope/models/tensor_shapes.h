@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a file holds for a model, by names and shapes, and whether it is what the model needs.
+// What a file holds for a model, by names and shapes, and whether it fits the model.
 #pragma once
 
 #include <cstddef>
@@ -15,28 +15,28 @@
 
 namespace hesscope {
 
-/// Names and shapes found in a file, and what else may be known of its tensors: what a model kind
-/// is fitted to.
+/// Names and shapes found in a file, and what else is known of its tensors: what a model kind is
+/// fitted to.
 struct TensorShapes {
   std::string source;  ///< the file, for messages
   std::map<std::string, std::vector<std::int64_t>> shapes;
   std::map<std::string, std::string> unreadable = {};  ///< why, by name: io::UnreadableTensor
   std::string format = {};  ///< as TensorFile::format() names it; empty = no file
   std::map<std::string, io::ElementType> types = {};  ///< of stored elements, where known
-  /// Names that are one tensor in the file, or transposes of each other, in the file's order.
+  /// Names that denote one tensor in the file, or transposes of each other, in the file's order.
   std::vector<std::vector<std::string>> ties = {};
-  std::map<std::string, std::string> renamed = {};  ///< by names in the file, if others
-  /// The elements of a tensor that is there, row-major; empty where only shapes are known. Throws
-  /// InputError for what cannot be read.
+  std::map<std::string, std::string> renamed = {};  ///< by names in the file, if different
+  /// The elements of a tensor, row-major; empty if only shapes are known. Throws InputError if they
+  /// cannot be read.
   std::function<std::vector<double>(const std::string& name)> read = {};
 
   /// Whether the tensor's elements are known to be stored as integers.
   bool has_integers(const std::string& name) const;
 
-  /// Whether a tensor of this name is there, readable or not.
+  /// Whether there is a tensor of this name, readable or not.
   bool has(const std::string& name) const;
 
-  /// The shape of a tensor that must be there, and readable. @throws InputError naming the file and
+  /// The shape of a tensor that must exist and be readable. @throws InputError naming the file and
   /// the tensor.
   const std::vector<std::int64_t>& at(const std::string& name) const;
 
@@ -48,17 +48,17 @@ struct TensorShapes {
 };
 
 /// Whether a tensor of a checkpoint counts batches (num_batches_tracked of batch normalisation): an
-/// integer that no model depends on.
+/// integer on which no model depends.
 bool is_batch_count(const TensorShapes& checkpoint, const std::string& name);
 
-/// Checks that a checkpoint holds exactly the model's parameters, and perhaps its buffers and
-/// counts of batches: none missing, none of another shape, none too many, and what is tied equal.
+/// Checks that a checkpoint holds exactly the model's parameters, optionally also its buffers and
+/// counts of batches: none missing, none with another shape, none superfluous, and tied ones equal.
 /// @throws InputError naming the file, the tensor, the expected and the found shape.
 void require_parameters(const Model& model, const TensorShapes& checkpoint);
 
 /// Checks that a data file holds the model's arrays with one common number of samples, and returns
-/// that number: 1 for a loss of the parameters alone, whose mean over any number of samples is the
-/// same. Further arrays are ignored. @throws InputError as above.
+/// that number. It is 1 for a loss of the parameters alone, whose mean does not depend on the
+/// number of samples. Further arrays are ignored. @throws InputError as above.
 std::int64_t require_arrays(const Model& model, const TensorShapes& data);
 
 }  // namespace hesscope

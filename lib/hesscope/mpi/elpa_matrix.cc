@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <complex>  // before elpa.h, which takes it for granted
+#include <complex>  // before elpa.h, which requires it
 #include <memory>
 #include <utility>
 #include <vector>
@@ -21,10 +21,10 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-// The oldest whose calls these are.
+// The oldest version with this interface.
 constexpr int kElpaApi = 20211125;
 
-// What ELPA is asked; after a failure the others do nothing.
+// Calls of ELPA; after a failure, further calls do nothing.
 class ElpaHandle {
  public:
   ElpaHandle() {
@@ -128,7 +128,7 @@ Tridiagonal ElpaMatrix::tridiagonalize() {
   fill_upper_triangle();
   bool is_found = true;
   on_grid([&] { is_found = decompose(t.diagonal); });
-  // The ranks beside the grid have the values from the first.
+  // Ranks outside the grid receive the values from the first rank.
   team().broadcast(0, std::as_writable_bytes(std::span(t.diagonal.data(), to_size(num_rows()))));
   if (team().smallest(is_found ? 1 : 0) == 0) t.diagonal.setConstant(kNaN);
   return t;

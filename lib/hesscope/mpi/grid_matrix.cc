@@ -23,7 +23,7 @@ using Eigen::MatrixXd;
 
 constexpr int kBlock = static_cast<int>(BlockCyclic::kBlock);
 
-// Cblacs_set: sums in an order that does not depend on which message comes first (blacs.h:
+// Cblacs_set: sums in an order that does not depend on which message arrives first (blacs.h:
 // SGET_TOPSREPEAT).
 constexpr int kTopologiesRepeat = 15;
 
@@ -71,7 +71,7 @@ GridMatrix::GridMatrix(Team& team, int grid, Index n, bool with_vectors)
           with_vectors ? " where it finds vectors" : ""));
     }
   });
-  // H, what it is made, and the columns that are exchanged at a time, sent and received.
+  // H, the matrix to which it is reduced, and the columns exchanged at a time, sent and received.
   const double columns = exchanged_numbers(n, team.size(), grid, is_in);
   require_node_memory(
       team, (num_distributed_matrices(with_vectors) * entries + columns) * sizeof(double));
@@ -104,7 +104,7 @@ GridMatrix::Descriptor GridMatrix::descriptor(Index cols) const {
   return made;
 }
 
-// What a process sends and receives of one round: numbers for each rank, and where they begin.
+// What a process sends and receives in one round: numbers for each rank, and where they begin.
 struct GridMatrix::Round {
   std::vector<int> sent;
   std::vector<int> sent_from;
@@ -114,7 +114,7 @@ struct GridMatrix::Round {
   std::vector<double> incoming;
 };
 
-// In rounds of a task for each rank: all compute, then all exchange what they have.
+// In rounds with one task per rank: all compute, then all exchange their columns.
 void GridMatrix::fill(const Columns& columns, const ProgressCallback& progress) {
   const Index width = width_of_column_task(n_, team_.size());
   const Index num_tasks = ceil_div(n_, width);

@@ -18,13 +18,13 @@
 namespace hesscope {
 namespace {
 
-// Counts of MPI are ints.
+// MPI's counts are ints.
 constexpr std::size_t kMostBytes = std::size_t{1} << 30;
 constexpr std::size_t kMostNumbers = kMostBytes / sizeof(double);
 
 constexpr int kTag = 0;
 
-// Calls pass(part) for the parts of a span that MPI can count.
+// Calls pass(part) for parts of a span that are small enough for MPI's counts.
 template <typename T, typename Pass>
 void in_parts(std::span<T> all, std::size_t most, Pass pass) {
   while (!all.empty()) {
@@ -34,17 +34,17 @@ void in_parts(std::span<T> all, std::size_t most, Pass pass) {
   }
 }
 
-// On this machine.
+// The rank's place, on this machine.
 std::string place_of(int rank) {
   std::array<char, 256> name = {};
   ::gethostname(name.data(), name.size() - 1);
   return fmt::format("rank {} on {}", rank, name.data());
 }
 
-// Launchers see at once to those that have ended, so that nothing is left of them.
+// Launchers reap ended processes at once, so that no trace of them is left.
 bool is_there(pid_t process) { return ::kill(process, 0) == 0 || errno != ESRCH; }
 
-// Looks often at first, then less often: a call that follows at once should not wait, and a
+// Polls often at first, then less often: a call that follows immediately should not wait, and a
 // decomposition on the first rank takes long.
 void wait_patiently(MPI_Request& request) {
   using std::chrono::microseconds;
@@ -103,7 +103,7 @@ void MpiTeam::find_neighbours() {
   std::vector<Process> all(rank_ == 0 ? static_cast<std::size_t>(size_) : 0);
   MPI_Gather(&own, sizeof(own), MPI_BYTE, all.data(), sizeof(own), MPI_BYTE, 0, MPI_COMM_WORLD);
   for (std::size_t r = 1; r < all.size(); ++r) {
-    // In a container of its own a process may have a number that means nothing here.
+    // A process in another container may have a number that is meaningless here.
     if (all[r].machine != own.machine || !is_there(all[r].number)) continue;
     neighbours_.push_back({static_cast<int>(r), all[r].number});
   }

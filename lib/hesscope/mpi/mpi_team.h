@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Ranks that mpirun or srun have started as a team (core/team.h). Nothing of a result depends on
-// MPI: it passes on numbers, and adds up none.
+// Ranks started by mpirun or srun as a team (core/team.h). No result depends on MPI: it only
+// transmits numbers, and never adds them.
 #pragma once
 
 #include <atomic>
@@ -14,19 +14,19 @@
 
 namespace hesscope {
 
-/// One at a time in a process. Where a rank dies, MPI ends all.
+/// At most one at a time in a process. If a rank dies, MPI ends all.
 class MpiTeam final : public Team {
  public:
-  /// @param size, rank  as the launcher says, before begin().
+  /// @param size, rank  as reported by the launcher, before begin().
   MpiTeam(int size, int rank) : size_(size), rank_(rank) {}
 
-  /// MPI_Init_thread, by which the ranks wait for each other. From now on no child should be
-  /// forked.
-  /// @throws OutputError where MPI has started others than the launcher said, or cannot be called
-  ///         by one thread after the other.
+  /// Calls MPI_Init_thread, in which the ranks wait for each other. Do not fork child processes
+  /// from then on.
+  /// @throws OutputError if MPI's ranks differ from what the launcher said, or if threads cannot
+  ///         call MPI one after the other.
   void begin() override;
 
-  /// MPI_Finalize.
+  /// Calls MPI_Finalize.
   void end() override;
 
   /// Whether begin() has been called.
@@ -40,7 +40,7 @@ class MpiTeam final : public Team {
 
   bool is_at_work() const override { return is_at_work_; }
 
-  /// Of the first rank; the others see none.
+  /// Found by the first rank only; always empty on the others.
   std::vector<std::string> lost() const override;
 
   void send(int to, std::span<const double> numbers) override;
@@ -48,11 +48,11 @@ class MpiTeam final : public Team {
   void broadcast(int from, std::span<std::byte> bytes) override;
   int smallest(int number) override;
 
-  /// Those who wait leave their core to others.
+  /// Waiting ranks leave their core to others.
   void await(std::span<std::byte> bytes) override;
 
  private:
-  // A rank beside the first one, on its machine.
+  // another rank on the first one's machine
   struct Neighbour {
     int rank;
     int process;  // its number: a pid_t
@@ -64,7 +64,7 @@ class MpiTeam final : public Team {
   int rank_;
   bool has_begun_ = false;
   std::atomic<bool> is_at_work_ = false;
-  std::vector<Neighbour> neighbours_;  // as is_at_work_ became true
+  std::vector<Neighbour> neighbours_;  // as of when is_at_work_ became true
 };
 
 }  // namespace hesscope

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Instead of distributed_solver.cc where there is no ScaLAPACK.
+// Replaces distributed_solver.cc if ScaLAPACK is not available.
 #include <hesscope/core/error.h>
 #include <hesscope/mpi/distributed_solver.h>
 

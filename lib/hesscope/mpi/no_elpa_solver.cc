@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Instead of elpa_matrix.cc where there is no ELPA.
+// Replaces elpa_matrix.cc if ELPA is not available.
 #include <hesscope/core/error.h>
 #include <hesscope/mpi/internal/grid_solver.h>
 

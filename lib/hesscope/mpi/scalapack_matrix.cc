@@ -43,7 +43,7 @@ Tridiagonal ScalapackMatrix::tridiagonalize() {
              &info);
     return info;
   });
-  // The matrix has T in its place.
+  // The matrix holds T in its place.
   for_each_entry(work_, [&](Index i, Index j, double entry) {
     if (i == j) t_.diagonal[j] = entry;
     if (i == j + 1) t_.off_diagonal[j] = entry;
@@ -161,8 +161,8 @@ bool ScalapackMatrix::find_vectors() {
   {
     std::vector<double> work;
     std::vector<int> integers;
-    // pdstedc says too little where a process has few columns, for what pdlasrt wants in the end,
-    // or no rows: pdlaed1 lays out its arrays as if it had one.
+    // pdstedc reports too little if a process has few columns, compared with what pdlasrt needs at
+    // the end, or no rows: pdlaed1 lays out its arrays as if it had one.
     const Index merged = 6 * num_rows() + 2 * std::max<Index>(1, local_rows()) * local_cols();
     const Index sorted = local_rows() * (BlockCyclic::kBlock + local_cols());
     const Index least = std::max(merged, sorted);

@@ -17,7 +17,8 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-// The entry of largest magnitude of g and of all g_i; NaN and infinity as they are.
+// The largest magnitude among the entries of g and all g_i; NaN and infinity are returned
+// unchanged.
 double largest_entry(const Objective& objective,
                      const Eigen::Ref<const VectorXd>& theta,
                      const VectorXd& gradient) {

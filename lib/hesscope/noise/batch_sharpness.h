@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The curvature that gradients of minibatches see. With g_B and H_B the gradient and the Hessian of
-// a minibatch of b of the N samples, drawn without replacement, the batch sharpness is
+// The curvature that minibatch gradients experience. With g_B and H_B the gradient and the Hessian
+// of a minibatch of b of the N samples, drawn without replacement, the batch sharpness is
 //     E[g_B^T H_B g_B] / E|g_B|^2,
 // both expectations over all (N choose b) minibatches.
 //
@@ -11,9 +11,9 @@
 //                                + c3 (<s_i^T H_i s_i> - <s_i^T H s_i>)
 //     E|g_B|^2         = |g|^2   + c2 <|s_i|^2>
 //     c2 = (N - b) / (b (N - 1)),   c3 = c2 (N - 2 b) / (b (N - 2)), 0 for N = 2:
-// g_B = g + d and H_B = H + D, where d and D are means of b of the s_i and of the H_i - H. Terms of
-// first order in them vanish, and c2 and c3 are what second and third central moments of such means
-// are of those of one sample.
+// This follows from g_B = g + d and H_B = H + D, where d and D are means of b of the s_i and of the
+// H_i - H. Terms of first order in them vanish, and c2 and c3 are the ratios of the second and
+// third central moments of such means to those of one sample.
 #pragma once
 
 #include <hesscope/core/constants.h>
@@ -25,12 +25,12 @@
 
 namespace hesscope {
 
-/// The moments above, each over the same power of 4: squares of gradients of 1e-200 or 1e200 are no
-/// doubles, quotients of them are.
+/// The moments above, all divided by the same power of 4: squares of gradients of the size 1e-200
+/// or 1e200 are out of the range of double, but their quotients are not.
 struct BatchMoments {
   Status status = Status::kNotComputed;  ///< kOk or kNonFinite; without kOk there are no moments
   Eigen::Index num_samples = 0;          ///< N
-  int exponent = 0;                      ///< the moments are over 4^exponent
+  int exponent = 0;                      ///< the moments are divided by 4^exponent
   double gradient_square = kNaN;         ///< |g|^2
   double variance = kNaN;                ///< <|s_i|^2>
   double gradient_curvature = kNaN;      ///< g^T H g
@@ -40,28 +40,28 @@ struct BatchMoments {
 };
 
 /// @param  hessian  H over all samples of `objective` at `theta`.
-/// @throws PreconditionError if theta or the operator do not fit the objective. Interrupted if the
-///         callback says so.
+/// @throws PreconditionError if theta or the operator does not fit the objective. Interrupted if
+///         the callback asks to stop.
 /// @cost   a gradient, two passes of per-sample gradients, one of per_sample_hessian_times(), and H
 ///         applied to N + 1 columns: N n^2 multiplications with a matrix, N + 1 products otherwise.
-///         Memory three blocks of at most 4096 vectors of n numbers, 32 MiB each unless 64 vectors
-///         are more.
+///         Memory: three blocks of at most 4096 vectors of n numbers, each at most 32 MiB or 64
+///         vectors, whichever is more.
 BatchMoments batch_moments(const Objective& objective,
                            const Eigen::Ref<const Eigen::VectorXd>& theta,
                            const SymmetricOperator& hessian,
                            const ProgressCallback& progress = {});
 
-/// E[g_B^T H_B g_B] / E|g_B|^2 for minibatches of `batch_size` samples. Of all samples it is the
-/// curvature along the gradient, g^T H g / |g|^2, of single ones <g_i^T H_i g_i> / <|g_i|^2>.
-/// @param  rounding  the |g_B| up to which gradients are rounding whatever the samples' are, of
-///         parameters that fit them, say.
-/// @return undefined (zero denominator) where E|g_B|^2 is zero within rounding: at most 256 eps^2
-///         times that of single samples, or rounding^2. With the status of the moments where that
-///         is not kOk.
+/// E[g_B^T H_B g_B] / E|g_B|^2 for minibatches of `batch_size` samples. For all samples it is the
+/// curvature along the gradient, g^T H g / |g|^2; for single samples, <g_i^T H_i g_i> / <|g_i|^2>.
+/// @param  rounding  the |g_B| up to which gradients are rounding errors, whatever the samples'
+///                   gradients are; for example at parameters that fit the samples.
+/// @return undefined (zero denominator) if E|g_B|^2 is zero within rounding: at most 256 eps^2
+///         times that of single samples, or rounding^2. If the status of the moments is not kOk, it
+///         is returned.
 /// @throws PreconditionError unless 1 <= batch_size <= N.
 /// @source A. Andreyev & P. Beneventano (2024), Edge of stochastic stability, arXiv:2412.20553:
-///         under stochastic gradient descent it hovers at 2 / learning_rate, where the sharpness is
-///         less.
+/// under stochastic gradient descent it hovers at 2 / learning_rate, while the sharpness is
+/// smaller.
 Statistic batch_sharpness(const BatchMoments& moments,
                           Eigen::Index batch_size,
                           double rounding = 0);

@@ -48,7 +48,7 @@ std::vector<MinibatchNoise> fresh_minibatch_noise(const FreshSamples& samples,
   const auto num_sizes = static_cast<double>(options.batch_sizes.size());
   std::vector<MinibatchNoise> result;
   for (const Index batch_size : options.batch_sizes) {
-    // Part of the work, sizes counted alike.
+    // The fraction of the work, where all sizes count equally.
     const auto report = [&](Index batches) {
       const double part =
           static_cast<double>(batches) / static_cast<double>(references + num_draws);
@@ -58,7 +58,7 @@ std::vector<MinibatchNoise> fresh_minibatch_noise(const FreshSamples& samples,
         samples.value_and_gradient(theta, range_of(options, 0, references * batch_size)).gradient;
     report(references);
     VectorXd norms(num_draws);
-    // Minibatches side by side: one alone may be too small for all threads.
+    // Several minibatches side by side: a single one may be too small for all threads.
     constexpr Index kAtOnce = 64;
     for (Index first = 0; first < num_draws; first += kAtOnce) {
       const Index count = std::min(kAtOnce, num_draws - first);

@@ -15,19 +15,19 @@ struct FreshMinibatchNoiseOptions {
   Eigen::Index num_draws = 1000;                ///< K, at least 1
   Eigen::Index reference_batches = 100;         ///< R, at least 1
   std::uint64_t seed = 0;
-  int num_threads = 0;  ///< as of Executor. No result depends on it.
+  int num_threads = 0;  ///< as for Executor. Does not affect results.
 };
 
 /// Noise ||g_i - g|| of K minibatches of new samples for each size B, in the order of
-/// options.batch_sizes; g is the gradient over R B samples more. Its own error adds a variance 1 /
-/// R of a minibatch's.
+/// options.batch_sizes; g is the gradient over R B further samples. The error of g itself adds 1 /
+/// R of a minibatch's variance.
 ///
-/// Of (seed, Stream::kNoise), g has the samples 0 ... R B - 1 and minibatch i = 0, 1, ... has (R +
-/// i) B ... (R + i + 1) B - 1: what is found for a size does not depend on the others, but sizes
-/// share samples.
+/// Within (seed, Stream::kNoise), g uses the samples 0 ... R B - 1, and minibatch i = 0, 1, ...
+/// uses (R + i) B ... (R + i + 1) B - 1. The result for a size does not depend on the other sizes,
+/// but sizes share samples.
 /// @throws PreconditionError if theta does not fit or an option is out of its range. Interrupted if
-///         the callback says so.
-/// @cost   (R + K) B gradients of single samples, and drawing these; memory n numbers a thread:
+///         the callback asks to stop.
+/// @cost   (R + K) B gradients of single samples, and drawing these; memory n numbers per thread:
 ///         neither samples nor gradients are kept.
 /// @source Ahn et al. (2023), arXiv 2310.01082, figure 3, whose code has R = 100.
 std::vector<MinibatchNoise> fresh_minibatch_noise(const FreshSamples& samples,

@@ -34,7 +34,7 @@ MinibatchNoise noise_of(Index batch_size, const VectorXd& gradient, const Matrix
   return noise;
 }
 
-// The minibatches of one size while the samples stream by in ascending order.
+// The minibatches of one size, accumulated while the samples stream by in ascending order.
 class ResampledSums {
  public:
   ResampledSums(const Objective& objective,
@@ -51,7 +51,7 @@ class ResampledSums {
     });
   }
 
-  // Each sum takes its samples in ascending order, whichever blocks they come in.
+  // Each sum takes its samples in ascending order, however they are divided into blocks.
   void add(const MatrixXd& gradients, SampleRange block, const Executor& executor) {
     constexpr Index kDrawsPerTask = 16;
     const Index num_draws = sums_.cols();
@@ -77,7 +77,7 @@ class ResampledSums {
 
   Index batch_size_;
   std::vector<std::vector<std::uint32_t>> samples_;  // of each minibatch, ascending
-  std::vector<std::size_t> next_;                    // the first of them not yet added
+  std::vector<std::size_t> next_;                    // the first not yet added
   MatrixXd sums_;                                    // of their gradients
 };
 
@@ -106,7 +106,7 @@ std::vector<MinibatchNoise> resampled_noise(const Objective& objective,
   return result;
 }
 
-// g as the mean of the minibatches' gradients and that of the samples left over.
+// g is computed from the minibatches' gradients and that of the left-over samples.
 MinibatchNoise disjoint_noise(const Objective& objective,
                               const Eigen::Ref<const VectorXd>& theta,
                               Index batch_size,
@@ -116,7 +116,7 @@ MinibatchNoise disjoint_noise(const Objective& objective,
   const Index num_draws =
       num_minibatches(MinibatchSampling::kDisjoint, num_samples, batch_size, options.num_draws);
   MatrixXd gradients(theta.size(), num_draws);
-  // Minibatches side by side: one alone may be too small for all threads.
+  // Several minibatches side by side: a single one may be too small for all threads.
   constexpr Index kAtOnce = 256;
   const Executor executor(options.num_threads);
   for (Index first = 0; first < num_draws; first += kAtOnce) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Which samples a minibatch holds.
+// Which samples belong to a minibatch.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@ enum class MinibatchSampling : std::int8_t {
 };
 
 /// Minibatch number `draw` of `batch_size` samples, each drawn uniformly from [0, num_samples) with
-/// replacement; ascending, repeated ones as often as they were drawn.
+/// replacement; ascending, with repetitions.
 ///
-/// A function of its arguments alone, on every platform: the numbers are those of
-/// std::mt19937_64 seeded with std::seed_seq of the 32-bit halves, low ones first, of `seed`,
-/// `batch_size` and `draw`; one that is not below the largest multiple of num_samples is passed
-/// over, so that all samples are equally likely.
+/// The result depends on the arguments alone, on every platform: the numbers come from
+/// std::mt19937_64 seeded with std::seed_seq of the 32-bit halves (low ones first) of `seed`,
+/// `batch_size` and `draw`. Numbers not below the largest multiple of num_samples are skipped, so
+/// that all samples are equally likely.
 /// @param  num_samples  1 .. 2^32 - 1.
 /// @param  batch_size  at least 1.
 /// @param  draw  at least 0.

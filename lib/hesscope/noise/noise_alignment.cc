@@ -37,7 +37,7 @@ NoiseAlignment both(Status status) {
   return {missing_statistic(status), missing_statistic(status)};
 }
 
-// Eigenvalues k, first <= k < end, that coincide.
+// Coinciding eigenvalues k, first <= k < end.
 struct Coinciding {
   Index first;
   Index end;
@@ -74,7 +74,7 @@ LineFit power_law(const Eigensystem& eigensystem,
     y.push_back(std::log(noise[set.first]));
   }
   num_fitted = static_cast<Index>(x.size());
-  // Of one magnitude, signs apart, there is no slope.
+  // If all have the same magnitude, apart from the sign, there is no slope.
   if (x.size() < 2 || !(largest - smallest > eigensystem.rounding_band)) {
     const Statistic none = missing_statistic(Status::kUndefinedZeroDenominator);
     return {none, none, none, none};
@@ -96,7 +96,7 @@ NoiseAlignment noise_alignment(const Eigen::Ref<const MatrixXd>& hessian,
   if (of_h.largest_magnitude == 0.0 || of_s.largest_magnitude == 0.0) {
     return both(Status::kUndefinedZeroDenominator);
   }
-  // Neither number knows the scales.
+  // Neither result depends on the scales.
   const MatrixXd h = detail::scaled_copy(hessian, of_h.exponent());
   const MatrixXd s = detail::scaled_copy(covariance, of_s.exponent());
   const double norms = h.norm() * s.norm();

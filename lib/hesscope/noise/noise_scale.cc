@@ -29,35 +29,35 @@ using Eigen::VectorXd;
 constexpr const char* kNoiseScales = "noise_scales";
 using detail::Wide;
 
-// A ratio, and the bound below which its denominator counts as zero. Squares of gradients may be no
-// doubles where their ratio is one.
+// A ratio, and the bound below which its denominator counts as zero. Squares of gradients may be
+// out of the range of double although their ratio is not.
 struct Ratio {
   Wide numerator;
   Wide denominator;
   Wide band;
-  bool has_gradient;  // that is more than rounding
+  bool has_gradient;  // beyond rounding
 
   bool is_defined() const { return has_gradient && abs(denominator) > band; }
 
   double value() const { return (numerator / denominator).value(); }
 };
 
-// `band` is that of all samples, whichever of them the others are of: what is left where they are
-// left out has the rounding of what it is a difference of.
+// `band` is that of all samples even if some are omitted: the result of the subtraction has the
+// rounding error of its operands.
 Ratio simple_ratio(const Wide& trace, const VectorXd& gradient, const Wide& band) {
   const Wide square = detail::sum_of_squares(gradient);
   return {trace, square, band, square > band};
 }
 
-// 2^-exponent for a largest magnitude far from 1, else 1, which leaves ordinary results as they
-// are.
+// 2^-exponent if the largest magnitude is far from 1; otherwise 1, so that ordinary results do not
+// change.
 double factor_for(double largest) {
   const bool is_ordinary = largest > 0x1p-200 && largest < 0x1p200;
   return is_ordinary || largest == 0.0 ? 1.0 : std::ldexp(1.0, -detail::exponent_of(largest));
 }
 
-// `scatter` is S times `count` over 4^exponent. Of `hessian` a multiple will do. Along a gradient
-// that is rounding, as `simple` tells, there is no curvature.
+// `scatter` is `count` times S / 4^exponent. Any multiple of the Hessian may be passed. Along a
+// gradient that is pure rounding error according to `simple`, there is no curvature.
 Ratio hessian_ratio(const Eigen::Ref<const MatrixXd>& hessian,
                     const MatrixXd& scatter,
                     double count,
@@ -114,7 +114,7 @@ NoiseScale scale_of(const Ratio& all,
   return scale;
 }
 
-// Sums over the samples of a block, d_i = (s_i - g) / 2^exponent, the covariance's.
+// Sums over the samples of a block of d_i = (s_i - g) / 2^exponent, with the covariance's exponent.
 struct BlockSums {
   VectorXd deviation;    // sum d_i
   double squares = 0.0;  // sum |d_i|^2
@@ -141,8 +141,7 @@ BlockSums block_sums(const Objective& objective,
   return sums;
 }
 
-// The Hessian over the samples outside of a block, times a power of two that brings it near 1 if it
-// is far from it.
+// The Hessian over the samples outside a block, scaled by a power of two if it is far from 1.
 MatrixXd hessian_over(const Objective& objective,
                       const Eigen::Ref<const VectorXd>& theta,
                       const detail::SampleRanges& ranges,
@@ -163,7 +162,7 @@ struct Ratios {
   std::optional<Ratio> hessian;
 };
 
-// Of samples with this covariance, and with a multiple of their Hessian, if wanted.
+// For samples with this covariance and, optionally, with a multiple of their Hessian.
 Ratios ratios_of(const GradientCovariance& covariance, const Eigen::Ref<const MatrixXd>* hessian) {
   const Wide trace = ldexp(Wide(covariance.trace), 2 * covariance.exponent);
   const Wide square = detail::sum_of_squares(covariance.mean);
@@ -184,7 +183,7 @@ Ratios no_finite_ratios() {
 // The ratios without a block of samples.
 class LeaveOneOut {
  public:
-  // Of `hessian` a multiple will do. `covariance` and `hessian` must outlive the object.
+  // Any multiple of the Hessian may be passed. `covariance` and `hessian` must outlive the object.
   LeaveOneOut(const Objective& objective,
               const Eigen::Ref<const VectorXd>& theta,
               const GradientCovariance& covariance,
@@ -200,13 +199,14 @@ class LeaveOneOut {
         num_threads_(options.num_threads),
         executor_(options.num_threads) {}
 
-  // Leaves two samples or more. With D, Q and P the sums over a block b of N_b samples,
+  // Requires that two or more samples remain. With D, Q and P the sums over a block b of N_b
+  // samples,
   //   mean of the d_i:   m = -D / (N - N_b), as the sum over all samples is zero
   //   gradient:          g + 2^exponent m
   //   scatter about it:  (N - 1) S - P - (N - N_b) m m^T
   //   Hessian:           H + N_b / (N - N_b) (H - H_b),
-  // all of them as the weight of the others has it. Of a scatter that is nearly all in b these
-  // differences are rounding.
+  // all of them weighted as for the remaining samples. If nearly all of the scatter is in b, these
+  // differences are rounding errors.
   Ratios without(SampleRange block) const {
     const detail::WeightOfOthers weight(objective_, block);
     if (weight.is_none()) return no_finite_ratios();
@@ -245,7 +245,7 @@ class LeaveOneOut {
   }
 
  private:
-  // Of all squares. At most two blocks can leave as little.
+  // Relative to all squares. At most two blocks can leave so little.
   static constexpr double kSmallRest = 1.0 / 16.0;
 
   Ratios of_others_alone(SampleRange block, const detail::WeightOfOthers& weight) const {

@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::int64_t kLeastVersion = 3;  // of the IR: the first with opsets
 constexpr std::int64_t kLastVersion = 13;
-constexpr std::int64_t kLeastOpset = 1;  // which operators are known of old opsets, others say
+constexpr std::int64_t kLeastOpset = 1;  // old opsets: decided per operator
 constexpr std::int64_t kLastOpset = 23;
 
 struct TypeOfElements {
@@ -33,7 +33,7 @@ struct TypeOfElements {
   ElementKind kind;
 };
 
-/// By the number that ONNX gives them (TensorProto.DataType), up to ONNX 1.20.
+/// Indexed by ONNX's type numbers (TensorProto.DataType), up to ONNX 1.20.
 constexpr std::array kTypes = std::to_array<TypeOfElements>({
     {"undefined", ElementKind::kOther},      {"float32", ElementKind::kReal},
     {"uint8", ElementKind::kInteger},        {"int8", ElementKind::kInteger},
@@ -80,7 +80,7 @@ hesscope_onnx::ModelProto parsed_model(const io::InputFile& file, const OnnxLimi
   return model;
 }
 
-/// Of ONNX's own operators; those of other domains have theirs.
+/// The opset of ONNX's own operators; other domains have their own.
 std::int64_t opset_of(const std::string& where, const hesscope_onnx::ModelProto& model) {
   std::optional<std::int64_t> opset;
   for (const hesscope_onnx::OperatorSetIdProto& import : model.opset_import()) {
@@ -132,7 +132,7 @@ ValueInfo value_info(const std::string& where,
   return value;
 }
 
-/// Refuses a second definition of a value: which of the two is meant, nobody can say.
+/// Refuses a second definition of a value: nobody could say which of the two is meant.
 class Definitions {
  public:
   explicit Definitions(const std::string& where) : where_(where) {}
@@ -179,7 +179,7 @@ std::vector<Tensor> read_initializers(const std::string& where,
   return tensors;
 }
 
-/// Names by which the values of the graph are known, each once.
+/// Checks that the names of the graph's values are unique.
 void check_names(const OnnxFile& file, const std::string& where) {
   Definitions defined(where);
   for (const Tensor& tensor : file.initializers) defined.add("an initializer", tensor.name);

@@ -25,7 +25,7 @@ double root_mean_square(const Eigen::Ref<const Eigen::VectorXd>& block) {
   return detail::norm(block) / std::sqrt(static_cast<double>(block.size()));
 }
 
-// A block as a stack of matrices, and where what it remembers stands.
+// A block as a stack of matrices, and the positions of its memory.
 struct Stack {
   Eigen::Index offset = 0;
   Eigen::Index size = 0;
@@ -103,7 +103,7 @@ class Adafactor final : public UpdateRule {
     return u;
   }
 
-  // w, the gradient, becomes U; b is the decay.
+  // Turns w, the gradient, into U; b is the decay.
   void divide_vector(const Stack& stack, double b, Eigen::Ref<Eigen::VectorXd> w) {
     auto v = squares_.segment(stack.first, stack.size);
     v = b * v.array() + (1 - b) * (w.array().square() + options_.epsilon1);
@@ -119,7 +119,7 @@ class Adafactor final : public UpdateRule {
       const RowMajor d = g.array().square() + options_.epsilon1;
       r = b * r + (1 - b) * d.rowwise().sum();
       c = b * c + (1 - b) * d.colwise().sum().transpose();
-      // Roots first: the product of two tiny sums could underflow.
+      // Roots are taken first: the product of two tiny sums could underflow.
       const Eigen::VectorXd roots = (r / r.sum()).cwiseSqrt();
       g.array() /= (roots * c.cwiseSqrt().transpose()).array();
     }

@@ -101,7 +101,7 @@ class ShuffledBatches final : public BatchLoss {
   }
 
  private:
-  // Fisher and Yates.
+  // Fisher-Yates.
   void shuffle(std::int64_t epoch) {
     if (epoch == epoch_) return;
     epoch_ = epoch;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the steps of a training run see of the data.
+// The data that the steps of a training run use.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ namespace hesscope {
 
 class Sampler;
 
-/// One loss for every step t = 0, 1, ... of a run: the mean over that step's batch. A step's batch
-/// depends on nothing but the step, so that a run can continue from any. Not safe for concurrent
+/// One loss for every step t = 0, 1, ... of a run: the mean over that step's batch. A batch depends
+/// on nothing but the step, so that a run can be continued from any step. Not safe for concurrent
 /// use.
 class BatchLoss {
  public:
@@ -28,14 +28,14 @@ class BatchLoss {
                                                          std::int64_t step) = 0;
 };
 
-/// Every step sees all samples. `objective` must outlive the result.
+/// Every step uses all samples. `objective` must outlive the result.
 std::unique_ptr<BatchLoss> full_batches(const Objective& objective);
 std::unique_ptr<BatchLoss> full_batches(const Objective&& objective) = delete;
 
-/// Every step sees `batch_size` new samples: sample i of step t is index t batch_size + i of (seed,
+/// Every step uses `batch_size` new samples: sample i of step t is index t batch_size + i of (seed,
 /// Stream::kTraining). They are drawn on the objective's threads as its sums reach them.
-/// @param objective  whose model takes the sampler's arrays; its own samples are not used. It and
-///                   the sampler must outlive the result.
+/// @param objective  its model takes the sampler's arrays; its own samples are not used. It and the
+///                   sampler must outlive the result.
 /// @throws PreconditionError if batch_size < 1; InputError naming the array that the sampler lacks
 ///         or gives in another shape.
 std::unique_ptr<BatchLoss> fresh_batches(const GraphObjective& objective,
@@ -51,10 +51,10 @@ std::unique_ptr<BatchLoss> fresh_batches(const GraphObjective&& objective,
                                          std::uint64_t seed,
                                          Eigen::Index batch_size) = delete;
 
-/// The steps go through the rows of `samples` in batches of `batch_size`, the last batch of an
-/// epoch being what is left, and every epoch in another order: epoch k shuffles by (seed,
-/// Stream::kOrder, k). A batch of all of them takes them as they come.
-/// @param objective  of whose model the rows are records. It must outlive the result.
+/// The steps go through the rows of `samples` in batches of `batch_size`; the last batch of an
+/// epoch is the remainder. Every epoch has another order: epoch k shuffles by (seed,
+/// Stream::kOrder, k). A batch that contains all samples takes them in their given order.
+/// @param objective  the rows are records of its model. It must outlive the result.
 /// @throws PreconditionError if batch_size < 1 or the table has no rows or other columns.
 std::unique_ptr<BatchLoss> shuffled_batches(const GraphObjective& objective,
                                             std::shared_ptr<const SampleTable> samples,

@@ -19,7 +19,7 @@ Eigen::VectorXd clip_norm(const Eigen::Ref<const Eigen::VectorXd>& gradient, dou
   const double norm = detail::norm(gradient);
   if (!std::isfinite(norm) && gradient.allFinite()) {
     if (std::isinf(max_norm)) return gradient;
-    // Beyond the largest double, as no entry is: 2^-32 of it is not.
+    // The norm exceeds the largest double, although no entry does; 2^-32 of it does not.
     const Eigen::VectorXd part = 0x1p-32 * gradient;
     return max_norm / detail::norm(part) * part;
   }
@@ -37,7 +37,7 @@ double coordinate_threshold(const Eigen::Ref<const Eigen::VectorXd>& values, dou
   }
   if (values.hasNaN()) return kNaN;
   Eigen::VectorXd magnitudes = values.cwiseAbs();
-  // fraction < 1 may still round up to all of them.
+  // A fraction below 1 may still round up to all of them.
   const auto rank =
       std::min(static_cast<Eigen::Index>(std::floor(fraction * static_cast<double>(values.size()))),
                values.size() - 1);

@@ -39,7 +39,7 @@ class Sgd final : public UpdateRule {
  private:
   Eigen::VectorXd update(const ConstVectorRef& theta, const ConstVectorRef& gradient) override {
     Eigen::VectorXd d = gradient;
-    // Skipped at zero, so that parameters that are not finite stay out of it.
+    // Skipped at zero, so that non-finite parameters have no effect.
     if (options_.weight_decay != 0) d += options_.weight_decay * theta;
     // Without momentum there is nothing to dampen.
     if (num_steps() == 0 || options_.momentum == 0) {

@@ -11,9 +11,10 @@ UpdateRuleKind gd_kind();
 /// "sgd", gradient descent with momentum mu, dampening tau and weight decay lambda:
 ///   d = g + lambda theta
 ///   b = d in the first step and where mu = 0, else b <- mu b + (1 - tau) d
-///   u = -b, or -(d + mu b) with Nesterov's momentum.
+///   u = -b, or -(d + mu b) with Nesterov momentum.
 /// The memory is momentum_buffer = b.
-/// @source torch.optim.SGD; the momentum is Polyak's, the other one Sutskever et al. (2013).
+/// @source torch.optim.SGD; the momentum is Polyak's, the Nesterov variant that of Sutskever et al.
+/// (2013).
 UpdateRuleKind sgd_kind();
 
 }  // namespace hesscope

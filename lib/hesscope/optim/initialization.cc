@@ -25,7 +25,7 @@ SettingKey required_real(const std::string& name,
 
 constexpr const char* kWeight = ".weight";
 
-// Of a tensor with two dimensions or more.
+// For a tensor with two or more dimensions.
 std::int64_t inputs_of_an_output(const ParameterBlock& block) {
   const std::vector<std::int64_t>& shape = block.shape;
   const bool is_kernel = shape.size() > 2 && block.name.ends_with(kWeight);

@@ -32,12 +32,12 @@ struct MuonOptions {
   std::vector<std::string> adam_blocks;
 };
 
-// A block of the parameters and where what is remembered of it stands.
+// A block of the parameters and the positions of its memory.
 struct MuonPart {
   Eigen::Index offset = 0;
   Eigen::Index size = 0;
   Eigen::Index first = 0;  // in momentum_buffer, or in exp_avg and exp_avg_sq
-  Eigen::Index rows = 0;   // of each of its matrices; 0: Adam's
+  Eigen::Index rows = 0;   // of each of its matrices; 0: uses Adam
   Eigen::Index cols = 0;
 };
 
@@ -47,8 +47,8 @@ struct MuonLayout {
   std::vector<ParameterBlock> others;
 };
 
-// A stack's matrices are its last two dimensions, a kernel is one matrix of its first by all
-// others.
+// A stack consists of matrices in its last two dimensions; a kernel is one matrix, its first
+// dimension by all others.
 std::pair<Eigen::Index, Eigen::Index> matrix_shape(const ParameterBlock& block) {
   const std::vector<std::int64_t>& shape = block.shape;
   if (shape.size() <= 3) return {shape[shape.size() - 2], shape.back()};
@@ -57,7 +57,7 @@ std::pair<Eigen::Index, Eigen::Index> matrix_shape(const ParameterBlock& block) 
 
 MuonLayout muon_layout(std::span<const ParameterBlock> blocks, const MuonOptions& options) {
   std::vector<bool> is_adams(blocks.size());
-  // Without blocks it is the settings alone that are looked at.
+  // Without blocks, only the settings are checked.
   if (!blocks.empty()) is_adams = blocks_matching(blocks, options.adam_blocks);
   MuonLayout layout;
   for (std::size_t b = 0; b < blocks.size(); ++b) {
@@ -123,7 +123,7 @@ class Muon final : public UpdateRule {
                                    exp_avg_.segment(part.first, part.size),
                                    exp_avg_sq_.segment(part.first, part.size));
       }
-      // Skipped at zero, so that parameters that are not finite stay out of it.
+      // Skipped at zero, so that non-finite parameters have no effect.
       if (options_.weight_decay != 0) {
         w -= options_.weight_decay * theta.segment(part.offset, part.size);
       }
@@ -132,7 +132,7 @@ class Muon final : public UpdateRule {
     return u;
   }
 
-  // Of one block of matrices; takes the gradient into the momentum.
+  // For one block of matrices; adds the gradient to the momentum.
   VectorXd direction(const MuonPart& part, const Eigen::Ref<const VectorXd>& g) {
     auto buffer = buffer_.segment(part.first, part.size);
     buffer = options_.momentum * buffer + g;

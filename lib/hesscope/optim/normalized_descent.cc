@@ -51,7 +51,7 @@ std::vector<SettingKey> keys_with(SettingKey key) {
           std::move(key)};
 }
 
-// N of zero is zero; what is not finite is not hidden by it.
+// N(0) is 0; non-finite values are not hidden.
 Eigen::VectorXd divided(const Eigen::Ref<const Eigen::VectorXd>& g, double norm) {
   if (norm == 0) return Eigen::VectorXd::Zero(g.size());
   return g / norm;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Descent along a normalised gradient N(g), with momentum mu of one of two kinds:
+// Descent along a normalised gradient N(g), with one of two kinds of momentum mu:
 //   of the gradient   b <- mu b + g,     u = -N(b)
 //   of the direction  b <- mu b + N(g),  u = -b.
 // b starts at zero and is the memory, momentum_buffer. N(0) = 0.
@@ -16,7 +16,7 @@ namespace hesscope {
 ///         gradient); Kunstner et al. (2023), arXiv 2304.13960 (momentum of the direction).
 UpdateRuleKind sign_kind();
 
-/// "normalized", normalised gradient descent: N(g) = g / ||g||_2, the norm being that of
+/// "normalized", normalised gradient descent: N(g) = g / ||g||_2, with the norm of
 ///   all        the whole gradient,
 ///   block      each parameter block on its own,
 ///   block-rms  the same, divided by the square root of the block's size.

@@ -73,7 +73,7 @@ Eigen::VectorXd TrainingRun::trained_gradient(Eigen::VectorXd gradient) const {
   if (options_.clip_norm) gradient = clip_norm(gradient, *options_.clip_norm);
   if (!options_.clip_fraction) return gradient;
   if (mask_.size() == 0) return clip_coordinates(gradient, *options_.clip_fraction);
-  // A share of what is trained: zeros of the rest have no ranks.
+  // A fraction of the trained entries only: the zeros of the others must not be ranked.
   std::vector<Eigen::Index> trained;
   for (Eigen::Index i = 0; i < mask_.size(); ++i) {
     if (mask_[i] != 0) trained.push_back(i);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Update rules: what an optimiser makes of a gradient. A rule is a direction and a memory; learning
-// rates, schedules, clipping and batches belong to whoever runs it.
+// Update rules: how an optimiser turns gradients into updates. A rule is a direction and a memory;
+// learning rates, schedules, clipping and batches are the caller's business.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@
 
 namespace hesscope {
 
-/// A named array that a rule remembers, as a checkpoint stores it.
+/// A named array in a rule's memory, as a checkpoint stores it.
 struct StateTensor {
   std::string name;
   std::vector<std::int64_t> shape;  ///< empty for a single number
   std::vector<double> values;       ///< row-major
 };
 
-/// A number that a rule was made with, as a checkpoint stores it: named as in the param_groups of
+/// A numeric setting of a rule, as a checkpoint stores it: named as in the param_groups of
 /// PyTorch's optimisers, which share most of them.
 struct RuleSetting {
   std::string name;
@@ -31,9 +31,9 @@ struct RuleSetting {
 
 /// Turns gradients into updates,
 ///   theta <- theta + learning_rate * step(theta, gradient).
-/// The learning rate stays outside because every rule here is linear in it, decoupled weight decay
-/// included: a schedule needs no access to the rule, and rules are compared by their directions
-/// along one trajectory. Given the same gradients a rule returns the same bits.
+/// The learning rate stays outside because every rule here is linear in it, including decoupled
+/// weight decay: a schedule needs no access to the rule, and rules can be compared by their
+/// directions along one trajectory. Given the same gradients, a rule returns the same bits.
 ///
 /// Not safe for concurrent use.
 class UpdateRule {
@@ -48,40 +48,42 @@ class UpdateRule {
 
   std::span<const ParameterBlock> parameter_blocks() const { return blocks_; }
 
-  /// Those that PyTorch's param_groups have, as checkpoints keep them, without the learning rate.
+  /// The settings that PyTorch's param_groups have, as stored in checkpoints, without the learning
+  /// rate.
   std::span<const RuleSetting> settings() const { return settings_; }
 
-  /// Calls of step() so far, those before a restored state included.
+  /// Number of calls of step() so far, including those before a restored state.
   std::int64_t num_steps() const { return num_steps_; }
 
-  /// The update to add to theta for a learning rate of 1, downhill, and takes the gradient into the
-  /// memory. Non-finite values are returned, not thrown, and stay in the memory.
+  /// Returns the update to add to theta for a learning rate of 1, which points downhill, and takes
+  /// the gradient into the memory. Non-finite values are returned, not thrown, and stay in the
+  /// memory.
   /// @param theta, gradient  num_parameters() entries; the parameters before the update.
   /// @throws PreconditionError for another size.
   Eigen::VectorXd step(const ConstVectorRef& theta, const ConstVectorRef& gradient);
 
-  /// All that is remembered: `step`, the number of updates, and NAME.BLOCK for every array NAME and
-  /// parameter block, named as PyTorch's optimisers do (exp_avg, exp_avg_sq, momentum_buffer).
-  /// Names and shapes are the same from the start.
+  /// The whole memory: `step`, the number of updates, and NAME.BLOCK for every array NAME and
+  /// parameter block, named as in PyTorch's optimisers (exp_avg, exp_avg_sq, momentum_buffer).
+  /// Names and shapes never change.
   std::vector<StateTensor> state() const;
 
-  /// Goes on from a state() of a rule of the same kind and blocks, to the same bits.
+  /// Continues from a state() of a rule of the same kind and blocks, with the same bits.
   /// @throws PreconditionError naming the tensor that is missing, unknown or of another shape, or
-  ///         where `step` is no number of steps. The rule is then as it was.
+  ///         if `step` is not a number of steps. The rule is then unchanged.
   void restore(std::span<const StateTensor> state);
 
  protected:
   /// @throws PreconditionError by require_blocks().
   explicit UpdateRule(std::span<const ParameterBlock> blocks);
 
-  /// Declares a setting, a flag as 0 or 1.
+  /// Declares a setting; flags are 0 or 1.
   void add_setting(const std::string& name, double value) { settings_.push_back({name, value}); }
 
-  /// Declares an array that is remembered, n zeros at first, a tensor NAME.BLOCK for each block.
-  /// The reference lives as long as the rule.
+  /// Declares an array of the memory with n entries, initially zero, which is stored as one tensor
+  /// NAME.BLOCK per block. The reference is valid as long as the rule.
   Eigen::VectorXd& add_state(const std::string& name);
 
-  /// The same in its own layout: tensors NAME.LAYOUT_NAME at their offsets.
+  /// The same with its own layout: tensors NAME.LAYOUT_NAME at their offsets.
   Eigen::VectorXd& add_state(const std::string& name, std::vector<ParameterBlock> layout);
 
  private:
@@ -91,14 +93,14 @@ class UpdateRule {
     Eigen::VectorXd values;
   };
 
-  /// step() for arguments of the right size, before num_steps() counts it.
+  /// step() for arguments of the right size; num_steps() does not yet count it.
   virtual Eigen::VectorXd update(const ConstVectorRef& theta, const ConstVectorRef& gradient) = 0;
 
   std::vector<ParameterBlock> blocks_;
   Eigen::Index num_parameters_ = 0;
   std::int64_t num_steps_ = 0;
   std::vector<RuleSetting> settings_;
-  std::deque<Array> arrays_;  // whose elements never move
+  std::deque<Array> arrays_;  // a deque, so that its elements never move
 };
 
 }  // namespace hesscope

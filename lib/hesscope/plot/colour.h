@@ -22,32 +22,32 @@ std::string hex(Colour colour);
 
 inline constexpr Colour kInk{0x22, 0x22, 0x22};  ///< text and frames
 inline constexpr Colour kWhite{0xff, 0xff, 0xff};
-inline constexpr Colour kGrey{0x77, 0x77, 0x77};  ///< what stands back: references, remarks
+inline constexpr Colour kGrey{0x77, 0x77, 0x77};  ///< less prominent: references, remarks
 
 /// Colours of lines that stand for different things, repeating after 7: blue, vermillion, green,
 /// purple, orange, sky blue, black.
 /// @source M. Okabe & K. Ito (2008), Color Universal Design; their yellow is too light for lines.
 Colour line_colour(std::size_t index);
 
-/// The colour with so much white in it, 0 .. 1.
+/// The colour mixed with this share of white, 0 .. 1.
 Colour tinted(Colour colour, double white);
 
-/// How numbers become colours.
+/// How numbers are mapped to colours.
 enum class ColourMap : std::uint8_t {
-  /// From dark violet over green to yellow: viridis, lightness growing evenly.
+  /// From dark violet via green to yellow: viridis, with evenly increasing lightness.
   /// @source S. van der Walt & N. Smith (2015), viridis (CC0): ten of its colours, between which
   ///         OKLab is interpolated linearly.
   kViridis,
-  /// From blue over white to orange, for signed numbers: straight in OKLab on either side, equally
-  /// dark at both ends.
+  /// From blue via white to orange, for signed numbers: a straight line in OKLab on either side,
+  /// equally dark at both ends.
   /// @source B. Ottosson (2020), A perceptual color space for image processing (OKLab).
   kDiverging,
 };
 
-/// @param t  place on the map, clamped to 0 .. 1; NaN is kGrey.
+/// @param t  position on the map, clamped to 0 .. 1; NaN gives kGrey.
 Colour colour_at(ColourMap map, double t);
 
-/// Perceived coordinates of a colour: lightness 0 .. 1 and two opponent axes.
+/// Perceptual coordinates of a colour: lightness 0 .. 1 and two opponent axes.
 struct OkLab {
   double lightness = 0;
   double a = 0;  ///< green to red
@@ -56,7 +56,7 @@ struct OkLab {
 
 OkLab to_oklab(Colour colour);
 
-/// The nearest colour; what a screen cannot show is clipped.
+/// The nearest colour; colours that a screen cannot show are clipped.
 Colour from_oklab(const OkLab& lab);
 
 }  // namespace hesscope::plot

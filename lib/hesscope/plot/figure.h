@@ -8,9 +8,9 @@
 //   panel.series.push_back(plot::Line{.x = steps, .y = losses, .label = "Adam"});
 //   std::string svg = plot::to_svg({.panels = {panel}});
 //
-// Text may hold ^{...} and _{...}: raised and lowered, as in "10^{-3}" or "L_{0}". Text is UTF-8;
-// what is not becomes U+FFFD. Numbers that are NaN, infinite or, on a logarithmic axis, not
-// positive leave gaps, and the panel says how many there are.
+// Text may contain ^{...} and _{...}: superscripts and subscripts, as in "10^{-3}" or "L_{0}". Text
+// is UTF-8; invalid bytes become U+FFFD. Numbers that are NaN, infinite or, on a logarithmic axis,
+// not positive leave gaps, and the panel says how many there are.
 #pragma once
 
 #include <cstdint>
@@ -33,10 +33,10 @@ enum class ScaleKind : std::uint8_t {
 struct Axis {
   std::string label{};
   ScaleKind scale = ScaleKind::kLinear;
-  std::optional<double> lower{};  ///< in data units; by default what the series need
+  std::optional<double> lower{};  ///< in data units; by default as the series need
   std::optional<double> upper{};
   double threshold = 0;  ///< of kSignedLog, > 0; 0: a thousandth of the largest magnitude
-  std::vector<std::pair<double, std::string>> ticks{};  ///< instead of the axis's own
+  std::vector<std::pair<double, std::string>> ticks{};  ///< instead of automatic ones
   bool reversed = false;                                ///< growing to the left or downwards
   bool whole_numbers = false;                           ///< ticks at whole numbers only
   bool grid = true;
@@ -44,7 +44,7 @@ struct Axis {
 
 enum class Dash : std::uint8_t { kSolid, kDashed, kDotted };
 
-/// Points joined in their order; a missing one interrupts the line.
+/// Points joined in their order; a missing point interrupts the line.
 struct Line {
   std::vector<double> x{};
   std::vector<double> y{};
@@ -54,7 +54,7 @@ struct Line {
   Dash dash = Dash::kSolid;
   bool markers = false;  ///< a dot at each point
   bool steps = false;    ///< y holds from its x to the next
-  /// Empty, or for each point whether its number is not known for certain: an open ring.
+  /// Empty, or for each point whether its value is uncertain: shown as an open ring.
   std::vector<bool> uncertain{};
 };
 
@@ -74,18 +74,17 @@ struct Scatter {
   std::string label{};
   std::optional<Colour> colour{};  ///< of points without values
   double radius = 2.0;             ///< in points
-  double opacity = 1;              ///< 0 .. 1: below 1, points that lie over each other are darker
+  double opacity = 1;              ///< 0 .. 1: below 1, overlapping points look darker
 };
 
-/// Crosses above the frame, where no value of y can be read off: what happened at x and has no y.
-/// Each series of them has a row of its own.
+/// Crosses above the frame, for events at x without a value of y. Each such series has its own row.
 struct Marks {
   std::vector<double> x{};
   std::string label{};
   std::optional<Colour> colour{};
 };
 
-/// Rectangles from the axis (from its lower end on a logarithmic one) to heights.
+/// Rectangles that reach from the axis (from its lower end if logarithmic) to the heights.
 struct Bars {
   std::vector<double> edges{};  ///< one more than heights, ascending
   std::vector<double> heights{};
@@ -93,22 +92,22 @@ struct Bars {
   std::optional<Colour> colour{};
 };
 
-/// Numbers on a grid; entry (i, j), at y[i] and x[j], at [i * x.size() + j]. Missing ones are left
-/// out.
+/// Numbers on a grid; entry (i, j), at y[i] and x[j], is at [i * x.size() + j]. Missing ones are
+/// left blank.
 struct Grid {
   std::vector<double> x{};  ///< ascending
   std::vector<double> y{};  ///< ascending
   std::vector<double> values{};
 };
 
-/// A cell of one colour around each point of a grid, to the middle between neighbours.
+/// A cell of uniform colour around each point of a grid, extending halfway to its neighbours.
 struct HeatMap {
   Grid grid{};
-  bool numbers = false;  ///< written into the cells if all have room
+  bool numbers = false;  ///< written into the cells if there is room in all
 };
 
-/// One colour between two levels, chosen from the colour bar's range, and lines at the levels.
-/// Between points the place on the colour bar's scale is linear.
+/// Uniform colours between levels, which are chosen from the colour bar's range, and lines at the
+/// levels. Between points, the position on the colour bar's scale is interpolated linearly.
 struct FilledContours {
   Grid grid{};
   bool lines = true;
@@ -135,7 +134,8 @@ struct Reference {
   std::string label{};
   std::optional<Colour> colour{};
   Dash dash = Dash::kDashed;
-  /// Whether the axis reaches to it, if it is horizontal; else it changes no range of an axis.
+  /// Whether the axis is extended to include a horizontal reference; other kinds never change the
+  /// range of an axis.
   bool is_in_range = false;
 };
 
@@ -155,14 +155,14 @@ struct ColourBar {
 };
 
 enum class Legend : std::uint8_t {
-  kDirect,  ///< names beside the right ends of the lines
+  kDirect,  ///< names next to the right ends of the lines
   kInside,  ///< a list in the corner with the fewest points
-  kBeside,  ///< a list beside the plot: series whose order says more than where their lines end
+  kBeside,  ///< a list next to the plot, for series with a meaningful order
   kNone,
 };
 
-/// Rows of text in place of a plot: the first is the heading, broken at its spaces to be about as
-/// wide as what stands below it, the first column left-aligned.
+/// Rows of text instead of a plot. The first is the heading, which is broken at spaces to be about
+/// as wide as the rows below it; the first column is left-aligned.
 struct Table {
   std::vector<std::vector<std::string>> rows{};
 };
@@ -181,20 +181,20 @@ struct Panel {
 
 struct Figure {
   std::string title{};
-  std::string description{};  ///< for readers who do not see it
+  std::string description{};  ///< for readers who cannot see the figure
   std::vector<Panel> panels = {};
   int columns = 0;           ///< of panels; 0 = all in one row
-  double width = 0;          ///< in points; 0 = by the number of panels, or what a table needs
+  double width = 0;          ///< in points; 0 = from the number of panels, or as a table needs
   double height = 0;         ///< in points; 0 = the same
-  double magnification = 1;  ///< > 0, of letters, lines and gaps, and of a size that is not given
-  bool notes = true;         ///< remarks above the plots: the panels' own, and what is missing
+  double magnification = 1;  ///< > 0, of letters, lines and gaps, and of a default size
+  bool notes = true;         ///< remarks above the plots: the panels' own, and on missing numbers
 };
 
-/// Whether there is anything to draw besides axes and references: a table, or a number that has a
-/// place. @throws PreconditionError as to_svg() where the parts of a series do not fit.
+/// Whether there is anything to draw apart from axes and references: a table, or a number that has
+/// a place. @throws PreconditionError as to_svg() if the parts of a series do not fit together.
 bool has_numbers(const Figure& figure);
 
-/// Whether a number has no place because its axis, or colour bar, is logarithmic. @throws as above.
+/// Whether a number has no place because its axis or colour bar is logarithmic. @throws as above.
 bool has_unplaced_numbers(const Figure& figure);
 
 }  // namespace hesscope::plot

@@ -59,8 +59,8 @@ Json json_pairs(const std::vector<std::pair<double, std::string>>& ticks) {
   return list;
 }
 
-// Where whoever draws has no such scale of their own: on a signed one, and wherever numbers are
-// drawn by their places.
+// For drawing programs that lack such a scale: on signed scales, and wherever numbers are drawn by
+// their places.
 Json json_ticks(const Scale& scale, bool whole_numbers) {
   constexpr std::size_t kTarget = 9;
   std::vector<std::pair<double, std::string>> labelled;
@@ -90,7 +90,7 @@ Json json_axis(const Axis& axis, const Scale& scale) {
   return json;
 }
 
-// One figure's panels, whose numbers go to the pool.
+// The panels of one figure; their numbers go to the pool.
 class Describer {
  public:
   explicit Describer(NumberPool& pool) : pool_(pool) {}
@@ -224,7 +224,7 @@ Json NumberPool::add(const std::vector<double>& list) {
   const auto [first, last] = known_.equal_range(hash);
   for (auto it = first; it != last; ++it) {
     const auto& [at, count] = it->second;
-    // By their bytes: NaN is like NaN, and 0 unlike -0.
+    // Compared bytewise: NaN equals NaN, and 0 differs from -0.
     if (count != list.size()) continue;
     const bool is_same =
         list.empty() || std::memcmp(numbers_.data() + at, list.data(), bytes.size()) == 0;

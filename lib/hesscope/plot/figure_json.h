@@ -12,23 +12,23 @@
 
 namespace hesscope::plot {
 
-/// The numbers of figures that are written as JSON, one list behind another; equal lists are there
-/// once, as the places along an axis that many figures share.
+/// The numbers of figures that are written as JSON, one list after another. Equal lists are stored
+/// once, such as the coordinates that many figures share.
 class NumberPool {
  public:
-  /// {"at": first, "count": n}: the list's place among numbers().
+  /// {"at": first, "count": n}: the position of the list in numbers().
   Json add(const std::vector<double>& list);
 
   std::span<const double> numbers() const { return numbers_; }
 
  private:
   std::vector<double> numbers_;
-  std::multimap<std::size_t, std::pair<std::size_t, std::size_t>> known_;  // places by their hashes
+  std::multimap<std::size_t, std::pair<std::size_t, std::size_t>> known_;  // places by hash
 };
 
-/// The figure for a program that draws it elsewhere, as a page does: what figure.h says, with
-/// everything decided that to_svg() decides by the numbers (ranges, thresholds, colours, levels,
-/// remarks), so that both drawings show the same.
+/// The figure for a program that draws it elsewhere, such as a web page: the content of figure.h
+/// together with everything that to_svg() derives from the numbers (ranges, thresholds, colours,
+/// levels, remarks), so that both drawings show the same.
 ///
 ///   {title, description, columns, panels: [{
 ///      title, note, square, legend: "none", empty,
@@ -38,9 +38,9 @@ class NumberPool {
 ///      series: [{kind: "line" | "band" | ..., label, colour, ...}],
 ///      table: [[text, ...], ...]}]}
 ///
-/// Members that say nothing are left out. Lists of numbers are places in the pool, where they are
-/// exact and with their NaN. Colours are "#rrggbb", or "ink", "grey" and "paper", which follow the
-/// page's.
+/// Empty members are omitted. Lists of numbers are places in the pool, where they are exact and
+/// include NaN. Colours are "#rrggbb", or "ink", "grey" and "paper", which follow the page's
+/// colours.
 /// @throws PreconditionError as to_svg().
 Json to_json(const Figure& figure, NumberPool& pool);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The markup of figures' text.
+// The markup of text in figures.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ struct TextRun {
   Level level = Level::kNormal;
 };
 
-/// Splits at ^{...} and _{...}; a brace that is not closed is text. The hyphen of a raised or
-/// lowered number becomes a minus sign.
+/// Splits at ^{...} and _{...}; an unclosed brace is plain text. The hyphen of a raised or lowered
+/// number becomes a minus sign.
 std::vector<TextRun> parse_markup(std::string_view text);
 
 /// The text without its markup: "10^{2}" is "102".

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a build without librsvg has instead is in print_unavailable.cc.
+// A build without librsvg uses print_unavailable.cc instead.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -22,7 +22,7 @@ namespace {
 
 constexpr double kPointsPerInch = 72;
 constexpr double kMetresPerInch = 0.0254;
-constexpr double kMostPixels = 32'767;  // on a side, as cairo has it
+constexpr double kMostPixels = 32'767;  // per side, as in cairo
 constexpr double kMostPixelsInAll = 200e6;
 
 std::string big_endian(std::uint32_t number) {
@@ -33,7 +33,7 @@ std::string big_endian(std::uint32_t number) {
   return bytes;
 }
 
-// The chunk of a PNG that says how large a pixel is. Programs that set pages go by it.
+// The PNG chunk with the size of a pixel, which typesetting programs use.
 std::string resolution_chunk(double dots_per_inch) {
   const auto per_metre = static_cast<std::uint32_t>(std::lround(dots_per_inch / kMetresPerInch));
   const std::string content =
@@ -56,7 +56,7 @@ std::string to_pdf(const Figure& figure) {
   const auto describe = [&](cairo_pdf_metadata_t what, const std::string& text) {
     rsvg().cairo_pdf_surface_set_metadata(surface.get(), what, text.c_str());
   };
-  describe(CAIRO_PDF_METADATA_CREATE_DATE, "");  // none: the same bytes tomorrow
+  describe(CAIRO_PDF_METADATA_CREATE_DATE, "");  // none: same bytes on any date
   describe(CAIRO_PDF_METADATA_CREATOR, fmt::format("hesscope {}", kVersion));
   const std::string& title = figure.title.empty() ? figure.panels.front().title : figure.title;
   if (!title.empty()) describe(CAIRO_PDF_METADATA_TITLE, printable(without_markup(title)));

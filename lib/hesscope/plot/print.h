@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Figures as PDF and PNG, by librsvg and cairo from the drawing that to_svg() makes. Both libraries
-// are loaded when the first figure is printed: a program that prints none does without them.
+// Figures as PDF and PNG, converted by librsvg and cairo from the drawing of to_svg(). Both
+// libraries are loaded when the first figure is printed; programs that print none do not need them.
 #pragma once
 
 #include <string>
@@ -13,20 +13,20 @@ namespace hesscope::plot {
 inline constexpr double kLeastDotsPerInch = 10;
 inline constexpr double kMostDotsPerInch = 2400;
 
-/// Whether this build can, given the libraries.
+/// Whether this build can print, given the libraries.
 bool can_print();
 
-/// The figure as a PDF document of one page of its size. Text is text, in fonts that the document
-/// brings along: the first of Helvetica, Arial, Liberation Sans and DejaVu Sans that there is. The
-/// same figure gives the same bytes with the same fonts and versions of the libraries.
-/// @throws PreconditionError as to_svg(); OutputError where the libraries are missing, with what to
-///         install, or say that they failed.
+/// The figure as a one-page PDF document of the figure's size. Text stays text, in an embedded
+/// font: the first available of Helvetica, Arial, Liberation Sans and DejaVu Sans. The same figure
+/// gives the same bytes with the same fonts and versions of the libraries.
+/// @throws PreconditionError as to_svg(); OutputError if the libraries are missing, with what to
+///         install, or report a failure.
 std::string to_pdf(const Figure& figure);
 
-/// The figure as a PNG file, on white, which tells its size in metres to those who ask for it.
+/// The figure as a PNG file on white; the file also records the physical size in metres.
 /// @param  dots_per_inch  from kLeastDotsPerInch to kMostDotsPerInch.
-/// @throws as to_pdf(); PreconditionError for another resolution; ConfigError where the picture
-///         would have more than 32,767 pixels on a side or 200 million in all.
+/// @throws as to_pdf(); PreconditionError for another resolution; ConfigError if the picture would
+///         have more than 32,767 pixels on a side or 200 million in total.
 std::string to_png(const Figure& figure, double dots_per_inch = 300);
 
 }  // namespace hesscope::plot

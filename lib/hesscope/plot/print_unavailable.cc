@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// In place of print.cc where the headers of librsvg are missing.
+// Replaces print.cc if the headers of librsvg are missing.
 #include <hesscope/core/error.h>
 #include <hesscope/plot/print.h>
 

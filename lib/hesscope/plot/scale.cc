@@ -13,8 +13,8 @@ namespace hesscope::plot {
 namespace {
 
 constexpr double kFarAway = 1e6;
-constexpr double kLargeArgument = 700;  // of sinh: beyond it is half an exponential and overflows
-constexpr double kOneNumber = 1e-12;    // numbers that differ by less, relatively, are one number
+constexpr double kLargeArgument = 700;  // of sinh: beyond it, half an exponential overflows
+constexpr double kOneNumber = 1e-12;    // numbers with a smaller relative difference count as equal
 constexpr double kTiniest = std::numeric_limits<double>::min();
 constexpr double kMax = std::numeric_limits<double>::max();
 
@@ -55,7 +55,7 @@ Scale::Scale(ScaleKind kind, double lower, double upper, double threshold)
   }
 }
 
-// Halves, so that the length of no range overflows.
+// Halved, so that the length of a range cannot overflow.
 double Scale::forward(double value) const {
   switch (kind_) {
     case ScaleKind::kLog:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Axes as functions: from numbers to places, and the places worth a tick.
+// Axes as functions: from numbers to places, and the places that deserve a tick.
 #pragma once
 
 #include <cstddef>
@@ -31,8 +31,8 @@ class Scale {
 
   double threshold() const { return threshold_; }
 
-  /// 0 at lower, 1 at upper; NaN for a number that has no place on the scale. Places outside of
-  /// [-1e6, 1e6] are moved there.
+  /// 0 at lower, 1 at upper; NaN for a number that has no place on the scale. Places outside [-1e6,
+  /// 1e6] are clamped to it.
   double place(double value) const;
 
   /// The number at a place: the inverse.
@@ -49,8 +49,8 @@ class Scale {
   double length_;
 };
 
-/// Whether a number has a place on a scale of this kind: finite, and on kLog positive and not
-/// subnormal.
+/// Whether a number has a place on a scale of this kind: it must be finite, and on kLog also
+/// positive and not subnormal.
 bool is_drawable(ScaleKind kind, double value);
 
 struct Tick {
@@ -63,25 +63,26 @@ struct Ticks {
   int exponent = 0;         ///< labels are in units of 10^exponent; only on linear scales
 };
 
-/// Ticks within [lower, upper], about `target` of them with labels, at least one. Linear: multiples
-/// of 1, 2 or 5 times a power of ten. Logarithmic: decades, or every second, third, ... one; of few
-/// decades also 2 and 5, of less than one the linear ones; minor ticks at the multiples between.
-/// Signed: zero and decades on either side.
+/// Ticks within [lower, upper], of which about `target`, but at least one, have labels. Linear:
+/// multiples of 1, 2 or 5 times a power of ten. Logarithmic: decades, or every second, third, ...
+/// one; for few decades also 2 and 5, for less than one decade the linear ones; minor ticks at the
+/// multiples in between. Signed: zero and decades on either side.
 /// @throws PreconditionError unless target >= 1.
 Ticks choose_ticks(const Scale& scale, std::size_t target, bool whole_numbers = false);
 
-/// A range around the numbers given, for an axis without given limits: widened by `margin` of
-/// its length on the scale at either end; never empty.
-/// @param values  only those drawable on the scale count; without any, 0 to 1 (1 to 10).
+/// A range around the given numbers, for an axis without given limits: widened at either end by
+/// `margin` of its length on the scale; never empty.
+/// @param values  only those drawable on the scale count; if there are none, the range is 0 to 1 (1
+///                to 10).
 Scale enclosing_scale(ScaleKind kind,
                       const std::vector<double>& values,
                       double margin,
                       double threshold = 0);
 
-/// Places of at most `most` of `count` things to be shown, evenly spread, the last among them.
+/// The indices of at most `most` of `count` things to be shown, evenly spread, including the last.
 std::vector<std::size_t> evenly_spread(std::size_t count, std::size_t most);
 
-/// "0.25", "1.5×10^{-7}", "−3": so many significant digits, for tables and remarks.
+/// "0.25", "1.5×10^{-7}", "−3": a number with this many significant digits, for tables and remarks.
 std::string short_number(double value, int digits = 4);
 
 }  // namespace hesscope::plot

@@ -11,7 +11,7 @@
 namespace hesscope::plot {
 namespace {
 
-// The range that holds all ranges.
+// The range that contains all ranges.
 class Union {
  public:
   void add(const Scale& scale) {
@@ -21,7 +21,7 @@ class Union {
       return;
     }
     is_one_ = is_one_ && scale.kind() == range_->kind();
-    if (!is_one_) return;  // no range holds those of two kinds
+    if (!is_one_) return;  // no range contains those of two kinds
     shortest_ = std::min(shortest_, scale.upper() - scale.lower());
     range_ = Scale(range_->kind(),
                    std::min(range_->lower(), scale.lower()),
@@ -30,7 +30,7 @@ class Union {
   }
 
   bool is_shared() const {
-    constexpr double kLeast = 0.05;  // of a linear range: below it there is nothing to be seen
+    constexpr double kLeast = 0.05;  // of a linear range: shorter ones would be invisible
     return range_ && is_one_ &&
            (range_->kind() != ScaleKind::kLinear ||
             shortest_ >= kLeast * (range_->upper() - range_->lower()));
@@ -50,7 +50,7 @@ class Union {
   double shortest_ = 0;  // of the ranges
 };
 
-// Panels that are to have the same ranges.
+// Gives these panels the same ranges.
 void share(const std::vector<Panel*>& panels) {
   Union x;
   Union y;

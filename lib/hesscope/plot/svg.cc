@@ -42,13 +42,13 @@ std::vector<std::pair<std::string, std::string>> panel_attributes(const PanelPla
   return attributes;
 }
 
-// Coordinates are rounded: a box on rounded places keeps what touches its edge within it.
+// Coordinates are rounded: a box with rounded corners contains everything that touches its edge.
 void snap(Box& box) {
   const auto snapped = [](double v) { return std::round(v * 4) / 4; };
   box = {snapped(box.left), snapped(box.top), snapped(box.width), snapped(box.height)};
 }
 
-// Where a figure's panels stand.
+// The positions of a figure's panels.
 struct Places {
   int columns = 1;
   double cell_width = 0;
@@ -66,7 +66,8 @@ struct Places {
 
 std::string name_of(int panel) { return fmt::format("panel {}", panel); }
 
-// What each panel takes around its plot, that frames of a row and of a column are in line.
+// The space that each panel takes around its plot, so that frames of a row and of a column are
+// aligned.
 std::vector<PanelRoom> rooms_of(const Figure& figure, const Places& places) {
   const auto count = static_cast<int>(figure.panels.size());
   std::vector<PanelRoom> by_row(figure.panels.size());
@@ -132,7 +133,7 @@ struct Size {
   double height = 0;
 };
 
-// Of a figure that is a table, by its texts.
+// For a figure that is a table, from its texts.
 Size size_of_table(const Figure& figure, double title_room) {
   constexpr double kBold = 1.1;  // how much wider bold letters are
   const Panel& panel = figure.panels.front();
@@ -157,7 +158,7 @@ std::string to_svg(const Figure& figure) {
     throw PreconditionError(
         fmt::format("to_svg: the magnification must be a positive number, got {}", magnification));
   }
-  // Laid out as it is before the magnification.
+  // Laid out at its size before the magnification.
   Size size{columns == 1 ? kWide : kNarrow * columns, kHigh * rows + title_room};
   if (count == 1 && figure.panels.front().table) size = size_of_table(figure, title_room);
   const double width = figure.width > 0 ? figure.width / magnification : size.width;

@@ -25,7 +25,7 @@ std::string power_text(int exponent, int digit = 1) {
   return digit == 1 ? power : fmt::format("{}\u00d7{}", digit, power);
 }
 
-// The same, written out: of few decades around 1.
+// The same, written out; used for a few decades around 1.
 std::string decimal_text(int exponent, int digit) {
   return fmt::format("{:.{}f}", digit * std::pow(10.0, exponent), std::max(0, -exponent));
 }
@@ -40,7 +40,7 @@ struct Step {
   double value() const { return digit * power_of_ten(power); }
 };
 
-// The smallest such step that gives at most `target` intervals.
+// The smallest such step with at most `target` intervals.
 Step step_for(double half_range, std::size_t target) {
   const double rough = half_range / static_cast<double>(target) * 2;
   Step step{1, static_cast<int>(std::floor(std::log10(rough)))};
@@ -52,7 +52,7 @@ Step step_for(double half_range, std::size_t target) {
   return step;
 }
 
-// Multiples k of the step within the scale; k, not the value, is exact.
+// Multiples k of the step within the scale; k is exact, the value is not.
 Ticks linear_ticks(const Scale& scale, std::size_t target, bool whole_numbers) {
   Step step = step_for(scale.upper() / 2 - scale.lower() / 2, target);
   if (whole_numbers && step.power < 0) step = {1, 0};
@@ -71,7 +71,7 @@ Ticks linear_ticks(const Scale& scale, std::size_t target, bool whole_numbers) {
   const int power = step.power - found.exponent;
   const int decimals = std::clamp(-power, 0, 15);
   for (double k = first; k <= last; k += 1) {
-    if (k + 1 == k) break;  // the range is narrower than its numbers' last digits
+    if (k + 1 == k) break;  // the range is narrower than the last digits of its numbers
     const double unit = k * step.digit;
     const double shown = power < 0 ? unit / power_of_ten(-power) : unit * power_of_ten(power);
     const double value =
@@ -82,7 +82,7 @@ Ticks linear_ticks(const Scale& scale, std::size_t target, bool whole_numbers) {
   return found;
 }
 
-// Numbers of a linear axis, each written out: for a logarithmic axis of less than a decade.
+// Ticks at linear steps, all written out: for a logarithmic axis of less than a decade.
 Ticks narrow_log_ticks(const Scale& scale, std::size_t target) {
   Ticks found =
       linear_ticks(Scale(ScaleKind::kLinear, scale.lower(), scale.upper()), target, false);
@@ -109,7 +109,7 @@ Ticks log_ticks(const Scale& scale, std::size_t target) {
   const bool has_2_and_5 = decades * 3 <= target + 1 && (is_plain || decades <= 1);
   Ticks found;
   for (int decade = first; decade <= last; ++decade) {
-    // Strides are counted from 1, so that it is labelled whatever the range.
+    // Strides are counted from 1, so that 1 is labelled whatever the range.
     const bool is_labelled = decade % stride == 0;
     for (int digit = 1; digit <= 9; ++digit) {
       const double at = decade + std::log10(digit);
@@ -126,7 +126,7 @@ Ticks log_ticks(const Scale& scale, std::size_t target) {
 }
 
 Ticks signed_log_ticks(const Scale& scale, std::size_t target) {
-  // Decades of either sign from the threshold on.
+  // Decades of either sign, starting at the threshold.
   const double largest = std::max(std::abs(scale.lower()), std::abs(scale.upper()));
   const int first = static_cast<int>(std::floor(std::log10(scale.threshold()) + kSlack));
   const int last = static_cast<int>(std::floor(std::log10(largest) + kSlack));
@@ -134,7 +134,7 @@ Ticks signed_log_ticks(const Scale& scale, std::size_t target) {
   const int room = std::max<int>(1, static_cast<int>(target - 1) / (both ? 2 : 1));
   const int stride = std::max(1, detail::ceil_div(last - first, room));
   Ticks found;
-  // The outermost decade is labelled, and so on inwards.
+  // The outermost decade is labelled, and others inwards from there.
   for (int decade = last; decade >= first; --decade) {
     const bool is_labelled = (last - decade) % stride == 0 && decade > first;
     for (const int sign : {-1, 1}) {
@@ -172,7 +172,7 @@ Ticks choose_ticks(const Scale& scale, std::size_t target, bool whole_numbers) {
       found = signed_log_ticks(scale, target);
       break;
   }
-  // A range without a round number in it: its ends.
+  // A range without a round number: label its ends.
   if (!has_label(found)) {
     found.ticks = {{scale.lower(), short_number(scale.lower())},
                    {scale.upper(), short_number(scale.upper())}};

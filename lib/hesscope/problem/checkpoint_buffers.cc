@@ -17,7 +17,7 @@ std::shared_ptr<const CheckpointBuffers> buffers_of(const Model& model,
     if (buffer.values.empty()) continue;
     const bool is_there = checkpoint.find(buffer.name) != nullptr;
     if (!is_there && buffer.values_if_absent.empty()) {
-      are_those_of_the_model = false;  // what it is then, the kind knows
+      are_those_of_the_model = false;  // the kind then knows what to use
       continue;
     }
     std::vector<double> values = is_there ? checkpoint.read(buffer.name) : buffer.values_if_absent;

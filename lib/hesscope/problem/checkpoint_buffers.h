@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a checkpoint holds of a model besides its parameters: constants of the graph, such as the
-// running statistics of batch normalisation, that may be others at every checkpoint.
+// What a checkpoint holds of a model apart from its parameters: constants of the graph, such as the
+// running statistics of batch normalisation, which may differ between checkpoints.
 #pragma once
 
 #include <map>
@@ -16,28 +16,28 @@
 
 namespace hesscope {
 
-/// Buffers of one checkpoint: those that it has, and what holds for those that it lacks, where the
-/// model says so.
+/// Buffers of one checkpoint: those that it has and, if the model defines them, the defaults of
+/// those that it lacks.
 struct CheckpointBuffers {
   std::string source;  ///< TensorFile::where(), for messages
   std::string format;
   std::map<std::string, std::vector<double>> values;  ///< by name, row-major
 };
 
-/// Those of a checkpoint that fits the model; nullptr where the model, as it is, is the
-/// checkpoint's: it has no buffers, or all of them have the very values that it was built with.
+/// The buffers of a checkpoint that fits the model; nullptr if the model needs no change for the
+/// checkpoint, because it has no buffers or all of them have exactly the values it was built with.
 /// @throws InputError for a tensor that cannot be read.
 std::shared_ptr<const CheckpointBuffers> buffers_of(const Model& model,
                                                     const io::TensorFile& checkpoint);
 
-/// A checkpoint of these parameters and buffers, as its file would show them to
+/// A checkpoint with these parameters and buffers, as its file would present them to
 /// ModelKind::build.
 TensorShapes as_checkpoint(const Model& model,
                            const Eigen::VectorXd& theta,
                            const CheckpointBuffers& buffers);
 
-/// Whether some buffer is another one in `a` than in `b`, where nullptr stands for the model's own.
-/// What a checkpoint lacks is no other.
+/// Whether some buffer differs between `a` and `b`, where nullptr stands for the model's own
+/// buffers. A buffer that a checkpoint lacks does not count as different.
 bool are_other_buffers(const Model& model, const CheckpointBuffers* a, const CheckpointBuffers* b);
 
 /// Whether two models have the same buffers, to the last bit.

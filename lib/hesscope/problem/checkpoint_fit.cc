@@ -49,7 +49,7 @@ std::vector<std::string_view> tokens(std::string_view name) {
   return all;
 }
 
-/// How many words at the end two names share.
+/// The number of words at the end that two names share.
 std::size_t common_end(std::string_view a, std::string_view b) {
   const auto x = tokens(a);
   const auto y = tokens(b);
@@ -61,8 +61,8 @@ std::size_t common_end(std::string_view a, std::string_view b) {
   return count;
 }
 
-/// The one candidate that shares more words at its end with `name` than all others, if any does.
-/// A single candidate need share none.
+/// The one candidate that shares more words at its end with `name` than all others, if there is
+/// one. A single candidate need not share any.
 std::optional<std::size_t> nearest_by_end(const std::string& name,
                                           const std::vector<std::string>& candidates) {
   if (candidates.size() == 1) return 0;
@@ -79,7 +79,7 @@ std::optional<std::size_t> nearest_by_end(const std::string& name,
   return found;
 }
 
-/// Pairs those of two lists of names of which each is the other's nearest.
+/// Pairs names of two lists that are each other's nearest.
 void suggest(const std::vector<std::string>& ours,
              const std::vector<std::string>& theirs,
              bool transpose,
@@ -112,7 +112,7 @@ std::vector<io::TensorRule> suggestions(const CheckpointFit& fit) {
       continue;
     }
     const Shape turned(shape.rbegin(), shape.rend());
-    // The tensors of the turned shape might be parameters of that shape themselves.
+    // The tensors with the transposed shape might themselves be parameters of that shape.
     if (shape.size() == 2 && unused.contains(turned) && !missing.contains(turned)) {
       suggest(names, unused.at(turned), true, rules);
     }
@@ -154,8 +154,8 @@ bool CheckpointFit::fits() const {
 
 namespace {
 
-// The model of an exported graph whose names are not the checkpoint's, and the rules that make it
-// fit, or a doubt; of a checkpoint that the graph was not exported with there are none.
+// The model of an exported graph whose names differ from the checkpoint's, and the rules with which
+// it fits, or a doubt. There are no rules for a checkpoint with which the graph was not exported.
 std::optional<Model> build_by_value(const ProblemFile& problem,
                                     const TensorShapes& data,
                                     const io::TensorFile& checkpoint,
@@ -171,12 +171,12 @@ std::optional<Model> build_by_value(const ProblemFile& problem,
     const io::TensorFile renamed = io::mapped(checkpoint, {.rules = rules});
     std::string obstacle;
     return build(problem, parameter_shapes_of(renamed), data, obstacle);
-  } catch (const InputError&) {  // the obstacle that is there says what is wrong with the files
+  } catch (const InputError&) {  // the existing obstacle says what is wrong with the files
     return std::nullopt;
   }
 }
 
-/// The shapes that the checkpoint has by the names of these rules.
+/// The checkpoint's shapes under the names of these rules.
 TensorShapes renamed(const TensorShapes& there, const std::vector<io::TensorRule>& rules) {
   TensorShapes shapes;
   shapes.source = there.source;
@@ -188,8 +188,8 @@ TensorShapes renamed(const TensorShapes& there, const std::vector<io::TensorRule
   return shapes;
 }
 
-/// The model of a checkpoint whose tensors are the layers of a perceptron by other names: what
-/// `fit` says of it, and why there is none where it is not certain which layer is which.
+/// The model of a checkpoint whose tensors are the layers of a perceptron under other names. Sets
+/// the result in `fit`, including the reason if it is not certain which layer is which.
 std::optional<Model> build_by_layers(const ProblemFile& problem,
                                      const TensorShapes& data,
                                      const io::TensorFile& checkpoint,
@@ -205,7 +205,7 @@ std::optional<Model> build_by_layers(const ProblemFile& problem,
     const std::optional<Model> model = build(problem, renamed(there, rules), data, ignored);
     if (!model) return false;
     const auto is_there = [&](const DataArray& array) { return data.has(array.name); };
-    if (!std::ranges::all_of(model->arrays, is_there)) return true;  // which they are is not known
+    if (!std::ranges::all_of(model->arrays, is_there)) return true;  // it is unknown which
     try {
       require_arrays(*model, data);
       return true;
@@ -287,16 +287,16 @@ bool has_more_than(const io::TensorFile& checkpoint, const std::string& key) {
   });
 }
 
-// For each part of the checkpoint that has all parameters, under any names, the map that says so;
-// of parts within each other the outermost. A part that is renamed, beside others, and leaves the
-// graph constants to wonder about is none: that is a layer whose model has lost the other layers'
-// names. `doubt` becomes that of the first part that has one.
+// For each part of the checkpoint that has all parameters, under any names, the map to it; of
+// nested parts only the outermost. A part does not count if it needs renaming, has other parts next
+// to it, and leaves the graph with unexplained constants: it is then a layer of a model that has
+// lost the other layers' names. `doubt` becomes that of the first part that has one.
 std::vector<io::TensorMap> maps_of_parts(const ProblemFile& problem,
                                          const TensorShapes& data,
                                          const io::TensorFile& checkpoint,
                                          std::string& doubt) {
   std::vector<io::TensorMap> maps;
-  std::vector<std::string> outer;  // keys of maps, and of parts of which there is a doubt
+  std::vector<std::string> outer;  // keys of maps, and of doubtful parts
   for (const std::string& key : detail::keys_in(checkpoint)) {
     const bool is_inner = std::ranges::any_of(outer, [&](const std::string& other) {
       return key.starts_with(other + '.') || key.starts_with(other + '/');
@@ -314,7 +314,7 @@ std::vector<io::TensorMap> maps_of_parts(const ProblemFile& problem,
       maps.push_back(part.suggestion);
       maps.back().key = key;
       outer.push_back(key);
-    } catch (const InputError&) {  // what is not readable is no part that fits
+    } catch (const InputError&) {  // an unreadable part does not fit
     }
   }
   return maps;

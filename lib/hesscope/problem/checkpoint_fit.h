@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What of a checkpoint fits the model of a problem, tensor by tensor, and which names might be
-// meant.
+// Which tensors of a checkpoint fit the model of a problem, and which names may correspond.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +13,7 @@
 
 namespace hesscope {
 
-/// A parameter of the model, and the tensor of its name.
+/// A parameter of the model, compared with the tensor of its name.
 struct ParameterFit {
   enum class State { kFound, kMissing, kWrongShape };
 
@@ -26,31 +25,32 @@ struct ParameterFit {
 
 struct CheckpointFit {
   std::string model_kind;
-  std::string wrapper = {};                   ///< what names are read without: io::wrapper_of()
+  std::string wrapper = {};                   ///< a prefix to remove from names: io::wrapper_of()
   std::vector<ParameterFit> parameters = {};  ///< in the model's order
-  /// In the file's order; what optimisers keep is left out.
+  /// In the file's order, without an optimiser's tensors.
   std::vector<io::TensorInfo> unused = {};
   std::vector<std::string> remarks = {};  ///< the model's
-  /// Why the model's sizes cannot be inferred from this checkpoint; `parameters` is empty then.
+  /// Why the model's sizes cannot be inferred from this checkpoint; if not empty, `parameters` is.
   std::string obstacle = {};
-  /// Why it is not certain which tensor is which, where there are several ways or the data say
-  /// otherwise: "'a.weight' and 'b.weight' could be either way round". Nothing is suggested then.
+  /// Why it is uncertain which tensor is which, if there are several possibilities or the data
+  /// contradict: "'a.weight' and 'b.weight' could be either way round". Nothing is suggested then.
   std::string doubt = {};
-  /// Rules for missing parameters that only one unused tensor can be: by its shape, or by the end
-  /// of its name among several of the shape. The transposed shape counts where no other is there. A
-  /// perceptron's layers are known as detail::layers_by_shapes() has it, whatever their names; the
-  /// tensors of an exported graph by their values, as detail::rules_by_value() has it. Where they
-  /// are complete, what is unused is to be ignored. Where one part of the checkpoint alone fits as
-  /// it is, or one alone has all parameters, the map is of that part (TensorMap::key).
+  /// Rules for missing parameters to which only one unused tensor can correspond, by its shape, or,
+  /// among several of that shape, by the end of its name. The transposed shape counts if there is
+  /// no other. The layers of a perceptron are recognised by detail::layers_by_shapes() whatever
+  /// their names are, the tensors of an exported graph by their values (detail::rules_by_value()).
+  /// If the rules are complete, unused tensors are to be ignored. If only one part of the
+  /// checkpoint fits as it is, or only one has all parameters, the map is for that part
+  /// (TensorMap::key).
   io::TensorMap suggestion = {};
 
-  /// Whether Problem would take the checkpoint.
+  /// Whether Problem would accept the checkpoint.
   bool fits() const;
 };
 
 /// @throws InputError for a data file that cannot be read; ConfigError for a sampler's settings.
-/// @cost   reads no tensor, but for graphs those whose names it lacks. Missing parameters x unused
-///         tensors comparisons, for each part.
+/// @cost   reads no tensors, except those of graphs whose names the checkpoint lacks. For each
+///         part, (missing parameters) x (unused tensors) comparisons.
 CheckpointFit fit_checkpoint(const ProblemFile& problem, const io::TensorFile& checkpoint);
 
 }  // namespace hesscope

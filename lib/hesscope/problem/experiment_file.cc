@@ -24,7 +24,7 @@ using detail::refuse;
 using detail::TomlTable;
 using SettingMap = std::map<std::string, SettingValue>;
 
-// Takes the key that says which kind of a list a table is about.
+// Removes the key that selects a kind from a list and returns that kind.
 template <typename Kind>
 const Kind& find_kind_in(TomlTable& table,
                          const std::string& key,
@@ -91,7 +91,7 @@ DataSettings data_from(TomlTable table, const std::string& context, const std::s
   return data;
 }
 
-// Keys of [evaluation] over those of [data], unless it names its own kind or file.
+// Keys of [evaluation] override those of [data], unless it names its own kind or file.
 DataSettings evaluation_from(const TomlTable& evaluation,
                              const TomlTable& data,
                              const std::string& folder) {
@@ -122,7 +122,7 @@ InitialDistribution distribution_from(TomlTable table,
               table, kind.keys, fmt::format("{} with '{}'", context, kind.name), other_keys)};
 }
 
-// Of a model with parameters of its own, all or some of them may be left as they are.
+// For a model with parameters of its own, all or some of them may be kept.
 Initialization initialization_from(const TomlTable& table, const ModelKind& model) {
   Initialization initialization;
   if (model.has_own_parameters && !table.locations.contains("distribution")) {
@@ -293,7 +293,7 @@ ExperimentFile detail::experiment_from(const TomlTable& root, const std::filesys
                                                      : required_table(root, "initialization");
   experiment.start = detail::take_start(initialization, folder);
   experiment.initialization_location = initialization.place();
-  if (experiment.start && initialization.locations.size() == 1) {  // that of the table itself
+  if (experiment.start && initialization.locations.size() == 1) {  // the table itself
     experiment.initialization = {};
   } else {
     experiment.initialization = initialization_from(initialization, kind);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the tables of an experiment file take: for its reader, and for whoever writes one.
+// The keys in the tables of an experiment file, for reading and for writing such files.
 #pragma once
 
 #include <string>
@@ -15,10 +15,10 @@ namespace hesscope {
 struct ListKey {
   std::string name;
   std::string meaning;
-  std::string absent;  ///< what holds where it is not there; empty = nothing
+  std::string absent;  ///< meaning of its absence; empty = nothing
 };
 
-/// A table of an experiment file; one of several kinds where it has a `kind`.
+/// A table of an experiment file; if it has a `kind`, one of several alternatives.
 struct FileTable {
   std::string heading;  ///< "[data] kind = \"pathfinder\""
   std::string summary;  ///< one line
@@ -26,25 +26,25 @@ struct FileTable {
   std::vector<ListKey> lists = {};
 };
 
-/// All of them, in the order of a file: read_experiment_file() takes these keys and no others.
+/// All tables, in the order of a file: read_experiment_file() accepts these keys and no others.
 std::vector<FileTable> experiment_file_tables();
 
-/// "0.9", "required", "optional": what holds where the key is absent.
+/// "0.9", "required", "optional": what applies if the key is absent.
 std::string absent_text(const SettingKey& key);
 
-/// "whole number from 1", "none | softmax", "text": what the key takes.
+/// "whole number from 1", "none | softmax", "text": the values that the key accepts.
 std::string type_text(const SettingKey& key);
 
 namespace detail {
 
-/// Of [training].
+/// Keys of [training].
 std::vector<SettingKey> training_keys();
 std::vector<ListKey> training_lists();
 
-/// Of [data] and [evaluation] with a sampler, besides those of its kind: samples, seed.
+/// Keys of [data] and [evaluation] with a sampler, in addition to its own keys: samples, seed.
 std::vector<SettingKey> sample_keys();
 
-/// Of a [[run]], besides those of its rule: name, learning_rate.
+/// Keys of a [[run]], in addition to those of its rule: name, learning_rate.
 std::vector<SettingKey> run_keys();
 
 }  // namespace detail

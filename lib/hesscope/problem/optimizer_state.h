@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a checkpoint holds of the optimiser that made it.
+// What a checkpoint stores of the optimiser that produced it.
 #pragma once
 
 #include <array>
@@ -16,12 +16,12 @@
 
 namespace hesscope {
 
-/// Optimisers whose update is known, as PyTorch defines them.
+/// Optimisers whose update is known, as defined by PyTorch.
 enum class OptimizerKind : std::int8_t {
-  kNone = 0,     ///< the checkpoint says nothing of an optimiser
-  kUnknown = 1,  ///< it does, but not of which, or it is none of these
+  kNone = 0,     ///< the checkpoint contains nothing of an optimiser
+  kUnknown = 1,  ///< it does, but the kind is missing or none of these
   kSgd = 2,
-  kAdam = 3,  ///< or AdamW: they differ in weight decay alone
+  kAdam = 3,  ///< or AdamW: they differ only in weight decay
   kAmsgrad = 4,
   kNAdam = 5,
   kRAdam = 6,
@@ -38,12 +38,12 @@ constexpr std::string_view to_string(OptimizerKind kind) {
   return kOptimizerKindNames[static_cast<std::size_t>(kind)];
 }
 
-/// How a group of parameters is updated, as far as it is stored.
+/// The update settings of a group of parameters, as far as they are stored.
 struct OptimizerSettings {
   std::optional<double> learning_rate = {};
   std::optional<double> beta1 = {};    ///< of Adam and its variants
   std::optional<double> beta2 = {};    ///< the same
-  std::optional<double> epsilon = {};  ///< what is added to a square root
+  std::optional<double> epsilon = {};  ///< the number added to a square root
   std::optional<double> momentum = {};
   std::optional<double> dampening = {};
   std::optional<double> momentum_decay = {};       ///< of NAdam
@@ -51,13 +51,13 @@ struct OptimizerSettings {
   std::optional<double> weight_decay = {};
   bool is_nesterov = false;
   bool is_centered = false;               ///< RMSprop's
-  bool is_maximizing = false;             ///< it ascends
-  std::optional<bool> is_decoupled = {};  ///< weight decay, where the file says which
+  bool is_maximizing = false;             ///< gradient ascent
+  std::optional<bool> is_decoupled = {};  ///< weight decay, if the file says which
 
   bool operator==(const OptimizerSettings&) const = default;
 };
 
-/// Settings that win over a checkpoint's.
+/// Settings that override a checkpoint's.
 struct GivenSettings {
   std::optional<double> learning_rate = {};
   std::optional<double> beta1 = {};  ///< or momentum
@@ -67,35 +67,36 @@ struct GivenSettings {
   bool operator==(const GivenSettings&) const = default;
 };
 
-/// What a checkpoint holds of its optimiser, assigned to the model's parameters.
+/// The state of a checkpoint's optimiser, assigned to the model's parameters.
 struct OptimizerState {
-  /// What is kept for one parameter block.
+  /// The state of one parameter block.
   struct Block {
-    /// In groups; none for a block that the optimiser was not given: it stays as it is.
+    /// Index in `groups`; none for a block that the optimiser did not receive and therefore never
+    /// changes.
     std::optional<std::size_t> group = {};
     std::optional<std::int64_t> step = {};        ///< updates made; at least 1
     std::optional<double> momentum_product = {};  ///< NAdam's product of momenta
   };
 
   OptimizerKind kind = OptimizerKind::kNone;
-  std::string file = {};    ///< what holds it, for messages, which the texts here leave to others
-  std::string prefix = {};  ///< what the names of its tensors begin with
-  /// How many of the model's parameters it was not given: blocks without a group, or, as the
-  /// obstacle says, it is not known which.
+  std::string file = {};    ///< what holds it, a prefix for messages; not part of the texts here
+  std::string prefix = {};  ///< prefix of the names of its tensors
+  /// The number of the model's parameters that the optimiser did not receive: blocks without a
+  /// group or, as the obstacle says, unidentified ones.
   std::size_t num_not_given = 0;
   std::vector<OptimizerSettings> groups = {};
-  /// One for each of the model's. Empty where there is an obstacle, and where nothing says which
-  /// parameter is in which of the groups, of an optimiser that keeps nothing else for them.
+  /// One for each block of the model. Empty if there is an obstacle, and if nothing says which
+  /// parameter is in which group, for an optimiser that stores nothing else for them.
   std::vector<Block> blocks = {};
-  /// n numbers >= 0, not corrected for their start: Adam's, NAdam's and RAdam's average of squared
-  /// gradients, its maximum for AMSGrad, RMSprop's average, Adagrad's sum of squares, Adamax's
-  /// decayed maximum of |gradient|. Empty where none are stored.
+  /// n numbers >= 0, without bias correction: the average of squared gradients of Adam, NAdam and
+  /// RAdam, its maximum for AMSGrad, the average of RMSprop, the sum of squares of Adagrad, the
+  /// decayed maximum of |gradient| of Adamax. Empty if none are stored.
   Eigen::VectorXd second_moments = {};
-  Eigen::VectorXd first_moments = {};  ///< RMSprop's, where it is centered; else empty
-  /// Why what is stored cannot be assigned to the parameters or is not understood; empty if it can,
-  /// and where nothing is stored.
+  Eigen::VectorXd first_moments = {};  ///< RMSprop's, if it is centered; else empty
+  /// Why the stored state cannot be assigned to the parameters or is not understood; empty if it
+  /// can, and if nothing is stored.
   std::string obstacle = {};
-  std::vector<std::string> warnings = {};  ///< what had to be assumed, one sentence each
+  std::vector<std::string> warnings = {};  ///< assumptions made, one sentence each
 
   bool has_second_moments() const { return second_moments.size() > 0; }
 };

@@ -72,7 +72,7 @@ TensorShapes parameter_shapes_of(const io::TensorFile& checkpoint) {
 
 namespace {
 
-// Of a checkpoint that fits.
+// For a checkpoint that fits.
 Eigen::VectorXd parameters_of(const Model& model, const io::TensorFile& checkpoint) {
   Eigen::VectorXd theta(model.num_parameters());
   for (const ParameterBlock& block : model.parameters) {
@@ -126,7 +126,7 @@ SampleTable read_samples(const Model& model, const io::TensorFile& data) {
 
 namespace {
 
-// A result must tell when a file that it depends on is another.
+// A result must record all files on which it depends, so that a change is noticed.
 void require_files(const ModelKind& kind, const ProblemFile& problem, const Model& model) {
   for (const std::filesystem::path& path :
        files_named(problem.model, kind.keys, problem.path.parent_path())) {
@@ -140,13 +140,13 @@ void require_files(const ModelKind& kind, const ProblemFile& problem, const Mode
   }
 }
 
-// The first file that is another one, for messages.
+// The first file that differs, for messages.
 std::string changed_file(const std::vector<ModelFile>& before, const std::vector<ModelFile>& now) {
   const auto [old_file, new_file] = std::ranges::mismatch(before, now);
   return old_file != before.end() ? old_file->path : new_file->path;
 }
 
-// Whether a point of one is a point of the other, and a sample's record, too.
+// Whether points of one are points of the other, and so are samples' records.
 bool have_same_layout(const Model& a, const Model& b) {
   return std::ranges::equal(a.parameters,
                             b.parameters,

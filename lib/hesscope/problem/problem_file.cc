@@ -32,7 +32,7 @@ const std::vector<SettingKey>& file_keys() {
   return keys;
 }
 
-// Keys of [data] with a sampler: the result has all of them.
+// Keys of [data] with a sampler; results contain all of them.
 std::vector<SettingKey> sampler_keys(const SamplerKind& kind) {
   std::vector<SettingKey> keys = {{.name = "kind", .meaning = "the sampler"},
                                   {.name = "samples",
@@ -49,7 +49,7 @@ std::vector<SettingKey> sampler_keys(const SamplerKind& kind) {
   return keys;
 }
 
-// [data.arrays]; of a tuple, arrays are named by numbers.
+// [data.arrays]; arrays in a tuple are named by numbers.
 io::TensorMap read_arrays(const TomlTable& data) {
   io::TensorMap map;
   const auto arrays = data.tables.find("arrays");
@@ -137,7 +137,7 @@ void read_data(TomlTable data, ProblemFile& problem) {
     problem.data_files = {problem.data_path};
     return;
   }
-  const std::string place = data.place("kind");  // which is taken with it
+  const std::string place = data.place("kind");  // removed together with it
   problem.sampler_kind = detail::take_kind(data, "[data]", names_of(sampler_kinds()));
   const SamplerKind& kind = *find_sampler_kind(problem.sampler_kind);
   data.values["kind"] = kind.name;

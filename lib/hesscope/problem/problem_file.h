@@ -13,7 +13,7 @@
 
 namespace hesscope {
 
-/// What a problem file says: which model, which data, and what is known of the loss.
+/// The contents of a problem file: which model, which data, and what is known of the loss.
 ///
 ///   [model]
 ///   kind = "linear-attention"
@@ -23,7 +23,7 @@ namespace hesscope {
 ///   [data.arrays]              # may be left out: names of arrays in the file
 ///   Z = "prompts"              # of a tuple "0", "1", ..., within a dict "train.X"
 ///
-/// or samples drawn from a distribution (sampler_registry.h): number 0, 1, ... of (seed,
+/// or, for samples drawn from a distribution (sampler_registry.h), number 0, 1, ... of (seed,
 /// Stream::kEvaluation):
 ///
 ///   [data]
@@ -33,7 +33,7 @@ namespace hesscope {
 ///   dimension = 5              # and the other keys of the kind
 ///   context = 20
 ///
-/// and, if it is known, the loss, for comparison: of the one checkpoint, or by steps
+/// and, if known, the loss, for comparison: of a single checkpoint, or by step
 ///
 ///   [check]
 ///   loss = 0.00128             # loss = { 0 = 2.71828, 500 = 0.00128 }
@@ -45,15 +45,15 @@ struct ProblemFile {
   Settings data;                    ///< file; or kind, samples, seed and the sampler's keys
   std::string sampler_kind;         ///< empty for a file
   std::filesystem::path data_path;  ///< data.file, resolved against the problem file's folder
-  std::vector<std::filesystem::path> data_files;  ///< all files that the data are made of
-  io::TensorMap data_arrays = {};                 ///< names in a data file; no rules = its own
-  std::optional<double> expected_loss = {};       ///< of the one checkpoint
+  std::vector<std::filesystem::path> data_files;  ///< all files from which the data are made
+  io::TensorMap data_arrays = {};            ///< names in a data file; no rules = the file's own
+  std::optional<double> expected_loss = {};  ///< of a single checkpoint
   std::map<std::int64_t, double> expected_losses = {};  ///< by step
   std::string check_place = {};  ///< of [check], for messages; empty without it
 
   bool has_sampler() const { return !sampler_kind.empty(); }
 
-  /// The problem with every fallback spelled out, as TOML: what is recorded in results.
+  /// The problem as TOML with every fallback spelled out, as recorded in results.
   std::string resolved_toml() const;
 };
 

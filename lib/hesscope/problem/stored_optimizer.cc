@@ -44,13 +44,13 @@ std::optional<std::size_t> index_of(std::string_view digits) {
   return digits.size() <= kMaxDigits ? parse_number<std::size_t>(digits) : std::nullopt;
 }
 
-// "optimizer", "Optim", "optimizer_states", "opt": the names people give them.
+// "optimizer", "Optim", "optimizer_states", "opt": names that users choose.
 bool is_word_for_optimizer(std::string_view part) {
   const std::string lower = lower_case(std::string(part));
   return lower.starts_with("optim") || lower == "opt" || lower == "opt_state";
 }
 
-// What is found under one prefix, as it comes.
+// What is found under one prefix, in order of occurrence.
 struct Draft {
   struct Group {
     std::map<std::string, double> numbers;
@@ -59,7 +59,7 @@ struct Draft {
   };
 
   std::map<std::size_t, Group> groups;
-  std::map<std::string, Group> groups_by_name;  // of one parameter each
+  std::map<std::string, Group> groups_by_name;  // one parameter each
   std::map<std::string, StoredOptimizer::Entry> entries;
   std::optional<double> common_step;
 };
@@ -103,7 +103,8 @@ class Finder {
         value.value);
   }
 
-  // Parameters, or the settings of parameters, that the names of nothing else look like.
+  // Whether it has parameters, or settings of parameters, that cannot be mistaken for anything
+  // else.
   static bool is_optimizer(const Draft& draft) {
     const auto has_moments = [](const auto& entry) {
       const auto is_moment = [](const auto& field) { return detail::is_moment_field(field.first); };
@@ -139,7 +140,7 @@ class Finder {
             joined(rest.last(length))};
   }
 
-  // PREFIX.state.N.FIELD or .NAME.FIELD: the entry, where there are such.
+  // PREFIX.state.N.FIELD or .NAME.FIELD: the entry and the field, if it has this form.
   std::pair<StoredOptimizer::Entry*, std::string> entry_at(const Parts& parts) {
     std::optional<std::size_t> at = last_of(parts, "state");
     if (!at) return {nullptr, {}};
@@ -152,7 +153,7 @@ class Finder {
     if (*at + 3 > parts.size() || !(field == "step" || detail::is_moment_field(field))) {
       return {nullptr, {}};
     }
-    // Adagrad's field is a word that others use, too.
+    // Others also use the name of Adagrad's field.
     const bool is_optimizers =
         std::ranges::any_of(std::span(parts).first(*at), is_word_for_optimizer);
     if (field == "sum" && !is_optimizers) return {nullptr, {}};
@@ -160,7 +161,7 @@ class Finder {
     return {&drafts_[prefix_of(std::span(parts).first(*at))].entries[name], field};
   }
 
-  // A step that is none is refused where it is used.
+  // An invalid step is refused where it is used.
   static void add_odd(StoredOptimizer::Entry& entry,
                       const std::string& field,
                       const std::string& reason) {
@@ -219,7 +220,7 @@ class Finder {
     }
     if (const auto [entry, field] = entry_at(parts); entry != nullptr) {
       if (field == "step" || field == "mu_product") {
-        // Of another shape it is no number, and is refused where it is used.
+        // With another shape it is not a number, and is refused where it is used.
         entry->numbers[field] = is_number ? file_.read(tensor.name).front() : kNaN;
       } else {
         entry->tensors[field] = tensor.name;
@@ -264,7 +265,7 @@ class Finder {
       optimizer.groups.push_back(finished(std::move(group)));
     }
     optimizer.entries = std::move(draft.entries);
-    // The only group is of all that is kept, where it does not list its own.
+    // The only group comprises everything that is kept, if it does not list its parameters.
     if (optimizer.groups.size() == 1 && optimizer.groups.front().parameters.empty()) {
       for (const auto& [name, entry] : optimizer.entries) {
         if (!index_of(name)) optimizer.groups.front().parameters.push_back(name);

@@ -81,7 +81,7 @@ io::TensorRule rule_of(const TomlTable& map, const std::string& name) {
   return rule;
 }
 
-/// A list or a table, where there is one of this name.
+/// Requires a list or a table, if there is a value of this name.
 void require_kind(const TomlTable& root, const std::string& name, bool is_right, const char* kind) {
   if (!root.locations.contains(name) || is_right) return;
   throw ConfigError(fmt::format("{}: '{}' must be {}", root.place(name), name, kind));

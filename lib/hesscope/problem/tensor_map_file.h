@@ -17,13 +17,13 @@ namespace hesscope {
 ///   "layers.*.bias" = "net.*.b"            # a '*' stands for the same text on both sides
 ///   "layers.1.weight" = { name = "dense/kernel", transpose = true }
 ///
-/// `key` and `ignore` may be left out.
+/// `key` and `ignore` are optional.
 /// @throws ConfigError "FILE:LINE: ..." for a file that cannot be read, is not TOML, has unknown or
 ///         ill-typed keys, a name with two '*', or a '*' on one side only.
 io::TensorMap read_tensor_map(const std::filesystem::path& path);
 
-/// The map as TOML that reads back as the same map, whatever its file's order and comments: what is
-/// recorded in results.
+/// The map as TOML that reads back as the same map, independent of its file's order and comments,
+/// as recorded in results.
 std::string resolved_toml(const io::TensorMap& map);
 
 }  // namespace hesscope

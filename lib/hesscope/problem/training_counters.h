@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a checkpoint says of the training it was written in, besides parameters and optimiser.
+// What a checkpoint says about its training, apart from parameters and optimiser.
 #pragma once
 
 #include <map>
@@ -13,22 +13,23 @@
 
 namespace hesscope {
 
-/// Names under which programs store how far a training was, the finest first. The last, "epoch",
-/// counts passes over the data, the others steps.
+/// Names under which programs store the progress of a training, the finest measure first. The last
+/// one, "epoch", counts passes over the data, the others steps.
 std::span<const std::string_view> counter_names();
 
-/// The number `name` besides the parameters, or the tensor of one element: in the part of the file
-/// that `key` names, else in what that part stands in, else at the top.
+/// The number `name` stored apart from the parameters, or the tensor of one element: in the part of
+/// the file that `key` names, else in the enclosing part, else at the top.
 /// @param file  a whole file.
-/// @throws InputError where the tensor cannot be read.
+/// @throws InputError if the tensor cannot be read.
 std::optional<double> training_number(const io::TensorFile& file,
                                       std::string_view key,
                                       std::string_view name);
 
-/// Of counter_names() those that are there. @throws as training_number().
+/// Those of counter_names() that are present. @throws as training_number().
 std::map<std::string, double> training_counters(const io::TensorFile& file, std::string_view key);
 
-/// Whether a tensor is no parameter but a counter, or the loss, stored as a tensor of one element.
+/// Whether a tensor is not a parameter but a counter or the loss, stored as a tensor of one
+/// element.
 bool is_training_number(const io::TensorInfo& tensor);
 
 }  // namespace hesscope

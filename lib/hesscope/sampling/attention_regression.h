@@ -14,8 +14,8 @@ namespace hesscope {
 
 struct AttentionRegressionOptions {
   enum class Targets {
-    kGaussian,         ///< y ~ N(0, I_n), whatever X: data to be fitted, with nothing to be learnt
-    kSoftmaxTeacher,   ///< y = MH(X) of a fixed attention layer
+    kGaussian,         ///< y ~ N(0, I_n), independent of X: can be fitted, but has nothing to learn
+    kSoftmaxTeacher,   ///< y = MH(X), the output of a fixed attention layer
     kGaussianTeacher,  ///< the same with the Gaussian kernel
   };
 
@@ -27,7 +27,7 @@ struct AttentionRegressionOptions {
   std::uint64_t teacher_seed = 0;
 };
 
-/// "attention-regression": X of independent N(0, 1) entries and y as `targets` says.
+/// "attention-regression": X with independent N(0, 1) entries, and y according to `targets`.
 ///
 /// A teacher is sum over h of S_h X WV_h WO_h as in the model `attention`, with S = softmax by row
 /// of q k^T / sqrt(d) or exp(-|q - k|^2 / (2 sqrt d)). Its entries are N(0, 1 / D) in WQ, WK and
@@ -35,9 +35,9 @@ struct AttentionRegressionOptions {
 /// WV_h (D x d, each row by row), then WO.
 ///
 /// Arrays: inputs (n, D), target (n).
-/// @cost n (D + 1) normal numbers; a teacher 3 n D d + 2 n^2 d products a head besides.
-/// @source Shapes of Song et al. (2024), arXiv 2411.07538, theorem 1; the laws are ours: the
-///         paper's is not known to us.
+/// @cost n (D + 1) normal numbers; a teacher takes a further 3 n D d + 2 n^2 d products per head.
+/// @source Shapes from theorem 1 of Song et al. (2024), arXiv 2411.07538. The distributions are
+/// ours; those of the paper are not known to us.
 class AttentionRegression final : public Sampler {
  public:
   /// @throws PreconditionError for sizes below 1.

@@ -16,7 +16,7 @@ namespace {
 
 bool is_positive(double x) { return x > 0 && x < kInfinity; }
 
-// Row by row, as torch.nn.Linear(inputs, outputs) is filled: U(+-1 / sqrt(inputs)).
+// Row by row, like the initialisation of torch.nn.Linear(inputs, outputs): U(+-1 / sqrt(inputs)).
 Eigen::MatrixXd uniform_entries(RandomStream& random,
                                 Eigen::Index rows,
                                 Eigen::Index cols,
@@ -29,8 +29,8 @@ Eigen::MatrixXd uniform_entries(RandomStream& random,
   return entries;
 }
 
-// Gram-Schmidt, twice: columns d b, ..., d b + d - 1 become orthonormal. Of a Gaussian matrix that
-// is Haar distributed, since R has a positive diagonal.
+// Gram-Schmidt, twice: columns d b, ..., d b + d - 1 become orthonormal. For a Gaussian matrix the
+// result is Haar distributed, since R has a positive diagonal.
 template <typename Columns>
 void orthonormalize(Columns&& x) {
   const Eigen::Index d = x.rows();

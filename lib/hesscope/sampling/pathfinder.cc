@@ -18,12 +18,12 @@ struct Cell {
   std::int64_t col = 0;
 };
 
-// An image on which paths are laid one after the other.
+// An image on which paths are drawn one after the other.
 class Canvas {
  public:
   explicit Canvas(std::int64_t side) : side_(side), cells_(static_cast<std::size_t>(side * side)) {}
 
-  // A walk of this length from a random pixel, or false where it gets stuck.
+  // Draws a walk of this length from a random pixel; false if it gets stuck.
   bool add_path(RandomStream& random, std::int64_t length) {
     ++num_paths_;
     const auto side = static_cast<std::uint64_t>(side_);
@@ -78,8 +78,8 @@ class Canvas {
     return cell.row >= 0 && cell.row < side_ && cell.col >= 0 && cell.col < side_;
   }
 
-  // Whether the path being laid may have its pixel `position` here: no other path within two
-  // pixels, and of its own within one only the two before it.
+  // Whether the current path may have its pixel `position` here: there must be no other path within
+  // two pixels, and of its own pixels only the two preceding ones within one.
   bool is_free(const Cell& cell, std::int64_t position) const {
     if (!is_inside(cell) || cells_[index(cell)].path != 0) return false;
     for (std::int64_t dr = -2; dr <= 2; ++dr) {
@@ -102,7 +102,7 @@ class Canvas {
   std::vector<Cell> first_, last_;
 };
 
-// All paths, or false where one gets stuck.
+// Draws all paths; false if one gets stuck.
 bool lay_paths(RandomStream& random, const PathfinderOptions& options, Canvas& canvas) {
   for (int path = 0; path < 2; ++path) {
     if (!canvas.add_path(random, options.path_length)) return false;

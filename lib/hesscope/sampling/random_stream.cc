@@ -39,8 +39,8 @@ double RandomStream::gamma(double shape, double scale) {
   return boost::random::gamma_distribution<double>(shape, scale)(*this);
 }
 
-// The high half of count * word is uniform if words whose low half lies below 2^64 mod count are
-// passed over. Lemire (2019), "Fast random integer generation in an interval".
+// The high half of count * word is uniform if words whose low half is below 2^64 mod count are
+// skipped. Lemire (2019), "Fast random integer generation in an interval".
 std::uint64_t RandomStream::below(std::uint64_t count) {
   if (count == 0) throw PreconditionError("RandomStream::below: count must be at least 1");
   const std::uint64_t excess = (0 - count) % count;

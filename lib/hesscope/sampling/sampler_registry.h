@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The one list of samplers: those built in, and those that a program adds.
+// The list of samplers: the built-in ones and those that a program adds.
 //
 //   hesscope::register_sampler_kind({.name = "ring", .create = make_ring});
 #pragma once
@@ -17,15 +17,14 @@
 
 namespace hesscope {
 
-/// A kind of sampler as the [data] table of a problem or an experiment names it.
+/// A kind of sampler as named in the [data] table of a problem or an experiment.
 struct SamplerKind {
   std::string name;
   std::string summary = {};
-  std::vector<SettingKey> keys = {};  ///< of the [data] table, besides `kind`, `samples` and `seed`
+  std::vector<SettingKey> keys = {};  ///< of [data], besides `kind`, `samples` and `seed`
 
   /// @param folder  what relative paths in the settings are relative to.
-  /// @throws ConfigError where settings contradict each other; InputError for a file that does not
-  /// fit.
+  /// @throws ConfigError if settings contradict each other; InputError for an unsuitable file.
   std::function<std::unique_ptr<Sampler>(const Settings&, const std::filesystem::path& folder)>
       create = {};
 
@@ -34,22 +33,22 @@ struct SamplerKind {
                                            const std::filesystem::path& folder) const;
 };
 
-/// In the order of their registration, those built in first. Valid for good, and without kinds that
-/// are registered later.
+/// In the order of their registration, built-in ones first. The span stays valid forever and does
+/// not include kinds registered later.
 std::span<const SamplerKind> sampler_kinds();
 
-/// Adds a kind for problem and experiment files to name, for this process. Safe to call
-/// concurrently with all that looks at kinds.
-/// @throws PreconditionError if there is one of this name, it has no name or no `create`, or two of
-///         its keys, or one and `kind`, `file`, `samples` or `seed`, have the same name, or the
-///         fallback of one is not of its type.
+/// Adds a kind that problem and experiment files can name, for this process. Safe to call
+/// concurrently with anything that looks at kinds.
+/// @throws PreconditionError if there already is a kind of this name, the name is empty, `create`
+///         is missing, a key occurs twice or is called `kind`, `file`, `samples` or `seed`, or the
+///         fallback of a key does not have its type.
 void register_sampler_kind(SamplerKind kind);
 
 /// The kind of this name, or nullptr.
 const SamplerKind* find_sampler_kind(const std::string& name);
 
-/// A sampler of the kind of this name, which there is. @throws as SamplerKind::create;
-/// PreconditionError where that makes none.
+/// A sampler of the kind with this name, which must exist. @throws as SamplerKind::create;
+/// PreconditionError if that returns none.
 std::unique_ptr<Sampler> make_sampler(const std::string& name,
                                       const Settings& settings,
                                       const std::filesystem::path& folder);

@@ -12,7 +12,7 @@
 namespace hesscope {
 namespace {
 
-constexpr double kMaxStrength = 1e6;  // one token has all but exp(-1e5) of the law long before
+constexpr double kMaxStrength = 1e6;  // one token has all probability but exp(-1e5) long before
 
 std::vector<double> cumulative(const std::vector<double>& scores, double factor) {
   double largest = -kInfinity;

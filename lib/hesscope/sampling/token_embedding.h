@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// How a token becomes a vector where embeddings are data, not parameters. For samplers.
+// How samplers turn a token into a vector if embeddings are data rather than parameters.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@
 
 namespace hesscope::detail {
 
-/// Token t of n with features v in R^F becomes either
+/// Maps token t of n with features v in R^F to either
 ///   width 0: v, then n entries of which number t is 1 (D = F + n), or
-///   width D: E^T v + P_t with E of F x D, P of n x D, entries N(0, 1 / D) from (seed,
+///   width D: E^T v + P_t with E of size F x D, P of size n x D, entries N(0, 1 / D) from (seed,
 ///            Stream::kTask, 1), E before P, row by row.
 class TokenEmbedding {
  public:
@@ -28,7 +28,7 @@ class TokenEmbedding {
   /// D.
   std::int64_t width() const { return width_; }
 
-  /// Of features with value 1 in place `feature` and 0 elsewhere.
+  /// For features that are 1 at `feature` and 0 elsewhere.
   void embed_one_hot(std::int64_t token, std::int64_t feature, std::span<double> out) const;
 
   void embed(std::int64_t token, std::span<const double> features, std::span<double> out) const;

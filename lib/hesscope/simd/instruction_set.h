@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Which vector instructions to use. Kernels are compiled once for each set
-// (cmake/HesscopeKernels.cmake) and chosen when the program runs; nothing outside them is compiled
-// for more than the baseline, so that a library built here runs on every processor of the
-// architecture and its headers mean the same everywhere.
+// Selects vector instructions. Kernels are compiled once for each set (cmake/HesscopeKernels.cmake)
+// and selected at run time. Everything else is compiled for the baseline only, so that a library
+// built here runs on every processor of the architecture, and its headers mean the same everywhere.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +11,7 @@
 
 namespace hesscope {
 
-/// Ascending: each includes the ones before.
+/// Ascending: each includes the previous ones.
 enum class InstructionSet : std::uint8_t {
   kBaseline,  ///< what every processor of this architecture has (x86-64: SSE2)
   kAvx2,      ///< AVX2 and FMA
@@ -21,10 +20,10 @@ enum class InstructionSet : std::uint8_t {
 
 std::string_view name_of(InstructionSet set);
 
-/// Those that this processor has and this library was built with, ascending; never empty.
+/// The sets that both this processor and this build support, ascending; never empty.
 std::span<const InstructionSet> supported_instruction_sets();
 
-/// The last of them.
+/// The last of supported_instruction_sets().
 InstructionSet best_instruction_set();
 
 /// @throws PreconditionError unless this processor and this build support `set`.

@@ -17,15 +17,15 @@ using Eigen::Index;
 
 constexpr Index kNobody = -1;
 
-// Their largest is below 4: sums of costs and prices do not overflow.
+// Scaled so that the largest is below 4: sums of costs and prices cannot overflow.
 Eigen::MatrixXd scaled_costs(const Eigen::Ref<const Eigen::MatrixXd>& cost) {
   const double largest = cost.size() == 0 ? 0.0 : cost.cwiseAbs().maxCoeff();
   const double scale = largest > 0 ? std::ldexp(1.0, -detail::exponent_of(largest)) : 1.0;
   return scale * cost;
 }
 
-// Prices of rows and columns with cost(r, c) - row_price(r) - column_price(c) >= 0, and 0 where r
-// has c: then no assignment of these rows costs less.
+// Prices of rows and columns with cost(r, c) - row_price(r) - column_price(c) >= 0, with equality
+// if r has c: then no assignment of these rows costs less.
 class Market {
  public:
   explicit Market(const Eigen::Ref<const Eigen::MatrixXd>& cost)
@@ -34,8 +34,8 @@ class Market {
         column_price_(Eigen::VectorXd::Zero(cost.cols())),
         owner_(static_cast<std::size_t>(cost.cols()), kNobody) {}
 
-  // Gives `row` a column, by the path of least reduced cost from it to one that nobody has; rows on
-  // the path pass theirs on.
+  // Gives `row` a column, along the path of least reduced cost to a free column; rows on the path
+  // pass on theirs.
   void serve(Index row) {
     const Index n = cost_.cols();
     Eigen::VectorXd distance = Eigen::VectorXd::Constant(n, kInfinity);
@@ -81,7 +81,7 @@ class Market {
   Eigen::MatrixXd cost_;
   Eigen::VectorXd row_price_;
   Eigen::VectorXd column_price_;
-  std::vector<Index> owner_;  // row that has the column
+  std::vector<Index> owner_;  // the row that has the column
 };
 
 }  // namespace

@@ -7,12 +7,12 @@
 
 namespace hesscope {
 
-/// Which column each row gets, so that no two rows get the same and the sum of the costs is least.
+/// Assigns a different column to each row so that the sum of the costs is minimal.
 ///
-/// By shortest augmenting paths, row after row, with dual prices that keep all reduced costs at
-/// least 0: the result is optimal, not only better than its neighbours.
+/// Uses shortest augmenting paths, row by row, with dual prices that keep all reduced costs
+/// nonnegative; the result is globally optimal.
 /// @param  cost  m x n with m <= n, finite.
-/// @return m different columns. Of assignments that cost the same, one that depends on `cost`
+/// @return m different columns. Among assignments of equal cost, the choice depends on `cost`
 ///         alone.
 /// @throws PreconditionError for more rows than columns, and for costs that are not finite.
 /// @cost   O(m^2 n).

@@ -28,7 +28,7 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-// Balls, and where their entries are among the parameters: entry i of the balls is order[i] there.
+// Balls, and the positions of their entries: entry i of the balls is parameter order[i].
 struct Layout {
   std::vector<Ball> balls;
   std::vector<Index> order;
@@ -43,8 +43,8 @@ Layout euclidean_layout(std::span<const ParameterBlock> blocks) {
   return layout;
 }
 
-// Matrices lie row by row in a block: one with more rows than columns is the transpose of a matrix
-// that lies column by column, the others are put so.
+// Matrices are stored row by row in a block: if one has more rows than columns, its data are those
+// of its transpose stored column by column; others are rearranged.
 Layout spectral_layout(std::span<const ParameterBlock> blocks) {
   Layout layout;
   for (const ParameterBlock& block : blocks) {
@@ -60,8 +60,8 @@ Layout spectral_layout(std::span<const ParameterBlock> blocks) {
   return layout;
 }
 
-// U V^T of A = U diag(s) V^T, without what of s is at most `rounding` or zero beyond that of the
-// decomposition.
+// U V^T of A = U diag(s) V^T; directions whose s is at most `rounding`, or zero within rounding of
+// the decomposition, are omitted.
 MatrixXd polar_factor(const MatrixXd& a, double rounding) {
   const SingularValues svd = thin_svd(a);
   if (svd.status != Status::kOk) return MatrixXd::Constant(a.rows(), a.cols(), kNaN);
@@ -101,7 +101,7 @@ VectorXd steepest(const Eigen::Ref<const VectorXd>& g,
   return direction;
 }
 
-// The direction that V, 1 x n, is, made to lie in the balls to the last bit that matters.
+// The direction given by V, 1 x n, corrected for rounding so that it lies in the balls.
 VectorXd inside(const MatrixXd& v, const std::vector<Ball>& balls) {
   VectorXd d = v.row(0).transpose();
   for (const Ball& ball : balls) {
@@ -115,7 +115,7 @@ VectorXd inside(const MatrixXd& v, const std::vector<Ball>& balls) {
 constexpr int kAscentSweeps = 2000;
 constexpr double kAscentTolerance = 1e-14;
 
-// The best of many ascents from what the relaxation says, in directions of its rows' space.
+// The best of many ascents that start from the relaxation, in directions in the space of its rows.
 MatrixXd best_direction(const BallRelaxation& relaxation,
                         const MatrixXd& relaxed,
                         const BallMaximumOptions& options,
@@ -156,7 +156,7 @@ void require_options(const char* function, const BallMaximumOptions& options) {
                   options.max_subproblems));
 }
 
-// d^T H d and, of its rounding, a bound.
+// d^T H d and a bound on its rounding error.
 struct Value {
   double value = 0;
   double rounding = 0;
@@ -201,7 +201,7 @@ BallMaximum maximum_on(const char* function,
   detail::CubeSearch found;
   found.direction = inside(best, layout.balls);
   Value attained = value_of(h, found.direction);
-  if (!(attained.value > 0)) {  // as 0 itself is in the ball
+  if (!(attained.value > 0)) {  // 0 is in the ball, too
     found.direction.setZero();
     attained = {};
   }
@@ -211,7 +211,7 @@ BallMaximum maximum_on(const char* function,
   if (std::isnan(tight.upper) || std::isnan(loose.upper)) return failure(Status::kFailed);
   found.upper = std::min(tight.upper, loose.upper);
   found.rounding = attained.rounding + std::max(tight.rounding, loose.rounding);
-  // Of the cube that is a bound, too.
+  // For the cube, this is a bound, too.
   const auto size = static_cast<double>(n);
   if (is_cube) {
     found.upper = std::min(found.upper, h.cwiseAbs().sum() * (1 + size * size * kEpsilon));

@@ -14,7 +14,7 @@ Statistic ratio(double numerator, double denominator, bool defined, Status other
   return defined ? finite_statistic(numerator / denominator) : missing_statistic(otherwise);
 }
 
-// What a spectrum does not say of its n is not checked.
+// If a spectrum does not tell its n, the size is not checked.
 void require_diagonal(Eigen::Index size, const Spectrum& spectrum) {
   const Eigen::Index n = spectrum.eigenvalues.size();
   if (size == 0) throw PreconditionError("condition_numbers: the diagonal is empty");

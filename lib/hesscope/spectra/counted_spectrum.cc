@@ -12,7 +12,7 @@
 namespace hesscope {
 namespace {
 
-// How near to zero counts hold: any other matrix than zero is scaled before it is counted.
+// How near to zero counts are valid: every matrix except zero is scaled before it is counted.
 double nearest_to_zero(const detail::Survey& found) {
   using Limits = std::numeric_limits<double>;
   return found.largest_magnitude > 0.0 ? Limits::denorm_min() : 16 * Limits::min();
@@ -23,8 +23,8 @@ std::int64_t num_up_to(const EigenvalueCounter& counter, double x) {
   return counter.num_below(std::nextafter(x, kInfinity));
 }
 
-// The lower median of |lambda|, by bisection until no double is in between. Zero, as an eigenvalue
-// of the counter is, if it cannot be distinguished from zero.
+// The lower median of |lambda|, by bisection until no double is in between. Zero, like an
+// eigenvalue of the counter, if it cannot be distinguished from zero.
 double median_magnitude(const EigenvalueCounter& counter, double norm, double nearest) {
   const std::int64_t wanted = (counter.size() - 1) / 2 + 1;
   const auto num_within = [&](double x) { return num_up_to(counter, x) - counter.num_below(-x); };
@@ -66,7 +66,7 @@ Spectrum counted_spectrum(const Eigen::Ref<const Eigen::MatrixXd>& hessian,
 
   const detail::Survey found = detail::survey(hessian);
   const double nearest = nearest_to_zero(found);
-  // Of subnormal matrices it may round to zero.
+  // May round to zero for subnormal matrices.
   const double band =
       std::max({counter.rounding_band(), least_band, std::numeric_limits<double>::denorm_min()});
   const double norm = spectrum.norm();

@@ -26,7 +26,7 @@ void count_sign(double value, std::int64_t count, Inertia& inertia) {
   }
 }
 
-// Of the block diagonal D.
+// The inertia of the block diagonal D.
 Inertia inertia_of(const detail::Ldlt& ldlt) {
   const Eigen::MatrixXd& d = ldlt.factors;
   Inertia inertia{0, 0, 0};
@@ -35,7 +35,7 @@ Inertia inertia_of(const detail::Ldlt& ldlt) {
       count_sign(d(i, i), 1, inertia);
       continue;
     }
-    // [a b; b c], chosen where |a c| < 0.41 b^2: one eigenvalue of each sign.
+    // [a b; b c], chosen if |a c| < 0.41 b^2: one eigenvalue of each sign.
     count_sign(-1.0, 1, inertia);
     count_sign(1.0, 1, inertia);
     ++i;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// How many eigenvalues of a symmetric matrix lie below a number, and from this eigenvalues of known
-// rank. By Sylvester's law of inertia H - shift I = M D M^T has as many negative eigenvalues as D,
-// for any regular M; two independent ways to D are offered and checked against each other.
+// Counts how many eigenvalues of a symmetric matrix lie below a number, and from this computes
+// eigenvalues of known rank. By Sylvester's law of inertia, H - shift I = M D M^T has as many
+// negative eigenvalues as D, for any regular M; two independent ways to obtain D are offered and
+// checked against each other.
 #pragma once
 
 #include <cstdint>
@@ -32,9 +33,10 @@ struct Inertia {
 
 /// H - shift I = P L D L^T P^T, by Bunch and Kaufman's diagonal pivoting (LAPACK's dsytrf).
 ///
-/// The inertia is that of a matrix H + E; the largest ||E||_2 seen was below counting_band(n,
-/// ||H||_2), so a count holds for H itself where no eigenvalue is nearer than that to the shift.
-/// @cost n^3 / 3 operations, one n x n copy. OpenBLAS is held at one thread, process-wide.
+/// The inertia is that of a matrix H + E; the largest observed ||E||_2 was below counting_band(n,
+/// ||H||_2), so a count is valid for H itself unless an eigenvalue is nearer than that to the
+/// shift.
+/// @cost n^3 / 3 operations, one n x n copy. OpenBLAS is limited to one thread, process-wide.
 class ShiftedFactorization {
  public:
   /// @param hessian  n x n, n >= 1; only the lower triangle is read.
@@ -62,8 +64,8 @@ class ShiftedFactorization {
   std::unique_ptr<detail::Ldlt> ldlt_;  // of 2^-exponent (H - shift I)
 };
 
-/// 10 (n + 10) eps norm, ten rounding bands: nearer than this to an eigenvalue no count by
-/// ShiftedFactorization is relied upon.
+/// 10 (n + 10) eps norm, ten rounding bands: nearer than this to an eigenvalue, counts by
+/// ShiftedFactorization are not relied upon.
 double counting_band(Eigen::Index n, double norm);
 
 /// The eigenvalue of a known rank.
@@ -72,9 +74,9 @@ struct RankedEigenvalue {
   Proof proof = Proof::kNone;
   Eigen::Index rank = -1;
   Eigenvalue eigenvalue;
-  /// The eigenvalue of that rank lies in [lower, upper]: an interval of a few eps ||H||_2 that
-  /// counts enclose on the tridiagonal form, widened by the rounding band on both sides. A value
-  /// of exactly zero says that the interval before widening holds zero.
+  /// The eigenvalue of that rank lies in [lower, upper]: an interval of a few eps ||H||_2 enclosed
+  /// by counts on the tridiagonal form, widened by the rounding band on both sides. A value of
+  /// exactly zero means that the interval before widening contains zero.
   double lower = kNaN;
   double upper = kNaN;
   Eigen::VectorXd vector;  ///< its unit eigenvector; empty if inverse iteration failed
@@ -84,9 +86,10 @@ struct RankedEigenvalue {
 /// Not safe for concurrent use.
 class EigenvalueCounter {
  public:
-  /// @param hessian  n x n, n >= 1; symmetric as dense_spectrum() wants it.
+  /// @param hessian  n x n, n >= 1; symmetric as required by dense_spectrum().
   /// @throws PreconditionError if the matrix is not square, is empty, or exceeds LAPACK's integers.
-  /// @cost  4/3 n^3 operations, one n x n copy kept. OpenBLAS is held at one thread, process-wide.
+  /// @cost  4/3 n^3 operations, one n x n copy kept. OpenBLAS is limited to one thread,
+  ///        process-wide.
   explicit EigenvalueCounter(const Eigen::Ref<const Eigen::MatrixXd>& hessian,
                              const ProgressCallback& progress = {});
   ~EigenvalueCounter();
@@ -102,8 +105,8 @@ class EigenvalueCounter {
   double rounding_band() const;
 
   /// Number of eigenvalues of T below the shift, -1 without status kOk. Monotone in the shift, to
-  /// the last bit. That of H is the same where no eigenvalue is within the rounding band of the
-  /// shift.
+  /// the last bit. The number for H is the same unless an eigenvalue is within the rounding band of
+  /// the shift.
   /// @throws PreconditionError if the shift is a NaN.
   /// @cost n divisions. @source J. Demmel, I. Dhillon & H. Ren (1995), ETNA 3, 116-149.
   std::int64_t num_below(double shift) const;

@@ -22,22 +22,22 @@ using Eigen::VectorXd;
 
 // Damping is relative to the square of the largest |lambda|.
 constexpr double kFirstDamping = 1e-6;
-constexpr double kLeastDamping = 1e-20;  // that is raised
+constexpr double kLeastDamping = 1e-20;  // that can be raised
 constexpr double kRounding = kEpsilon;
 constexpr double kLargestDamping = 1e12;
 constexpr double kNear = 1e-6;  // a Newton step, relative to theta
 constexpr double kFast = 0.1;   // of |g| left by a step that ends at a critical point
-// Of a step's length left by each, towards a degenerate point.
+// Ratio of the lengths of successive steps towards a degenerate point.
 constexpr double kLeastShrinking = 0.4;
 constexpr double kMostShrinking = 0.9;
-constexpr double kNearDegenerate = 1e-2;  // all further ones of these, relative to theta
+constexpr double kNearDegenerate = 1e-2;  // total length of further steps, relative to theta
 constexpr double kLeastGain = 1e-4;       // of the predicted decrease, for a step to be taken
 constexpr double kPoorGain = 0.25;
 constexpr double kGoodGain = 0.75;
-// Less predicted decrease of |g|^2 than this part of it is none.
+// A relative predicted decrease of |g|^2 below this counts as none.
 constexpr double kLeastDecrease = 1e-12;
 
-// The gradient by the eigenvectors of H, and steps made of it.
+// The gradient in the eigenbasis of H, and the steps computed from it.
 class DampedStep {
  public:
   DampedStep(const Eigensystem& system, const VectorXd& gradient)
@@ -45,7 +45,7 @@ class DampedStep {
     scale_ = system.eigenvalues.cwiseAbs().maxCoeff();
     if (scale_ == 0) scale_ = 1;
     relative_ = system.eigenvalues / scale_;
-    // Of all zeros the band is zero, too.
+    // If all eigenvalues are zero, so is the band.
     relative_ =
         (system.eigenvalues.array().abs() <= system.rounding_band).select(0.0, relative_.array());
     norm_ = detail::norm(along_);
@@ -61,7 +61,7 @@ class DampedStep {
                .eval();
   }
 
-  // (|g|^2 - |g + H p|^2) / |g|^2 of that step p.
+  // (|g|^2 - |g + H p|^2) / |g|^2 for the corresponding step p.
   double decrease(double damping) const {
     return (relative_.array() == 0)
         .select(0.0,
@@ -96,12 +96,12 @@ Place place_at(const Objective& objective, VectorXd theta) {
   return place;
 }
 
-// The last steps. Towards a root of multiplicity m > 1 of the gradient Newton's steps shrink by
-// r = 1 - 1 / m each, on a run to infinity they do not shrink, or less and less.
+// The last steps. Towards a root of multiplicity m > 1 of the gradient, Newton's steps shrink by r
+// = 1 - 1 / m each; on the way to infinity, they do not shrink, or less and less.
 class Approach {
  public:
-  // A step much shorter than the one before that makes |g| small at once, a fast one, is of another
-  // kind than those before.
+  // A fast step, which makes |g| small at once, is of another kind than the preceding ones if it is
+  // also much shorter than the last one.
   void add(VectorXd step, bool is_fast) {
     const bool is_short =
         !steps_.empty() && detail::norm(step) <= kLeastShrinking * detail::norm(steps_.back());
@@ -110,9 +110,10 @@ class Approach {
     steps_.push_back(std::move(step));
   }
 
-  // What is left of the way; empty where steps do not shrink so. As each step p tells it, that is
-  // r / (1 - r) p less the steps after it. Where gradients are rounding, steps may be off: one of
-  // four may shrink less, r is the median of their ratios, and the rest is that of median length.
+  // The remaining way; empty if steps do not shrink in this manner. Each step p gives an estimate,
+  // r / (1 - r) p minus the steps after it. If gradients are rounding errors, steps may be wrong:
+  // one in four may shrink less, r is the median of their ratios, and the estimate of median length
+  // is used.
   VectorXd rest() const {
     const std::vector<double> ratios = sorted_ratios();
     if (std::ssize(ratios) < kLeastRatios) return {};
@@ -172,9 +173,9 @@ CriticalPoint find_critical_point(const Objective& objective,
   const auto is_done = [&] { return here.norm <= options.gradient_tolerance; };
   const auto size = [&] { return std::max(detail::norm(here.theta), detail::norm(theta)); };
   const auto near = [&] { return std::max(kNear * size(), kRounding); };
-  double slow_step = 0;     // a long one that made |g| little smaller, or one after it once done
-  double curvature = kNaN;  // ||H||_2 where it was asked for last
-  Approach approach;        // of the steps taken
+  double slow_step = 0;     // long with |g| hardly reduced, or one after it once done
+  double curvature = kNaN;  // ||H||_2 when last computed
+  Approach approach;        // from the steps taken
   if (!theta.allFinite() || !here.is_finite()) return end(CriticalPointOutcome::kNonFinite);
   double damping = kFirstDamping;
   for (; found.num_iterations < options.max_iterations && here.norm > 0; ++found.num_iterations) {
@@ -193,8 +194,8 @@ CriticalPoint find_critical_point(const Objective& objective,
         VectorXd step = of.step(least_damping);
         Place there = place_at(objective, here.theta + step);
         if (!(there.is_finite() && there.norm <= here.norm / 2)) return false;
-        // After slow ones a fast step has to be short: where gradients are rounding one may be fast
-        // by chance. A slow one that is short tells nothing there.
+        // After slow steps, a fast one must be short: if gradients are rounding errors, one may be
+        // fast by chance. A slow step that is short is then meaningless.
         const bool is_slow = there.norm > kFast * here.norm;
         const double length = detail::norm(step);
         const bool tells = is_slow ? length > near() : slow_step > 0;
@@ -230,8 +231,8 @@ CriticalPoint find_critical_point(const Objective& objective,
       break;
     }
   }
-  // Without a curvature nothing tells what vanishes from a critical point, but that nothing is
-  // left.
+  // Without a curvature, a vanishing gradient cannot be distinguished from a critical point, unless
+  // it is exactly zero.
   const bool is_known = here.norm == 0 || !std::isnan(curvature);
   if (!is_done() || !is_known) return end(CriticalPointOutcome::kOutOfIterations);
   const bool is_far = here.norm > near() * curvature || slow_step > near();

@@ -9,16 +9,16 @@
 namespace hesscope {
 
 struct CriticalPointOptions {
-  /// The gradient's Euclidean norm at which the search is done; above zero.
+  /// The gradient norm (Euclidean) at which the search has succeeded; above zero.
   double gradient_tolerance = 1e-12;
   int max_iterations = 100;  ///< at least 0
-  int num_threads = 0;       ///< of dense_eigensystem(). No result depends on it.
+  int num_threads = 0;       ///< of dense_eigensystem(). Does not affect results.
 };
 
 /// How a search for a critical point ended.
 enum class CriticalPointOutcome {
   kConverged,
-  kStalled,  ///< no step lessens |g|: at a minimum of |g|^2 above 0, or H is singular to rounding
+  kStalled,  ///< no step reduces |g|: at a minimum of |g|^2 above 0, or H is singular to rounding
   kOutOfIterations,  ///< of max_iterations
   kNonFinite,        ///< the start, or a Hessian, contains NaN or infinity
   kFailed,           ///< a decomposition did not converge
@@ -32,42 +32,43 @@ inline constexpr const char* kCriticalPointOutcomes[] = {
 
 struct CriticalPoint {
   CriticalPointOutcome outcome = CriticalPointOutcome::kNonFinite;
-  Eigen::VectorXd theta;        ///< where it ended, whatever the outcome
+  Eigen::VectorXd theta;        ///< the final point, whatever the outcome
   double loss = kNaN;           ///< there
   double gradient_norm = kNaN;  ///< there
   int num_iterations = 0;       ///< steps, each with a Hessian and its eigensystem
-  /// Where steps shrank by a fixed ratio, as towards a degenerate critical point, an estimate of
-  /// the n-vector from theta to it; else empty.
+  /// If steps shrank by a fixed ratio, as towards a degenerate critical point, an estimate of the
+  /// n-vector from theta to it; else empty.
   Eigen::VectorXd rest;
 };
 
-/// The critical point of the mean loss over all samples, a minimum, a maximum or a saddle, that
-/// Newton's method with Levenberg's and Marquardt's damping of |g|^2 leads to:
+/// Finds a critical point of the mean loss over all samples (a minimum, a maximum or a saddle) by
+/// Newton's method with Levenberg-Marquardt damping of |g|^2:
 ///   theta <- theta - (H^2 + mu I)^-1 H g,
-/// by the eigensystem of H, without eigenvalues within its rounding band. mu is chosen by how much
-/// of the predicted decrease of |g|^2 a step brings, and goes to zero near a critical point: then
-/// the step is Newton's, with the pseudo-inverse where the critical points are a manifold, as those
-/// of a model with invariances are. The convergence is quadratic wherever H has full rank across
-/// them. Once the tolerance is met, steps go on while each at least halves |g|, with mu = 0 or with
-/// mu = eps ||H||^2: the distance still to go makes small eigenvalues of zeros, which mu = 0 would
-/// divide by.
+/// computed from the eigensystem of H without eigenvalues within its rounding band. mu is adapted
+/// to the ratio of actual to predicted decrease of |g|^2, and goes to zero near a critical point:
+/// the step is then Newton's, with the pseudo-inverse if the critical points form a manifold, as
+/// for a model with invariances. The convergence is quadratic wherever H has full rank across this
+/// manifold. Once the tolerance is met, further steps are made while each at least halves |g|, with
+/// mu = 0 or with mu = eps ||H||^2: at a remaining distance, eigenvalues that should be zero are
+/// merely small, and mu = 0 would divide by them.
 ///
-/// Where |g| / ||H||, which no Newton step is shorter than, is then still above 1e-6 of |theta|,
-/// here or at the start, and above eps, as rounding near a critical point at 0 is not, or where
-/// the last of these steps is and it or one before left more than a tenth of |g|, the gradient
-/// vanishes with the curvature, as that of a separable cross-entropy does towards infinity,
-/// and no critical point is near. That is converged nevertheless where steps p shrink by a ratio r
-/// of 0.4 to 0.9, as they do by 1 - 1 / m towards a degenerate point, a root of multiplicity m of
-/// the gradient, and what is left of them, |p| r / (1 - r), is at most 1e-2 of |theta|: rounding of
-/// the gradient lets no one come closer than eps^(1/m). On a run to infinity steps do not shrink,
-/// or less and less. r is the median of the last eight ratios, of which one of four may be larger.
+/// No Newton step is shorter than |g| / ||H||. Suppose that at the end this is still above 1e-6 of
+/// |theta|, the larger of its values here and at the start, and above eps (rounding near a critical
+/// point at 0 is not); or that the last of the further steps is that long, and it or an earlier one
+/// left more than a tenth of |g|. Then the gradient vanishes together with the curvature, as that
+/// of a separable cross-entropy does towards infinity, and no critical point is near. The search
+/// nevertheless counts as converged if the steps p shrink by a ratio r of 0.4 to 0.9 and the
+/// remainder, |p| r / (1 - r), is at most 1e-2 of |theta|. Steps shrink by 1 - 1 / m towards a
+/// degenerate point, a root of multiplicity m of the gradient; rounding of the gradient prevents
+/// coming closer than eps^(1/m). On the way to infinity, steps do not shrink, or shrink less and
+/// less. r is the median of the last eight ratios, one in four of which may exceed 0.9.
 ///
-/// It descends |g|, not the loss, so that saddles attract it like minima; a saddle it leads to is
-/// one nearby, but nothing makes sure that it is the nearest.
+/// The search descends |g|, not the loss, so saddles attract it like minima. A saddle that it finds
+/// is nearby, but not necessarily the nearest.
 /// @param  theta  n >= 1 entries.
 /// @throws PreconditionError for a theta of another size, options out of their ranges, and as
 ///         require_objective().
-/// @cost   an iteration: a Hessian, its eigensystem, one gradient or some; four n x n matrices.
+/// @cost   per iteration: a Hessian, its eigensystem, one or a few gradients; four n x n matrices.
 /// @source D. W. Marquardt (1963), J. SIAM 11, 431-441; N. Yamashita & M. Fukushima (2001),
 ///         Computing Suppl. 15, 239-249, for its convergence to points that are not isolated.
 CriticalPoint find_critical_point(const Objective& objective,

@@ -16,7 +16,7 @@ namespace {
 
 using Eigen::Index;
 
-// (sign, decades below the largest); (0, 0) is zero.
+// (sign, decades below the largest); (0, 0) for zero.
 using Class = std::pair<int, int>;
 
 void require_banded(const BandedEigenvalues& spectrum, std::size_t place) {
@@ -35,8 +35,8 @@ void require_banded(const BandedEigenvalues& spectrum, std::size_t place) {
   }
 }
 
-// By logarithms, whose difference neither overflows nor underflows. It has an error of 1e-13, which
-// must not move what is a power of ten below the largest into the decade above.
+// Uses logarithms, whose difference neither overflows nor underflows. It has an error of 1e-13,
+// which must not move exact powers of ten below the largest into the next higher decade.
 Class class_of(double eigenvalue, double zero_band, double log_largest) {
   const double magnitude = std::abs(eigenvalue);
   if (magnitude <= zero_band || magnitude == 0) return {0, 0};

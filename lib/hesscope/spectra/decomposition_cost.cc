@@ -16,13 +16,13 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXd;
 
-// Up to here a matrix is decomposed as it would be; the stages of larger ones are measured on one
-// of this size.
+// Up to this size, the decomposition itself is measured; the stages of larger ones are measured at
+// this size.
 constexpr Index kSmall = 1024;
-// Rows of a matrix whose first panels tell how fast large ones are reduced.
+// Size of a matrix whose first panels show how fast large ones are reduced.
 constexpr Index kLarge = 3072;
 
-// Of all of a reduction, which grows as n^3, from its first panels.
+// The time of a whole reduction, which grows as n^3, from its first panels.
 template <typename Reduce>
 double seconds_by_first_panels(Index n, SecondsClock clock, Reduce reduce) {
   MatrixXd a = detail::some_matrix(n);
@@ -33,14 +33,15 @@ double seconds_by_first_panels(Index n, SecondsClock clock, Reduce reduce) {
         fraction = done;
         return done < 0.03;
       });
-    } catch (const Interrupted&) {  // seen enough
+    } catch (const Interrupted&) {  // measured long enough
     }
   });
   return seconds / fraction;
 }
 
-// Of a reduction of n rows from those of `small` < n rows in full, which took `seconds`. Two thirds
-// of the work is on more than 0.7 n rows, which do not fit the cache as the small ones do.
+// The time of a reduction of n rows, from a complete one of `small` < n rows that took `seconds`.
+// Two thirds of the work is on more than 0.7 n rows, which do not fit into the cache as the small
+// matrix does.
 template <typename Reduce>
 double seconds_of_reduction(
     Index n, Index small, double seconds, SecondsClock clock, Reduce reduce) {

@@ -21,23 +21,22 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-// Of pdsytrd, a rank's: messages for each column and doubling of the ranks, and numbers for each of
-// the n^2 / grid. Counted for n = 1,003 on 2 x 2 ranks, where it sent 19,700 messages of 36 MB in
-// all.
+// For pdsytrd, per rank: messages per column and doubling of the ranks, and transmitted numbers per
+// n^2 / grid. Counted for n = 1,003 on 2 x 2 ranks, where it sent 19,700 messages, in total 36 MB.
 constexpr double kMessages = 2.5;
 constexpr double kWords = 2.25;
 
-// Ranks along its side, of any cluster there is.
+// Ranks along the side, more than any cluster has.
 constexpr int kLargestGrid = 4096;
 
-// Cholesky factorisations of the proof.
+// Cholesky factorisations for the checks.
 constexpr double kFactorisations = 4;
 
-// n^3 of a full proof: eigenvectors of T by divide and conquer, at most 4/3, their way back by Q,
-// 2, H times them, 2, and their products with each other, 1.
+// Multiples of n^3 for a full proof: eigenvectors of T by divide and conquer, at most 4/3, their
+// transformation by Q, 2, H times them, 2, and their products with each other, 1.
 constexpr double kVectorOperations = 19.0 / 3.0;
 
-// Of the first columns.
+// Measured on the first columns.
 double measure_column_entry(const Objective& objective, const VectorXd& theta, SecondsClock clock) {
   constexpr double kEnoughSeconds = 0.05;
   const Index n = theta.size();
@@ -101,7 +100,7 @@ int least_ranks(Index n, double bytes, bool proves_fully) {
   for (int grid = 1; grid <= kLargestGrid; ++grid) {
     if (ranks_suffice(n, grid * grid, grid, bytes, proves_fully)) return grid * grid;
     if (grid * detail::kDistributedBlock >= n)
-      break;  // a block on each: there is no more to divide
+      break;  // one block on each: cannot be divided further
   }
   return 0;
 }

@@ -24,12 +24,12 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-// The part of the first rank that the others get.
+// Sends the first rank's numbers to the others.
 void share_from_first(Team& team, MatrixXd& numbers) {
   share_part(team, 0, {numbers.data(), numbers.rows(), numbers.cols(), numbers.rows()});
 }
 
-// All eigenvalues of T, by counts that ranks share.
+// All eigenvalues of T, by counts that are divided among the ranks.
 VectorXd eigenvalues_of(const detail::Tridiagonal& t, Team& team) {
   const Index n = t.diagonal.size();
   const auto rank = static_cast<std::size_t>(team.rank());
@@ -47,7 +47,7 @@ VectorXd eigenvalues_of(const detail::Tridiagonal& t, Team& team) {
   return values;
 }
 
-// Unit eigenvectors of T as columns, NaN where inverse iteration failed: those of the first rank.
+// Unit eigenvectors of T as columns, NaN if inverse iteration failed; computed by the first rank.
 MatrixXd eigenvectors_of(const detail::Tridiagonal& t, std::span<const Index> ranks, Team& team) {
   MatrixXd vectors;
   team.together([&] {
@@ -62,7 +62,7 @@ MatrixXd eigenvectors_of(const detail::Tridiagonal& t, std::span<const Index> ra
   return vectors;
 }
 
-// ||H v - lambda v|| of the eigenvectors of some ranks, v = Q times that of T.
+// ||H v - lambda v|| for the eigenvectors of some ranks, where v is Q times that of T.
 VectorXd residuals_of(detail::DistributedMatrix& h,
                       const detail::Tridiagonal& t,
                       const VectorXd& values,
@@ -82,17 +82,17 @@ VectorXd residuals_of(detail::DistributedMatrix& h,
   return residuals;
 }
 
-// ||H||_2 by its eigenvalues, ascending.
+// ||H||_2 from its eigenvalues, ascending.
 double norm_of(const VectorXd& values) {
   return std::max(std::abs(values[0]), std::abs(values[values.size() - 1]));
 }
 
-// A bound on the distance of every eigenvalue from that of H of its rank; NaN where there is none.
+// A bound on the distance of every eigenvalue from that of H with its rank; NaN if there is none.
 double error_bound_of(const detail::DistributedMatrix::VectorErrors& errors) {
   return errors.residual / std::sqrt(1.0 - errors.orthogonality);  // NaN from 1 on
 }
 
-// The checks of all eigenvalues and of the ends, see distributed_spectrum(). @param trace  of H.
+// The checks of all eigenvalues and of the ends; see distributed_spectrum(). @param trace  of H.
 bool is_confirmed(detail::DistributedMatrix& h, double trace, const VectorXd& values) {
   const Index n = values.size();
   const double lowest = values[0];
@@ -109,7 +109,7 @@ bool is_confirmed(detail::DistributedMatrix& h, double trace, const VectorXd& va
          !h.is_positive_definite(-1.0, highest - beyond);
 }
 
-// What every rank does.
+// The computation on every rank.
 DistributedSpectrum spectrum_on_rank(const DistributedSolver& solver,
                                      const Objective& objective,
                                      const VectorXd& theta,
@@ -160,7 +160,7 @@ DistributedSpectrum spectrum_on_rank(const DistributedSolver& solver,
   found.spectrum.median.residual = std::ldexp(residuals[1], exponent);
   found.spectrum.largest.residual = std::ldexp(residuals[2], exponent);
   tell(options.proves_fully ? 0.6 : 0.7);
-  // The zero matrix has nothing to be confirmed: its entries have been seen.
+  // The zero matrix needs no confirmation: its entries have been examined.
   const bool is_zero = content.largest_magnitude == 0.0;
   bool is_proved = true;
   if (options.proves_fully) {

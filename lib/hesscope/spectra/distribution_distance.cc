@@ -36,7 +36,7 @@ double wasserstein_distance(const SpectralMeasure& a, const SpectralMeasure& b) 
   Index k = 0;
   double f = 0.0;  // F and G at and to the right of x
   double g = 0.0;
-  double half = 0.0;  // of the distance: between nodes of both signs it may be beyond any double
+  double half = 0.0;  // of the distance, which may exceed double between nodes of both signs
   double x = std::min(a.nodes[0], b.nodes[0]);
   while (i < a.nodes.size() || k < b.nodes.size()) {
     const double to = std::min(next(a, i), next(b, k));
@@ -48,9 +48,9 @@ double wasserstein_distance(const SpectralMeasure& a, const SpectralMeasure& b) 
   return 2.0 * half;
 }
 
-// With s = P + Q and d = (P - Q) / s a term of JS is s / 4 times
-//     (1 + d) log(1 + d) + (1 - d) log(1 - d) = 2 d atanh(d) + log(1 - d^2),
-// of which no digits are lost where P and Q are close and the term is d^2 (1 + d^2 / 6 + ...).
+// With s = P + Q and d = (P - Q) / s, a term of JS is s / 4 times
+//      (1 + d) log(1 + d) + (1 - d) log(1 - d) = 2 d atanh(d) + log(1 - d^2),
+// which loses no digits if P and Q are close and the term is d^2 (1 + d^2 / 6 + ...).
 double jensen_shannon_distance(const Eigen::Ref<const VectorXd>& p,
                                const Eigen::Ref<const VectorXd>& q) {
   if (p.size() == 0 || p.size() != q.size()) {
@@ -62,7 +62,7 @@ double jensen_shannon_distance(const Eigen::Ref<const VectorXd>& p,
   }
   require_density(p);
   require_density(q);
-  // By the largest first: sums of numbers near overflow overflow.
+  // First divided by the largest: sums of numbers near overflow would overflow.
   const VectorXd scaled_p = p / p.maxCoeff();
   const VectorXd scaled_q = q / q.maxCoeff();
   const double sum_p = scaled_p.sum();

@@ -49,7 +49,7 @@ void require_options(const ExtremesOptions& options, Index n) {
   }
 }
 
-// The outermost of ascending eigenpairs, into both ends of `result`.
+// Copies the outermost of ascending eigenpairs to both ends of `result`.
 void assign_ends(const VectorXd& values,
                  const VectorXd& of_residuals,
                  const MatrixXd& vectors,
@@ -82,14 +82,14 @@ void fail(EndOfSpectrum& end) {
 }
 
 Extremes dense_extremes(const Eigen::Ref<const MatrixXd>& hessian, const ExtremesOptions& options) {
-  constexpr int kOneThread = 1;  // a second would be for more rows than are expected here
+  constexpr int kOneThread = 1;  // a second one would be for more rows than are expected here
   detail::require_eigensystem_size("extreme_eigenpairs", hessian);
   const detail::ScaledEigensystem all =
       detail::scaled_eigensystem(hessian, detail::survey(hessian), kOneThread, {});
   Extremes result;
   set_status(all.status, options, result);
   if (all.status != Status::kOk) return result;
-  const detail::SingleThreadedBlas one_thread;  // two would add up in another order
+  const detail::SingleThreadedBlas one_thread;  // two would sum in another order
   const MatrixXd products =
       detail::symmetric_times(detail::scaled_copy(hessian, all.exponent), all.scaled.vectors);
   assign_ends(
@@ -104,7 +104,7 @@ Extremes dense_extremes(const Eigen::Ref<const MatrixXd>& hessian, const Extreme
   return result;
 }
 
-// The search of extreme_eigenpairs. V and theta are those of found_, what was found so far.
+// The search of extreme_eigenpairs. V and theta are those of found_, the pairs found so far.
 class Search {
  public:
   Search(const SymmetricOperator& h,
@@ -144,7 +144,7 @@ class Search {
     if (scale_ == 0.0) return find_of_zero();
     if (const Status status = first_search(); status != Status::kOk) return status;
     if (!has_all()) return Status::kFailed;
-    // Each further search but the last brings a value that belongs among the outermost.
+    // Each further search except the last finds a value that belongs to the outermost.
     const Index max_searches = options_.num_smallest + options_.num_largest + 2;
     for (Index search = 0; search < max_searches; ++search) {
       const detail::LanczosResult found = lanczos(asked(), 1);
@@ -156,7 +156,7 @@ class Search {
     return Status::kFailed;
   }
 
-  // ||H||_F / sqrt(n), which is at most ||H||_2, and the mean of the eigenvalues, estimated.
+  // Estimates ||H||_F / sqrt(n), which is at most ||H||_2, and the mean of the eigenvalues.
   Status probe() {
     const MatrixXd g = detail::standard_normal(n_, 4, engine_);
     const MatrixXd hg = h_.apply(g);
@@ -166,7 +166,7 @@ class Search {
     return Status::kOk;
   }
 
-  // H G = 0 for a Gaussian G is the case H = 0, but for a set of probability zero.
+  // H G = 0 for a Gaussian G means H = 0, except with probability zero.
   Status find_of_zero() {
     return found_.add(MatrixXd::Identity(n_, options_.num_smallest + options_.num_largest));
   }
@@ -186,13 +186,14 @@ class Search {
     return options_.num_largest > 0 ? search(Ends::kLargest, options_.num_largest) : Status::kOk;
   }
 
-  // On H where nothing was found yet, with what was found moved to the interior of the spectrum.
+  // Runs on H if nothing was found yet, else with the pairs found moved to the interior of the
+  // spectrum.
   detail::LanczosResult lanczos(Ends ends, Index num_per_end) {
     const MatrixXd& v = found_.vectors();
     detail::LanczosOptions how;
     how.ends = ends;
     how.num_per_end = num_per_end;
-    // V's vectors have their own residuals, which add to those of a search outside of V.
+    // V's vectors have residuals of their own, which add to those of a search outside V.
     how.progress = next_part();
     how.tolerance = 0.5 * options_.tolerance * norm();
     how.shift = 2.0 * std::sqrt(static_cast<double>(n_)) * scale_;
@@ -217,12 +218,12 @@ class Search {
     return theta().size() == 0 ? scale_ : std::max(scale_, theta().cwiseAbs().maxCoeff());
   }
 
-  // What tells one eigenvalue from another.
+  // The tolerance for distinguishing eigenvalues.
   double slack() const { return 2.0 * options_.tolerance * norm(); }
 
   bool has_all() const { return theta().size() >= options_.num_smallest + options_.num_largest; }
 
-  // The innermost value asked for at each end; requires has_all().
+  // The innermost requested value at each end; requires has_all().
   double last_smallest() const { return theta()[options_.num_smallest - 1]; }
 
   double last_largest() const { return theta()[theta().size() - options_.num_largest]; }
@@ -235,7 +236,7 @@ class Search {
     return value;
   }
 
-  // Those vectors of a search for one pair at each end whose values belong among the outermost.
+  // The vectors of a search for one pair at each end whose values belong to the outermost.
   MatrixXd beyond(const detail::LanczosResult& found) const {
     std::vector<Index> columns;
     const Index last = found.values.size() - 1;
@@ -254,18 +255,19 @@ class Search {
       fail(end);
       return;
     }
-    // By the norm of the block residual as many eigenvalues lie next to the values (Kahan).
+    // Within the norm of the block residual of the values, there are as many eigenvalues (Kahan).
     const double rounding =
         detail::rounding_band(n_, 0.5 * shift_);  // shift / 2: ||H||_F, estimated
     set_evidence(Proof::kConverged, detail::norm(end.residuals) + slack() + rounding, end);
   }
 
-  // Kuczynski and Wozniakowski: after m steps more than a fraction f is missed with a probability
+  // Kuczynski and Wozniakowski: after m steps, more than a fraction f is missed with a probability
   // of at most
   //   1.648 sqrt(n) r exp(-(2 m - 1) sqrt(f)),
-  // solved for f where that is p, half of 1 - kProbability, there being two ends. r pays for the
-  // solver's first product with B = I + H / shift, whose eigenvalues are within a factor r of each
-  // other. The shift being an estimate, B may have negative ones: then nothing is known.
+  // solved for f such that this is p, half of 1 - kProbability, since there are two ends. r
+  // accounts for the solver's first product with B = I + H / shift, whose eigenvalues are within a
+  // factor r of each other. As the shift is an estimate, B may have negative eigenvalues: then
+  // nothing is known.
   double missed_fraction() const {
     if (scale_ == 0.0) return 0.0;
     const double smallest = shift_ + theta()[0];
@@ -277,20 +279,20 @@ class Search {
     return std::min(1.0, root * root);
   }
 
-  // Of the search that begins: three quarters of what is left, as nobody knows how many will
-  // follow.
+  // Progress of the next search: three quarters of what is left, since the number of further
+  // searches is unknown.
   ProgressCallback next_part() {
     const double begin = begun_;
     begun_ += 0.75 * (1.0 - begun_);
     return detail::part_of(progress_, begin, begun_);
   }
 
-  static constexpr Index kMinSteps = 24;  // of a search that is to find nothing
+  static constexpr Index kMinSteps = 24;  // for a search that is expected to find nothing
 
   const SymmetricOperator& h_;
   const ExtremesOptions& options_;
   const ProgressCallback& progress_;
-  double begun_ = 0.0;  // fraction at the end of the search that began last
+  double begun_ = 0.0;  // progress at the end of the latest search
   Index n_;
   std::mt19937_64 engine_;
   double scale_ = 0.0;
@@ -304,7 +306,7 @@ bool is_dense(Index n, const ExtremesOptions& options) {
   return n <= std::max(options.dense_limit, 4 * (options.num_smallest + options.num_largest) + 40);
 }
 
-// At least ||H||_2: itself where both ends are known, else ||H||_F or a little more.
+// At least ||H||_2: exact if both ends are known, else ||H||_F or slightly more.
 double norm_bound(const Eigen::Ref<const MatrixXd>& hessian, const Extremes& found) {
   if (found.smallest.status == Status::kOk && found.largest.status == Status::kOk) {
     return std::max(std::abs(found.smallest.values[0]), std::abs(found.largest.values[0]));
@@ -324,7 +326,7 @@ void prove(const Eigen::Ref<const MatrixXd>& hessian,
            EndOfSpectrum& end) {
   if (end.status != Status::kOk) return;
   const double tight = detail::norm(end.residuals) + counting_band(hessian.rows(), norm);
-  // Eigenvalues that the search could not tell from the last one may lie a little beyond it.
+  // Eigenvalues that the search could not distinguish from the last one may lie slightly beyond it.
   double begin = 0.0;
   for (const double d : {tight, tight + end.error_bound}) {
     const ProgressCallback half = detail::part_of(progress, begin, begin + 0.5);

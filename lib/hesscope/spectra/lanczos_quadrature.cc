@@ -55,7 +55,7 @@ MatrixXd probes(Index n, const QuadratureOptions& options) {
   return v;
 }
 
-// The Lanczos method from one vector, a step at a time.
+// The Lanczos method from one vector, step by step.
 class Lanczos {
  public:
   Lanczos(const Eigen::Ref<const VectorXd>& start, Index max_steps)
@@ -85,7 +85,8 @@ class Lanczos {
     if (!is_done_) basis_.col(num_steps_) = w / off_diagonal_[k];
   }
 
-  // Of 2^-exponent H; nothing if the eigenvalues of T did not converge. Leaves *this empty.
+  // The rule for 2^-exponent H; nothing if the eigenvalues of T did not converge. Leaves *this
+  // empty.
   std::optional<ProbeRule> take_rule(int exponent) {
     const Index m = num_steps_;
     const double remainder = off_diagonal_[m - 1];
@@ -99,7 +100,7 @@ class Lanczos {
                      std::ldexp(remainder, -exponent)};
   }
 
-  // At most ||H||_2.
+  // A lower bound of ||H||_2.
   double norm() const { return norm_; }
 
   bool is_finite() const {
@@ -108,15 +109,15 @@ class Lanczos {
   }
 
  private:
-  MatrixXd basis_;         // n x max_steps, of which num_steps + 1 columns are set until done
+  MatrixXd basis_;         // n x max_steps; num_steps + 1 columns are set until done
   VectorXd diagonal_;      // of T
   VectorXd off_diagonal_;  // off_diagonal_[k] = ||w|| of step k
   Index num_steps_ = 0;
-  double norm_ = 0.0;  // the largest ||H v|| met
+  double norm_ = 0.0;  // the largest ||H v|| so far
   bool is_done_ = false;
 };
 
-// All runs a step further in one product; false if that has a NaN or an infinity.
+// Advances all runs by one step with one product; false if that has a NaN or an infinity.
 bool step(const SymmetricOperator& h, std::vector<Lanczos>& runs, const Executor& executor) {
   std::vector<std::size_t> active;
   for (std::size_t j = 0; j < runs.size(); ++j) {
@@ -131,7 +132,7 @@ bool step(const SymmetricOperator& h, std::vector<Lanczos>& runs, const Executor
   return true;
 }
 
-// The mean over all probes of what each column of `weights` makes of f(node).
+// The mean over all probes of sum weights f(node), for each column of `weights`.
 ProbeEstimate mean(const MatrixXd& values, const MatrixXd& weights, bool is_basis) {
   const Index num_probes = values.cols();
   const VectorXd of_probe =
@@ -148,7 +149,7 @@ ProbeEstimate mean(const MatrixXd& values, const MatrixXd& weights, bool is_basi
   return estimate;
 }
 
-// 2^exponent factor times an estimate; none of a number that overflows.
+// 2^exponent factor times an estimate; empty if it overflows.
 ProbeEstimate scaled(ProbeEstimate estimate, double factor, int exponent) {
   const double value = std::ldexp(factor * estimate.value, exponent);
   if (!std::isfinite(value)) return {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Symmetric matrices known only by their products with vectors, and how new ones are made of them.
+// Symmetric matrices known only by their products with vectors, and operators derived from others.
 #pragma once
 
 #include <atomic>
@@ -11,9 +11,9 @@
 
 namespace hesscope {
 
-/// A symmetric H, n x n, that can be applied. It counts its applications. Operators refer to what
-/// they are made of, which must outlive them, so that temporaries are not taken unless an operator
-/// keeps them; their const members are safe to call concurrently.
+/// A symmetric H, n x n, that can be applied to vectors. It counts its applications. Operators
+/// refer to the objects they are built from, which must outlive them; temporaries are therefore
+/// rejected unless the operator keeps them. Const members are safe to call concurrently.
 class SymmetricOperator {
  public:
   SymmetricOperator() = default;
@@ -24,10 +24,11 @@ class SymmetricOperator {
   virtual Eigen::Index rows() const = 0;
 
   /// H V for V of size n x k. Non-finite values are returned, not thrown.
-  /// @throws PreconditionError if V does not have n rows, or what is returned not the size of V.
+  /// @throws PreconditionError if V does not have n rows, or the implementation's result does not
+  ///         have the size of V.
   Eigen::MatrixXd apply(const Eigen::Ref<const Eigen::MatrixXd>& v) const;
 
-  /// Calls of apply so far, and the columns of their arguments altogether.
+  /// Number of calls of apply so far, and the total number of columns of their arguments.
   std::int64_t num_calls() const { return num_calls_.load(std::memory_order_relaxed); }
 
   std::int64_t num_columns() const { return num_columns_.load(std::memory_order_relaxed); }
@@ -40,18 +41,18 @@ class SymmetricOperator {
   mutable std::atomic<std::int64_t> num_columns_ = 0;
 };
 
-/// A matrix, of which only the lower triangle is read.
+/// A matrix; only its lower triangle is read.
 class MatrixOperator final : public SymmetricOperator {
  public:
-  /// Refers to a matrix, or to what an Eigen::Ref refers to. @throws PreconditionError if it is not
+  /// Refers to a matrix, or to the data of an Eigen::Ref. @throws PreconditionError if it is not
   /// square, is empty, or exceeds LAPACK's integers.
   explicit MatrixOperator(const Eigen::MatrixXd& hessian);
   explicit MatrixOperator(const Eigen::Ref<const Eigen::MatrixXd>& hessian);
 
-  /// Keeps a matrix that nobody else has. @throws PreconditionError as above.
+  /// Takes over a matrix. @throws PreconditionError as above.
   explicit MatrixOperator(Eigen::MatrixXd&& hessian);
 
-  /// Keeps a copy of what another expression says: a block, a product, the transpose.
+  /// Keeps a copy of the value of another expression: a block, a product, the transpose.
   /// @throws PreconditionError as above.
   template <typename Expression>
   explicit MatrixOperator(const Eigen::MatrixBase<Expression>& hessian)
@@ -63,7 +64,7 @@ class MatrixOperator final : public SymmetricOperator {
   Eigen::MatrixXd product(const Eigen::Ref<const Eigen::MatrixXd>& v) const override;
 
  private:
-  Eigen::MatrixXd own_;  // empty where it refers to another's
+  Eigen::MatrixXd own_;  // empty if it refers to another's
   Eigen::Map<const Eigen::MatrixXd, 0, Eigen::OuterStride<>> hessian_;
 };
 
@@ -119,9 +120,9 @@ class GaussNewtonOperator final : public CurvatureOperator {
   Eigen::MatrixXd product(const Eigen::Ref<const Eigen::MatrixXd>& v) const override;
 };
 
-/// The residual part R = H - G: what the second derivatives of the predictions add to the Hessian,
-/// zero where no residual is left. The difference of two products, so its rounding is relative to H
-/// and G, not to R.
+/// The residual part R = H - G: the contribution of the second derivatives of the predictions to
+/// the Hessian, zero if all residuals are zero. Computed as the difference of two products, so its
+/// rounding error is relative to H and G, not to R.
 class ResidualOperator final : public CurvatureOperator {
  public:
   /// @throws PreconditionError as GaussNewtonOperator.
@@ -153,7 +154,7 @@ class BlockOperator final : public SymmetricOperator {
 };
 
 /// D^-1/2 H D^-1/2 for a diagonal D, such as Adam's preconditioner sqrt(v) + epsilon. Where D is
-/// infinite, as of what is not trained, rows and columns are zero.
+/// infinite, as for parameters that are not trained, rows and columns are zero.
 class PreconditionedOperator final : public SymmetricOperator {
  public:
   /// @param  diagonal  of D: n positive numbers; otherwise PreconditionError.
@@ -187,8 +188,8 @@ class ShiftedOperator final : public SymmetricOperator {
   double shift_;
 };
 
-/// (I - Q Q^T) H (I - Q Q^T) + value Q Q^T: H where the columns of Q were eigenvectors, and there
-/// `value`.
+/// (I - Q Q^T) H (I - Q Q^T) + value Q Q^T: H with its action on the span of Q's columns, which
+/// should be eigenvectors, replaced by `value`.
 class DeflatedOperator final : public SymmetricOperator {
  public:
   /// @param  q  n x m with orthonormal columns.

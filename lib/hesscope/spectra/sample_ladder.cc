@@ -23,7 +23,7 @@ void require_ladder(const std::vector<std::int64_t>& sizes) {
       fmt::format("climb_sample_ladder: sizes must double from a multiple of {}", kLadderBlocks));
 }
 
-// The first half of the blocks of a rung are those of the rung below, two by two.
+// The first half of a rung's blocks are those of the rung below, joined in pairs.
 void join_in_pairs(std::vector<MatrixXd>& blocks) {
   const std::size_t half = blocks.size() / 2;
   for (std::size_t b = 0; b < half; ++b) {
@@ -69,7 +69,7 @@ std::vector<LadderRung> climb_sample_ladder(const std::vector<std::int64_t>& siz
                                                static_cast<double>(first) / total,
                                                static_cast<double>(first + block_size) / total)));
     }
-    const double done = static_cast<double>(size) / total;  // decompositions stop, but do not count
+    const double done = static_cast<double>(size) / total;  // decompositions do not count
     const auto [errors, spectrum] =
         sampling_errors_of_blocks(blocks, level, detail::part_of(progress, done, done));
     rungs.push_back({.num_samples = size,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// How figures of a Hessian come to rest as the samples it is over grow in number: the sample
-// against the population. Samples double from rung to rung, and each rung has the intervals of its
-// own delete-one-block jackknife (sampling_error.h), of blocks that are unions of two of the rung
-// below: samples stream through once, and what is kept are the blocks' Hessians.
+// How spectral figures of a Hessian converge as the number of samples grows: the sample compared
+// with the population. The number of samples doubles from rung to rung, and each rung has the
+// intervals of its own delete-one-block jackknife (sampling_error.h), whose blocks are unions of
+// two blocks of the rung below: each sample is used once, and only the blocks' Hessians are kept.
 #pragma once
 
 #include <cstdint>
@@ -28,21 +28,21 @@ struct LadderRung {
   std::int64_t num_zero = -1;            ///< within it
 };
 
-/// Blocks of each rung.
+/// Blocks per rung.
 inline constexpr Eigen::Index kLadderBlocks = 32;
 
-/// Sizes that double up to `num_samples`, the smallest at least 1,000 and below 2,000, or
-/// num_samples; each rounded up so that kLadderBlocks divides the smallest.
+/// Sizes that double up to `num_samples`; the smallest is at least 1,000 and below 2,000, or
+/// num_samples if that is less. All are rounded up so that kLadderBlocks divides the smallest.
 /// @throws PreconditionError unless 1 <= num_samples <= 2^50.
 std::vector<std::int64_t> sample_ladder(std::int64_t num_samples);
 
-/// @param sizes  of sample_ladder().
+/// @param sizes  from sample_ladder().
 /// @param level  of the intervals, in (0, 1).
 /// @return a rung for each size.
-/// @throws PreconditionError for a level out of its range, or sizes that do not double or are no
-///         multiples of kLadderBlocks. What `hessian` throws passes through.
-/// @cost   one Hessian over sizes.back() samples in all; kLadderBlocks + 1 decompositions a rung;
-///         kLadderBlocks + 3 n x n matrices.
+/// @throws PreconditionError for a level out of its range, or sizes that do not double or are not
+///         multiples of kLadderBlocks. Exceptions of `hessian` pass through.
+/// @cost   one Hessian over sizes.back() samples in total; kLadderBlocks + 1 decompositions per
+///         rung; kLadderBlocks + 3 n x n matrices.
 std::vector<LadderRung> climb_sample_ladder(const std::vector<std::int64_t>& sizes,
                                             const RangeHessian& hessian,
                                             double level,

@@ -54,7 +54,7 @@ Blocks checked_blocks(const char* function,
   return detail::sample_blocks(num_samples, options.num_blocks);
 }
 
-// H without a block, as the weight of the others has it.
+// H without a block, weighted as for the remaining samples.
 class Remainder {
  public:
   Remainder(const Blocks& blocks, std::size_t b) {
@@ -67,15 +67,15 @@ class Remainder {
     others_ = detail::WeightOfOthers(objective, blocks[b]);
   }
 
-  // Puts H_(-b) in the place of H_b, with M = H + N_b / (N - N_b) (H - H_b). What is asymmetric in
-  // these by rounding may be as large as M: below the diagonal counts, as everywhere.
+  // Replaces H_b by H_(-b), with M = H + N_b / (N - N_b) (H - H_b). Asymmetry from rounding in
+  // these may be as large as M: as everywhere, the lower triangle counts.
   void replace(MatrixXd& h, const Eigen::Ref<const MatrixXd>& of_all) const {
     h = of_all + weight_ * (of_all - h);
     others_.apply_to_hessian(1.0, h);
     detail::fill_triangles(Executor(1), detail::Triangle::kLower, 1.0, h);
   }
 
-  // v^T (H_(-b) - H) v of unit vectors v, from v^T H v and v^T H_b v.
+  // v^T (H_(-b) - H) v for unit vectors v, from v^T H v and v^T H_b v.
   FirstOrderFigures::Forms change(const FirstOrderFigures::Forms& of_all,
                                   const FirstOrderFigures::Forms& of_block) const {
     const FirstOrderFigures::Forms plain = weight_ * (of_all - of_block);
@@ -84,8 +84,8 @@ class Remainder {
     return c * plain.array() + (c - 1) * (of_all.array() - others_.decay());
   }
 
-  // Up to which magnitude rounding makes an eigenvalue from zero: it may be far smaller than what
-  // it is the difference of.
+  // The magnitude up to which rounding can turn zero into an eigenvalue: the matrix may be far
+  // smaller than the terms of the difference that it is.
   double band(Index n, double norm, double norm_of_block) const {
     return detail::rounding_band(
         n, others_.factor() * ((1.0 + weight_) * norm + weight_ * norm_of_block));
@@ -96,20 +96,20 @@ class Remainder {
   detail::WeightOfOthers others_;
 };
 
-// Lambda_min is a location, near zero or on both sides of it; the others are scales.
+// lambda_min is a location, near zero or on both sides of it; the others are scales.
 bool has_log_interval(std::size_t figure, double value, const VectorXd& leave_one_out) {
   return figure != index_of(SpectralFigure::kLambdaMin) &&
          (value > 0.0 ? (leave_one_out.array() > 0.0).all()
                       : value < 0.0 && (leave_one_out.array() < 0.0).all());
 }
 
-// Logarithms of magnitudes down to the smallest subnormal one, which Eigen's own, on registers,
-// take for the smallest normal one.
+// Logarithms of magnitudes down to the smallest subnormal number; Eigen's vectorised version treats
+// those as the smallest normal one.
 VectorXd log_magnitudes(const VectorXd& numbers) {
   return numbers.unaryExpr([](double x) { return std::log(std::abs(x)); });
 }
 
-// Which scale, and where the bias is taken off, was decided by measured coverage.
+// The choice of scale and of bias correction was decided by measured coverage.
 void set_interval(std::size_t figure,
                   const VectorXd& leave_one_out,
                   const Blocks& blocks,
@@ -174,7 +174,7 @@ SamplingErrors summarize(const FigureRow& value,
   return result;
 }
 
-// v^T H v is taken as the mean of the v^T H_b v, so that the changes average to zero.
+// v^T H v is computed as the mean of the v^T H_b v, so that the changes average to zero.
 SamplingErrors first_order(const Objective& objective,
                            const FirstOrderFigures& figures,
                            const std::vector<FirstOrderFigures::Forms>& forms,
@@ -211,7 +211,7 @@ SpectralEigenpairs eigenpairs_of(const Eigen::Ref<const MatrixXd>& hessian,
   return {of_rank(n - 1), of_rank(0), of_rank((n - 1) / 2), of_rank(of_median_magnitude)};
 }
 
-// A median of another sign than that of H went through zero.
+// A median with another sign than that of H has passed through zero.
 void require_sign_of_median(const FigureRow& of_h, FigureRow& row) {
   const double median = row[index_of(SpectralFigure::kLambdaMedian)].value;
   Statistic& ratio = row[index_of(SpectralFigure::kRobustEigenvalue)];
@@ -221,7 +221,7 @@ void require_sign_of_median(const FigureRow& of_h, FigureRow& row) {
   }
 }
 
-// Those of `h`, a difference of matrices of which an eigenvalue within `band` is zero.
+// The figures of `h`, a difference of matrices; an eigenvalue within `band` counts as zero.
 FigureRow figures_without(const Eigen::Ref<const MatrixXd>& h,
                           double band,
                           const FigureRow& of_all,
@@ -336,7 +336,7 @@ BlockSamplingErrors sampling_errors_of_blocks(std::span<const MatrixXd> blocks,
   MatrixXd mean = blocks.front();
   for (const MatrixXd& block : blocks.subspan(1)) mean += block;
   mean /= static_cast<double>(count);
-  // Where blocks cancel, what they are asymmetric by rounding is much of their mean.
+  // If blocks cancel, their asymmetry from rounding is a large part of their mean.
   detail::fill_triangles(Executor(1), detail::Triangle::kLower, 1.0, mean);
   double largest_norm = 0;
   for (const MatrixXd& block : blocks) largest_norm = std::max(largest_norm, detail::norm(block));
@@ -365,7 +365,7 @@ SamplingErrorEstimates sampling_errors(const Objective& objective,
                                        const SamplingErrorOptions& options,
                                        const ProgressCallback& progress) {
   checked_blocks("sampling_errors", objective, theta, options);
-  // The Hessian of all samples costs as much as those of the blocks, without decompositions.
+  // The Hessian over all samples costs as much as those of the blocks, without decompositions.
   constexpr double kFirst = 1.0 / 3.0;
   const MatrixXd hessian =
       objective.hessian(theta, objective.all_samples(), detail::part_of(progress, 0.0, kFirst));

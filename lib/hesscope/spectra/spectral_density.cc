@@ -28,7 +28,7 @@ OneSign one_sign(const SpectralMeasure& measure, double sign, double zero_band) 
   for (Index k = 0; k < measure.nodes.size(); ++k) {
     if (sign * measure.nodes[k] > zero_band) members.push_back(k);
   }
-  // One by one: Eigen's own, on registers, takes subnormal numbers for the smallest normal one.
+  // One by one: Eigen's vectorised version treats subnormal numbers as the smallest normal one.
   const auto log10_magnitude = [](double node) { return std::log10(std::abs(node)); };
   return {measure.nodes(members).unaryExpr(log10_magnitude), measure.weights(members)};
 }

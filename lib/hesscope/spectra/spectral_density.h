@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Spectra as curves: each eigenvalue spread out as a Gaussian.
+// Spectra as curves: each eigenvalue is smoothed into a Gaussian.
 #pragma once
 
 #include <optional>
@@ -11,14 +11,14 @@
 
 namespace hesscope {
 
-/// The width of a kernel where none is asked for: 1 % of the width of the spectrum, or of a
-/// thousandth of its largest magnitude where that is more, so that a single eigenvalue, known to
-/// rounding, has a width too. Of zeros only: 0.01.
+/// The default width of a kernel: 1 % of the width of the spectrum, or of a thousandth of its
+/// largest magnitude if that is more, so that a single eigenvalue, known up to rounding, also has a
+/// width. If all nodes are zero: 0.01.
 /// @param  smallest, largest  of the nodes.
 double default_sigma(double smallest, double largest);
 
 struct DensityOptions {
-  /// Standard deviation of the kernel, in the unit of the nodes; by default default_sigma of them.
+  /// Standard deviation of the kernel, in the unit of the nodes; by default their default_sigma.
   std::optional<double> sigma = {};
   std::optional<double> lower = {};  ///< of the grid; by default the smallest node - 8 sigma
   std::optional<double> upper = {};  ///< of the grid; by default the largest node + 8 sigma
@@ -33,10 +33,10 @@ struct SpectralDensity {
 };
 
 /// The density sum_k w_k exp(-((x - x_k) / sigma)^2 / 2) / (sqrt(2 pi) sigma) of a measure with
-/// nodes x_k and weights w_k. Its integral over all x is 1; outside of the default grid are 1e-15
-/// of it. On points further apart than sigma, narrow parts can fall between two of them.
-/// @throws PreconditionError if `measure` is none (see SpectralMeasure) or an option is out of its
-///         range.
+/// nodes x_k and weights w_k. Its integral over all x is 1, of which 1e-15 lie outside the default
+/// grid. If the points are further apart than sigma, narrow features can fall between two of them.
+/// @throws PreconditionError if `measure` is not one (see SpectralMeasure) or an option is out of
+///         its range.
 /// @cost   at most one exponential for each pair of a node and a point.
 /// @source L. Lin, Y. Saad & C. Yang (2016), SIAM Rev. 58, 34-65, section 2.
 SpectralDensity spectral_density(const SpectralMeasure& measure,
@@ -49,7 +49,7 @@ struct LogDensityOptions {
   Eigen::Index num_points = 2000;    ///< of the grid, equally spaced in log10; at least 2
 };
 
-/// A measure smoothed by a Gaussian in log10 |lambda|, the two signs apart. What is zero has no
+/// A measure smoothed by a Gaussian in log10 |lambda|, separately for the two signs. Zero has no
 /// logarithm and is reported as a mass; the three masses sum to 1.
 struct LogSpectralDensity {
   double sigma = kNaN;              ///< of the kernel, in decades
@@ -61,10 +61,11 @@ struct LogSpectralDensity {
   double positive_mass = kNaN;      ///< above zero_band
 };
 
-/// The density over decades of magnitude. Where all is zero both curves are, around 1.
+/// The density over decades of magnitude. If all nodes are zero, both curves are zero, on a grid
+/// around 1.
 /// @param  zero_band  nodes of at most this magnitude are zero, such as Spectrum::rounding_band;
 ///                    not negative, finite.
-/// @throws PreconditionError if `measure` is none or an argument is out of its range.
+/// @throws PreconditionError if `measure` is not one or an argument is out of its range.
 /// @cost   as spectral_density.
 LogSpectralDensity log_spectral_density(const SpectralMeasure& measure,
                                         double zero_band,

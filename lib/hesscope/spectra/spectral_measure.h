@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// How eigenvalues are distributed, whether they are known or estimated.
+// The distribution of eigenvalues, known or estimated.
 #pragma once
 
 #include <hesscope/core/eigen.h>
 
 namespace hesscope {
 
-/// A probability measure on finitely many numbers: of the eigenvalues of H, n x n, that which gives
-/// each a weight of 1/n, or an estimate of it.
+/// A probability measure on finitely many numbers: for the eigenvalues of H, n x n, the one with
+/// weight 1/n on each, or an estimate of it.
 struct SpectralMeasure {
   Eigen::VectorXd nodes;    ///< ascending, in the unit of H
-  Eigen::VectorXd weights;  ///< of each node; not negative, of sum 1
+  Eigen::VectorXd weights;  ///< of each node; nonnegative, with sum 1
 };
 
 /// The measure with a weight of 1/n on each eigenvalue.
@@ -22,7 +22,7 @@ SpectralMeasure exact_measure(const Eigen::Ref<const Eigen::VectorXd>& eigenvalu
 namespace detail {
 
 /// @throws PreconditionError naming `function` unless `measure` is one: finite ascending nodes, at
-///         least one, and as many weights, not negative and of sum 1 to within 1e-8.
+///         least one, and as many weights, nonnegative and with sum 1 to within 1e-8.
 void require_measure(const char* function, const SpectralMeasure& measure);
 
 }  // namespace detail

@@ -40,7 +40,7 @@ Spectrum spectrum_of_values(const Eigen::VectorXd& scaled, int exponent, double 
   const double scaled_band = rounding_band(n, scaled_norm);
   spectrum.rounding_band = std::max(scaled_up(scaled_band, exponent), least_band);
   spectrum.median_magnitude = lower_median(values.cwiseAbs());
-  // Counted before values, and the band, are rounded to subnormal numbers.
+  // Counted before values and band are rounded to subnormal numbers.
   spectrum.num_negative = (scaled.array() < -scaled_band && values.array() < -least_band).count();
   spectrum.num_positive = (scaled.array() > scaled_band && values.array() > least_band).count();
   spectrum.num_zero = n - spectrum.num_negative - spectrum.num_positive;
@@ -88,7 +88,7 @@ Spectrum dense_spectrum(const Eigen::Ref<const Eigen::MatrixXd>& hessian,
 }
 
 double Spectrum::norm() const {
-  // Not std::max alone, which takes its first argument where the second is NaN.
+  // Not std::max alone, which returns its first argument if the second is NaN.
   const double below = std::abs(smallest.value);
   const double above = std::abs(largest.value);
   return std::isnan(above) ? kNaN : std::max(below, above);

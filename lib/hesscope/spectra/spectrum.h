@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// All eigenvalues of a symmetric matrix, each with the evidence for it.
+// All eigenvalues of a symmetric matrix, each with its evidence.
 //
 //   const Spectrum s = dense_spectrum(objective.hessian(theta));
 //   if (s.status != Status::kOk) ...                         // not finite, or not converged
@@ -34,12 +34,12 @@ inline constexpr std::string_view kProofMeanings[] = {"none", "converged", "dens
 struct Eigenvalue {
   double value = kNaN;  ///< NaN when not established
   /// ||H v - lambda v||_2 for its unit eigenvector v; NaN when not computed. An eigenvalue of H
-  /// lies within this distance of `value`, up to rounding; that its rank is right is the proof's
-  /// word.
+  /// lies within this distance of `value`, up to rounding; whether its rank is right is a matter of
+  /// the proof.
   double residual = kNaN;
 };
 
-/// The spectrum of a symmetric matrix and what is derived from ranks.
+/// The spectrum of a symmetric matrix and quantities derived from ranks.
 struct Spectrum {
   Status status = Status::kNotComputed;
   Proof proof = Proof::kNone;
@@ -53,14 +53,15 @@ struct Spectrum {
   double median_magnitude = kNaN;
 
   /// (n + 10) eps ||H||_2: no reported eigenvalue of a full decomposition is further than this from
-  /// an exact one of the matrix as given, so one of at most this magnitude cannot be distinguished
-  /// from zero. The largest error in 44,000 random matrices of 1 to 30 rows, many graded, against
-  /// 50 digits was 0.52 of it; n alone is too little below 10 rows.
+  /// an exact one of the given matrix, so one of at most this magnitude cannot be distinguished
+  /// from zero. In 44,000 random matrices of 1 to 30 rows, many of them graded, compared with
+  /// 50-digit results, the largest error was 0.52 of it; a factor n alone is too small below 10
+  /// rows.
   double rounding_band = kNaN;
 
-  /// No eigenvalue is further than this from that of H of the same rank, as all eigenvectors bear
-  /// out, up to the rounding of their products with H; NaN unless that was asked for
-  /// (distributed_spectrum).
+  /// No eigenvalue is further than this from the eigenvalue of H of the same rank, as proved by
+  /// means of all eigenvectors, up to the rounding of their products with H; NaN unless this was
+  /// requested (distributed_spectrum).
   double error_bound = kNaN;
   std::int64_t num_negative = -1;  ///< below -rounding_band; -1: not computed, as in all counts
   std::int64_t num_zero = -1;      ///< within the rounding band, dead parameters included
@@ -79,20 +80,21 @@ struct Spectrum {
 /// inverse iteration (dstein, or on the band by dgbtrf) and back-transformation. The matrix is
 /// first scaled by a power of two: magnitudes from denormal to near overflow are treated alike.
 /// @param  hessian  n x n, n >= 1, symmetric: opposite entries may differ by rounding, at most (n +
-///         10) eps times the largest magnitude, and those below the diagonal count.
-/// @param  least_band  the rounding band is at least this: that of larger matrices which `hessian`
-///         is the difference of.
+///                  10) eps times the largest magnitude, and those below the diagonal are used.
+/// @param  least_band  a lower limit of the rounding band, for a `hessian` that is the difference
+///                     of larger matrices.
 /// @return status kOk with proof kDense; kNonFinite if the matrix has a NaN or an infinity, or if
 ///         an eigenvalue is beyond the range of double; kFailed if the QR iteration does not
-///         converge. Without kOk no eigenvalue is reported. The zero matrix is an ordinary input.
-///         If an eigenvector alone fails, its residual is NaN and the status remains kOk: dsterf
-///         delivers all n eigenvalues to the rounding band or reports failure, vectors or not.
+///         converge. Without kOk no eigenvalue is reported. The zero matrix is a valid input. If
+///         only an eigenvector fails, its residual is NaN and the status remains kOk: with or
+///         without vectors, dsterf delivers all n eigenvalues to the rounding band or reports
+///         failure.
 /// @throws PreconditionError if the matrix is not square, is empty, exceeds LAPACK's integers, or
-///         is not symmetric; that says where the largest asymmetry is, and how large.
-/// @cost   4/3 n^3 operations, one n x n copy and O(n). Concurrent calls are safe. OpenBLAS is held
-///         at one thread, process-wide, during the call: no result depends on its thread count.
-///         Progress comes several times a second up to some 10,000 rows, the QR iteration apart,
-///         which takes one part in a hundred of the time.
+///         is not symmetric; the message then says where the largest asymmetry is, and how large.
+/// @cost   4/3 n^3 operations, one n x n copy and O(n). Concurrent calls are safe. OpenBLAS is
+///         limited to one thread, process-wide, during the call, so that no result depends on its
+///         thread count. Progress is reported several times a second up to about 10,000 rows,
+///         except during the QR iteration, which takes about 1 % of the time.
 Spectrum dense_spectrum(const Eigen::Ref<const Eigen::MatrixXd>& hessian,
                         const ProgressCallback& progress = {},
                         double least_band = 0.0);

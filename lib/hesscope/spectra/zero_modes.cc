@@ -188,7 +188,7 @@ class Explanation {
   }
 
  private:
-  // The largest over all sets.
+  // Keeps the largest refutation over all sets.
   static void note_refutation(const NullSpace& space,
                               const GeneratorSet& set,
                               ZeroModesOfFamily& family) {
@@ -223,8 +223,8 @@ class Explanation {
   std::vector<Piece> pieces_;
 };
 
-// Orthonormal columns that span what `flat` holds besides the span of `known`, both orthonormal, or
-// nothing if the decomposition failed.
+// Orthonormal columns that span the part of `flat` outside the span of `known`, both orthonormal,
+// or nothing if the decomposition failed.
 std::optional<MatrixXd> without(const MatrixXd& flat, const MatrixXd& known) {
   constexpr double kIndependent = 1e-6;  // the sine of an angle
   if (flat.cols() == 0) return flat;
@@ -240,8 +240,8 @@ struct FlatModes {
   double residual = 0.0;  // max ||H v|| over unit vectors v of their span, scaled
 };
 
-// The zero modes of H in the span of `flat` beyond those that are explained: at most as many as
-// there are unexplained zeros. Nothing if a decomposition failed.
+// The zero modes of H in the span of `flat` beyond the explained ones: at most as many as there are
+// unexplained zeros. Nothing if a decomposition failed.
 std::optional<FlatModes> flat_modes(const Eigen::Ref<const MatrixXd>& hessian,
                                     int exponent,
                                     const MatrixXd& flat,
@@ -307,7 +307,7 @@ ZeroModes explain_zero_modes(const Eigen::Ref<const VectorXd>& theta,
   }
   if (spectrum.status != Status::kOk) return without_counts(invariances, spectrum.status);
 
-  // That of H, unless gradients would overflow at it.
+  // The exponent of H, unless gradients would overflow with it.
   const double steepest = gradient.cwiseAbs().maxCoeff();
   const int exponent = std::max(detail::survey(hessian).exponent(),
                                 steepest > 0.0 ? std::ilogb(steepest) - 900 : -2000);

@@ -3,19 +3,20 @@
 // Which zero eigenvalues of a Hessian follow from known invariances.
 //
 // A generator u(theta) = B theta + b of an invariance of f gives H u = -B^T g (invariance.h), so a
-// combination v = sum_k c_k u_k is a null vector of H exactly where sum_k c_k B_k^T g = 0. With a
-// gradient g != 0, the flat directions of the loss are in general no null vectors: along the
+// combination v = sum_k c_k u_k is a null vector of H exactly if sum_k c_k B_k^T g = 0. With a
+// gradient g != 0, the flat directions of the loss are generally not null vectors: along the
 // hyperbola p q = const, f(p, q) = phi(p q) is constant, yet
 //
 //   H = phi'' (q, p)(q, p)^T + phi' [[0, 1], [1, 0]],   H (p, -q) = phi' (-q, p),
 //
-// which is zero at a stationary point of phi only. What is explained is
+// which is zero only at a stationary point of phi. What is explained is
 //
 //   { sum_k c_k u_k : sum_k c_k B_k^T g = 0 } + span { e_j : row j of H is zero },
 //
-// where a row must be zero not for this theta alone, if that is known: along one that is, as all of
-// x y z are at 0, the loss may rise and fall by terms of third or higher order. Constant generators
-// (B = 0) always count. The prediction needs theta and g only; H confirms it.
+// where a row must be zero not only at this theta, if that is known: along a parameter whose row is
+// zero only here, as all rows of x y z are at 0, the loss may rise and fall by terms of third or
+// higher order. Constant generators (B = 0) always count. The prediction needs theta and g only; H
+// confirms it.
 #pragma once
 
 #include <cstdint>
@@ -33,30 +34,30 @@
 namespace hesscope {
 
 struct ZeroModesOptions {
-  /// Absolute error of the gradient's Euclidean norm. At least eps ||g||, which is assumed anyway;
-  /// for a mean of samples' gradients that cancel, eps times the mean of their norms.
+  /// Absolute error of the gradient's Euclidean norm. At least eps ||g|| is always assumed; for a
+  /// mean of samples' gradients that cancel, use eps times the mean of their norms.
   double gradient_error = 0.0;
-  /// Orthonormal columns of n entries: directions in which the loss of no sample changes to first
-  /// order, though no invariance may say so (flat_directions.h). nullptr where they are not known.
+  /// Orthonormal columns of n entries: directions in which no sample's loss changes to first order,
+  /// although no invariance may imply it (flat_directions.h). nullptr if they are not known.
   const Eigen::MatrixXd* flat_directions = nullptr;
-  /// n entries, 0 where no sample's loss has a slope along the parameter. One that has a slope and
-  /// no curvature, a row of zeros, is not dead: the loss is linear in it, and what samples say of
-  /// it may cancel. nullptr: every row of zeros is taken for dead.
+  /// n entries, 0 where no sample's loss has a slope along the parameter. A parameter with a slope
+  /// but no curvature, that is, a row of zeros, is not dead: the loss is linear in it, and the
+  /// samples' slopes may cancel. nullptr: every row of zeros is considered dead.
   const Eigen::VectorXd* sample_slopes = nullptr;
-  /// n entries, 0 where the parameter's row of H is zero at a point nearby, too. One whose row is
-  /// zero here alone is not dead. nullptr: every row of zeros is taken for one.
+  /// n entries, 0 where the parameter's row of H is also zero at a nearby point. A parameter whose
+  /// row is zero only here is not dead. nullptr: every row of zeros is considered dead.
   const Eigen::VectorXd* rows_nearby = nullptr;
-  /// A bound on ||E v|| for a unit vector v of n entries, E being the error of `hessian`. It is
+  /// A bound on ||E v|| for a unit vector v of n entries, where E is the error of `hessian`. It is
   /// called for vectors that the Hessian would refute: E may be far above the spectrum's rounding
-  /// band, as after normalization over numbers that almost agree. Empty: nothing is added to the
-  /// tolerance.
+  /// band, for instance after normalisation over numbers that almost agree. Empty: nothing is added
+  /// to the tolerance.
   std::function<double(const Eigen::VectorXd&)> product_error = {};
   /// Whether to return a basis: n x num_explained.
   bool want_basis = false;
-  /// More than this for the largest set of generators that touch common parameters, or more
-  /// generators than fit into it, is not attempted.
+  /// Nothing is attempted if the largest set of generators that touch common parameters takes more
+  /// than this, or if the generators themselves do not fit into it.
   double memory_limit_bytes = 256.0 * 1024 * 1024;
-  /// Nor are more floating-point operations, all sets together: about a minute.
+  /// A limit on floating-point operations for all sets together: about a minute.
   double operation_limit = 2e11;
 };
 
@@ -64,14 +65,14 @@ struct ZeroModesOptions {
 struct ZeroModesOfFamily {
   std::string name;
   Eigen::Index num_generators = 0;
-  /// Zero modes beyond the dead parameters and the families before this one; -1: not computed.
+  /// Zero modes in addition to the dead parameters and the preceding families; -1: not computed.
   std::int64_t num_explained = -1;
-  /// max ||B^T g|| / ||u|| over the generators, without u's dead entries: each generator makes sure
-  /// of an eigenvalue within its ratio of zero. NaN where no generator moves a live parameter.
+  /// max ||B^T g|| / ||u|| over the generators, without u's dead entries: each generator guarantees
+  /// an eigenvalue within its ratio of zero. NaN if no generator moves a live parameter.
   double flatness_bound = kNaN;
-  /// Vectors that it predicts beyond the families before it, and that H refutes; -1: not computed.
-  /// Of the one that H refutes most, of length 1: ||H v||, what that should be at most, and the
-  /// parameter of its largest entry. NaN and -1 where there is none.
+  /// The number of vectors that it predicts in addition to the preceding families and that H
+  /// refutes; -1: not computed. For the unit vector v that H refutes most: ||H v||, the most
+  /// that it may be, and the parameter of v's largest entry. NaN and -1 if there is none.
   std::int64_t num_unconfirmed = -1;
   double refutation = kNaN;
   double confirmation_bound = kNaN;
@@ -81,44 +82,46 @@ struct ZeroModesOfFamily {
 /// Norms are in units of H.
 struct ZeroModes {
   /// kOk; kNotComputed beyond a limit of the options; kNonFinite if an input is; kFailed if H
-  /// refutes a predicted mode (num_unconfirmed > 0; all numbers are there) or a decomposition did
-  /// not converge; otherwise the spectrum's status.
+  /// refutes a predicted mode (num_unconfirmed > 0; all numbers are set) or a decomposition did not
+  /// converge; otherwise the spectrum's status.
   Status status = Status::kNotComputed;
-  /// Rows of H that are identically zero, without those of ZeroModesOptions::sample_slopes and
-  /// ::rows_nearby.
+  /// Rows of H that are identically zero, excluding those that ZeroModesOptions::sample_slopes and
+  /// ::rows_nearby rule out.
   std::int64_t num_dead = -1;
   Eigen::VectorXd dead;  ///< n entries, 1 for these rows, 0 elsewhere; empty where num_dead is -1
   std::int64_t num_explained = -1;  ///< dead parameters included
-  /// Predicted, but not null vectors of H: not explained. Either an invariance is none, or, where
-  /// smallest_refutation is a few tolerances and no product_error is given, H is less exact than
-  /// its rounding band: so measured at weights of 0.05 that fit every sample to rounding, where H
-  /// has errors of 1e-13 ||H||.
+  /// Predicted, but not null vectors of H, hence not explained. Either a claimed invariance does
+  /// not hold, or H is less exact than its rounding band. The latter is likely if
+  /// smallest_refutation is a few tolerances and no product_error is given: at weights of 0.05 that
+  /// fit every sample to rounding, for example, H was found to have errors of 1e-13 ||H||.
   std::int64_t num_unconfirmed = -1;
   /// max(0, Spectrum::num_zero - num_explained).
   std::int64_t num_unexplained = -1;
   std::vector<ZeroModesOfFamily> families;  ///< in the order given
-  /// Of num_explained, those that only ZeroModesOptions::flat_directions explains.
+  /// Those of num_explained that only ZeroModesOptions::flat_directions explains.
   std::int64_t num_flat = 0;
   double flat_residual = 0.0;  ///< max ||H v|| over unit vectors v of their span
 
-  /// Predicted norms ||sum_k c_k B_k^T g|| of unit vectors sum_k c_k u_k, the singular values of H
-  /// on the span of the generators: the largest taken for zero and the smallest not; where the
-  /// prediction says nothing (see explain_zero_modes), H's own. NaN if none.
+  /// Predicted norms ||sum_k c_k B_k^T g|| of unit vectors sum_k c_k u_k, which are the singular
+  /// values of H on the span of the generators: the largest one taken for zero and the smallest one
+  /// not. Where the prediction is inconclusive (see explain_zero_modes), H's own. NaN if there is
+  /// none.
   double largest_accepted = kNaN;
   double smallest_refused = kNaN;
   /// Pivots of the QR decomposition of the generators, each scaled to norm 1, relative to the
-  /// largest: the smallest taken for independent of those before, and the largest not. NaN if none.
+  /// largest: the smallest one taken for independent of those before, and the largest one not. NaN
+  /// if there is none.
   double smallest_pivot = kNaN;
   double largest_dependence = kNaN;
   /// The largest tolerance below which a norm was taken for zero; see explain_zero_modes. NaN if
-  /// none was.
+  /// there was none.
   double tolerance = kNaN;
-  /// max ||H w|| over unit vectors w of the explained space; of the unconfirmed one the smallest.
-  /// NaN if there is none.
+  /// max ||H w|| over unit vectors w of the explained space, and min ||H w|| over those of the
+  /// unconfirmed space. NaN if there is none.
   double largest_residual = kNaN;
   double smallest_refutation = kNaN;
 
-  /// Lower medians of the eigenvalues and of their magnitudes without the num_explained ones
+  /// Lower medians of the eigenvalues and of their magnitudes, without the num_explained ones
   /// nearest to zero. NaN if none is left, or if the spectrum does not list its eigenvalues.
   double median_without_explained = kNaN;
   double median_magnitude_without_explained = kNaN;
@@ -128,41 +131,41 @@ struct ZeroModes {
 
 /// Explains the zero modes of a Hessian by invariances.
 ///
-/// Generators that touch common parameters form a set of T parameters and K generators. Of the
-/// matrix U of its u_k, without dead entries and scaled to unit columns, QR with pivoting gives an
-/// orthonormal basis Q of the span: pivots below 1e-8 of the largest count as dependent, since a
-/// direction known to fewer digits is one that H cannot confirm. The singular values of M = [B_k^T
-/// g] R^-1 are, up to rounding, those of H Q, and the modes are the right singular vectors y with
-/// one of at most
+/// Generators that touch common parameters form a set of T parameters and K generators. The matrix
+/// U of its u_k, without dead entries and scaled to unit columns, is decomposed by QR with
+/// pivoting, which gives an orthonormal basis Q of the span. Pivots below 1e-8 of the largest count
+/// as dependent, since H cannot confirm a direction that is known to fewer digits. The singular
+/// values of M = [B_k^T g] R^-1 are, up to rounding, those of H Q, and the modes are the right
+/// singular vectors y whose singular value is at most
 ///
 ///   band (1 + ||c||_1 / (n + 10)) + gradient_error sum_k |c_k| ||B_k||_F / ||u_k||,   c = R^-1 y,
 ///
-/// `band` being the spectrum's rounding band. Its first term, by which num_zero is counted, suits
-/// every scale of g, because ||H|| >= ||B_k^T g|| / ||u_k||; the others are the errors of Q and g.
-/// Last, the modes that H maps to at most twice that tolerance (singular values of H on their span)
-/// are the confirmed ones: so far may two numbers differ that each are off by one tolerance. Of a
-/// right singular vector v beyond that, product_error(v) is added.
+/// where `band` is the spectrum's rounding band. The first term, by which num_zero is counted,
+/// suits every scale of g, because ||H|| >= ||B_k^T g|| / ||u_k||; the others are the errors of Q
+/// and g. Finally, the confirmed modes are those that H maps to at most twice that tolerance
+/// (singular values of H on their span): two numbers that are each off by one tolerance may differ
+/// by so much. For a right singular vector v beyond that, product_error(v) is added.
 ///
-/// A tolerance above 1e-9 of ||H|| says nothing: u_k is so small there, as where the weights that a
-/// scaling acts on have died, that any error of g is as large as what it predicts. Of these
-/// directions H alone decides, by 1e-9 of its norm.
+/// A tolerance above 1e-9 of ||H|| makes the prediction inconclusive: u_k is then so small, for
+/// instance because the weights that a scaling acts on have died, that any error of g is as large
+/// as the prediction. For these directions, H alone decides, with the threshold 1e-9 of its norm.
 ///
-/// Of the zeros that this leaves, those are explained, too, along which flat_directions says that
-/// no sample's loss can change: singular values of H on that space, without the modes above, which
-/// are at most 1e-9 of ||H||, the smallest first, and no more than there are zeros. H is asked
-/// here, where an affine generator would have told without it.
+/// A remaining zero is also explained if, according to flat_directions, no sample's loss can change
+/// along it. Such zeros are the singular values of H on that space, without the modes above, that
+/// are at most 1e-9 of ||H||, the smallest first, and no more than there are zeros. In contrast to
+/// an affine generator, this needs H for the prediction.
 ///
-/// Zeros that remain unexplained are of the data (fewer samples than parameters, a relu unit that
-/// fires on every sample and so is linear), of a degenerate point (rows that are zero for this
-/// theta alone among them), or of maps that are not affine and of which no flat_directions are
-/// known.
+/// Zeros that remain unexplained come from the data (fewer samples than parameters, or a relu unit
+/// that is active on every sample and therefore linear), from a degenerate point (including rows
+/// that are zero only at this theta), or from maps that are not affine and have no known
+/// flat_directions.
 ///
-/// @param theta, gradient  of n entries.
+/// @param theta, gradient  n entries each.
 /// @param hessian  n x n, n >= 1, symmetric; both triangles are read.
 /// @param spectrum  of this Hessian, by dense_spectrum or counted_spectrum.
-/// @throws PreconditionError for sizes that do not fit, a generator with entries outside of theta,
-///         an invariance without a function, or negative options.
-/// @cost   about T K^2 operations and 8 (4 T K + 3 K^2 + n K) bytes a set, and n T operations for
+/// @throws PreconditionError for sizes that do not fit, a generator with entries outside theta, an
+///         invariance without a function, or negative options.
+/// @cost   about T K^2 operations and 8 (4 T K + 3 K^2 + n K) bytes per set, and n T operations for
 ///         each predicted mode.
 ZeroModes explain_zero_modes(const Eigen::Ref<const Eigen::VectorXd>& theta,
                              const Eigen::Ref<const Eigen::VectorXd>& gradient,

@@ -47,7 +47,7 @@ Histogram histogram(const Eigen::Ref<const VectorXd>& values, Index num_bins) {
   for (const double value : values) {
     const double position = (value - first) / (last - first) * static_cast<double>(num_bins);
     Index bin = std::clamp<Index>(static_cast<Index>(position), 0, num_bins - 1);
-    // The edges decide, not the rounding of the position.
+    // Decided by the edges, not by the rounding of the position.
     while (bin > 0 && value < edges[bin]) --bin;
     while (bin < num_bins - 1 && value >= edges[bin + 1]) ++bin;
     counts[bin] += 1.0;

@@ -6,7 +6,7 @@
 
 namespace hesscope {
 
-/// Counts in equal bins, those of numpy.histogram.
+/// Counts in bins of equal width, as from numpy.histogram.
 struct Histogram {
   Status status = Status::kNotComputed;
   Eigen::VectorXd edges;    ///< num_bins + 1, ascending, in the unit of the values
@@ -14,12 +14,12 @@ struct Histogram {
   Eigen::VectorXd density;  ///< counts over their sum and the widths of the bins; its integral is 1
 };
 
-/// Bins of equal width from the smallest to the largest value. A bin holds its left edge and not
-/// its right one; the last holds both. Where all values are equal the bins go from 1/2 below to
-/// 1/2 above them.
+/// Bins of equal width from the smallest to the largest value. A bin includes its left edge but not
+/// its right one; the last includes both. If all values are equal, the bins extend from 1/2 below
+/// to 1/2 above them.
 /// @param  values  at least one.
 /// @param  num_bins  at least 1.
-/// @return status kOk; kNonFinite, and nothing else, if a value, the distance of the outermost
+/// @return status kOk; kNonFinite, and nothing else, if a value, the distance between the outermost
 ///         values or a density is not finite; kFailed if the bins are too narrow for their edges to
 ///         differ.
 /// @throws PreconditionError without values or bins.

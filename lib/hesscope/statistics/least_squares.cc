@@ -25,7 +25,7 @@ LineFit fit_line(const Eigen::Ref<const Eigen::VectorXd>& x,
   const detail::Centered u = detail::centered(x, detail::lower_median_of(x));
   const detail::Centered v = detail::centered(y, detail::lower_median_of(y));
   if (!(u.scale > 0.0)) return fit;
-  // Of the scaled deviations.
+  // For the scaled deviations.
   const double uu = u.deviations.squaredNorm();
   const double slope = u.deviations.dot(v.deviations) / uu;
   const detail::Wide unit = v.scale / u.scale;

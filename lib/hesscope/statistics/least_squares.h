@@ -11,15 +11,16 @@ struct LineFit {
   Statistic slope;
   Statistic intercept;
   Statistic correlation;  ///< r of x and y
-  /// Of the slope, for residuals independent and of equal variance: sqrt(SSR / (n - 2) / S_xx).
+  /// Standard error of the slope for independent residuals of equal variance: sqrt(SSR / (n - 2) /
+  /// S_xx).
   Statistic slope_standard_error;
 };
 
-/// @param  x, y  as many numbers, at least one.
+/// @param  x, y  equally many numbers, at least one.
 /// @return kNonFinite throughout if an x or y is not finite. Undefined (zero denominator): slope
-///         and intercept where all x are equal; correlation where all x or all y are;
+///         and intercept if all x are equal; correlation if all x or all y are;
 ///         slope_standard_error also for fewer than three points.
-/// @throws PreconditionError if there are no numbers, or not as many x as y.
+/// @throws PreconditionError if there are no numbers, or x and y have different sizes.
 LineFit fit_line(const Eigen::Ref<const Eigen::VectorXd>& x,
                  const Eigen::Ref<const Eigen::VectorXd>& y);
 

@@ -12,11 +12,11 @@
 namespace hesscope {
 
 enum class QqConvention : std::int8_t {
-  /// scipy.stats.probplot: Filliben's estimates of the order statistics' medians,
-  /// p_1 = 1 - 2^(-1/n), p_n = 2^(-1/n), else p_i = (i - 0.3175) / (n + 0.365), against the values.
+  /// As scipy.stats.probplot: Filliben's estimates of the order statistics' medians, p_1 = 1 -
+  /// 2^(-1/n), p_n = 2^(-1/n), else p_i = (i - 0.3175) / (n + 0.365), against the values.
   kFilliben,
-  /// statsmodels' qqplot(fit=True, a=0): p_i = i / (n + 1), against (value - mean) / sqrt(m_2), the
-  /// mean and variance m_2 of a normal distribution by maximum likelihood.
+  /// As statsmodels' qqplot(fit=True, a=0): p_i = i / (n + 1), against (value - mean) / sqrt(m_2),
+  /// with the maximum-likelihood mean and variance m_2 of a normal distribution.
   kStandardized,
 };
 
@@ -30,8 +30,8 @@ struct QqPlot {
 
 /// @param  values  n of them, at least one.
 /// @return status kOk; kNonFinite, and nothing else, if a value is not finite;
-///         kUndefinedZeroDenominator if all values are equal and to be standardised. The line is
-///         undefined for n = 1.
+///         kUndefinedZeroDenominator if the values are to be standardised but all equal. The line
+///         is undefined for n = 1.
 /// @throws PreconditionError without values.
 /// @cost   n normal quantiles and a sort.
 /// @source J. J. Filliben (1975), Technometrics 17, 111-117.

@@ -14,13 +14,13 @@ struct Statistic {
   Status status = Status::kNotComputed;
 };
 
-/// A number that is there: kOk, or NaN with kNonFinite if it is NaN or infinite.
+/// A computed number: kOk, or NaN with kNonFinite if it is NaN or infinite.
 inline Statistic finite_statistic(double value) {
   if (std::isfinite(value)) return {value, Status::kOk};
   return {kNaN, Status::kNonFinite};
 }
 
-/// NaN with a status that is not kOk.
+/// NaN with a status other than kOk.
 constexpr Statistic missing_statistic(Status status) { return {kNaN, status}; }
 
 }  // namespace hesscope

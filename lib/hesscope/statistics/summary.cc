@@ -14,7 +14,7 @@ Summary all_missing(Status status) {
   return {none, none, none, none, none, none, none, none};
 }
 
-// Of deviations at the scale where the largest is 1: z.
+// From the deviations z, scaled so that the largest is 1.
 void set_shape(const VectorXd& z, Summary& summary) {
   detail::CompensatedSum squares;
   detail::CompensatedSum cubes;

@@ -12,22 +12,22 @@ struct Summary {
   Statistic mean;
   /// sqrt(n / (n - 1) m_2), in the unit of the values; undefined (too few points) for n = 1.
   Statistic standard_deviation;
-  /// g_1 = m_3 / m_2^(3/2), biased as scipy.stats.skew by default; undefined (zero denominator)
-  /// where all values are equal, (too few points) for n = 1.
+  /// g_1 = m_3 / m_2^(3/2), biased as scipy.stats.skew by default; undefined if all values are
+  /// equal (zero denominator) or n = 1 (too few points).
   Statistic skewness;
-  /// g_2 = m_4 / m_2^2 - 3, biased as scipy.stats.kurtosis by default: 0 for a normal
-  /// distribution, at least -2; undefined as skewness is.
+  /// g_2 = m_4 / m_2^2 - 3, biased as scipy.stats.kurtosis by default: 0 for a normal distribution,
+  /// at least -2; undefined like skewness.
   Statistic excess_kurtosis;
   Statistic median;  ///< lower median: order statistic floor((n - 1) / 2), counted from 0
   Statistic minimum;
   Statistic maximum;
-  Statistic max_over_median;  ///< undefined (zero median) where the median is 0
+  Statistic max_over_median;  ///< undefined (zero median) if the median is 0
 };
 
-/// Deviations are formed so that no digit is lost where the values differ little, and scaled so
-/// that no power of them overflows.
-/// @param  values  at least one. With a NaN or an infinity among them every statistic has the
-///                 status kNonFinite.
+/// Deviations are formed so that no digits are lost if the values differ little, and scaled so that
+/// their powers do not overflow.
+/// @param  values  at least one. If one is NaN or infinite, every statistic has the status
+///                 kNonFinite.
 /// @throws PreconditionError without values.
 /// @cost   linear.
 /// @source D. N. Joanes & C. A. Gill (1998), The Statistician 47, 183-189, for g_1, g_2 and their

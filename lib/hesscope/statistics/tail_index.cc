@@ -15,7 +15,7 @@ using Eigen::VectorXd;
 
 constexpr double kRounding = 16 * kEpsilon;
 
-// log(a / b) for a >= b > 0, to its last digits where they are close.
+// log(a / b) for a >= b > 0, accurate even if they are close.
 double log_ratio(double a, double b) {
   const double excess = (a - b) / b;
   return std::isfinite(excess) ? std::log1p(excess) : std::log(a) - std::log(b);
@@ -23,7 +23,7 @@ double log_ratio(double a, double b) {
 
 }  // namespace
 
-// k H_k = sum_{i <= k} i log(X_(i) / X_(i+1)): no term is negative, nothing cancels.
+// k H_k = sum_{i <= k} i log(X_(i) / X_(i+1)): no term is negative, so nothing cancels.
 TailIndex tail_index(const Eigen::Ref<const VectorXd>& values) {
   detail::require_values("tail_index", values, 1);
   TailIndex result;

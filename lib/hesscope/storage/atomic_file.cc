@@ -27,8 +27,8 @@ std::filesystem::path folder_of(const std::filesystem::path& path) {
   return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
 }
 
-/// Some file systems have no notion of syncing a folder and say EINVAL; their files are as safe as
-/// they get. @returns 0 or errno.
+/// Some file systems cannot sync a folder and return EINVAL; nothing more can be done for their
+/// files. @returns 0 or errno.
 int sync(const std::filesystem::path& path, int flags, bool invalid_is_fine) {
   const int descriptor = ::open(path.c_str(), flags | O_CLOEXEC);
   if (descriptor < 0) return errno;
@@ -38,7 +38,7 @@ int sync(const std::filesystem::path& path, int flags, bool invalid_is_fine) {
   return error;
 }
 
-/// Atomically refuses an existing `to` where the system can. @returns 0 or errno.
+/// Atomically refuses an existing `to`, if the system can. @returns 0 or errno.
 int rename_unless_exists(const std::filesystem::path& from, const std::filesystem::path& to) {
 #ifdef RENAME_NOREPLACE
   if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return 0;
@@ -72,8 +72,8 @@ AtomicFile::AtomicFile(std::filesystem::path destination, Existing existing)
   const std::filesystem::path folder = folder_of(destination_);
   const std::string stem =
       fmt::format(".{}.tmp-{}", destination_.filename().string(), static_cast<long>(::getpid()));
-  // A second writer of this process, or a remnant of a killed one whose number came round again,
-  // may hold the first name.
+  // The first name may be taken by a second writer in this process, or by a remnant of a killed
+  // process with the same number.
   constexpr int kMaxAttempts = 1000;
   for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
     std::filesystem::path candidate =
@@ -106,7 +106,7 @@ void AtomicFile::discard() noexcept {
 
 void AtomicFile::refuse_unreplaceable() const {
   std::error_code error;
-  // A link that leads nowhere is in the way, too.
+  // A dangling link is in the way, too.
   if (!std::filesystem::exists(std::filesystem::symlink_status(destination_, error))) return;
   const std::filesystem::file_status status = std::filesystem::status(destination_, error);
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A file that comes into being whole or not at all.
+// A file that appears complete or not at all.
 #pragma once
 
 #include <filesystem>
@@ -12,15 +12,15 @@
 
 namespace hesscope::io {
 
-/// Owner of a temporary file beside its destination: `.NAME.tmp-PID`, created empty and
-/// exclusively. The caller fills and closes temporary(), then calls publish(). Without that the
+/// Owner of a temporary file next to its destination: `.NAME.tmp-PID`, created empty and
+/// exclusively. The caller fills and closes temporary(), then calls publish(). Otherwise the
 /// destructor removes it; what a killed process leaves behind is recognised by its name.
 class AtomicFile {
  public:
   /// @throws OutputError if the folder does not exist or cannot be written to, or if `destination`
   ///         is not a regular file, or is one that may not be replaced. A symbolic link counts as
-  ///         what it leads to, one that leads nowhere as a regular file; it is replaced itself, and
-  ///         what it leads to stays as it is.
+  ///         its target, a dangling one as a regular file. Publishing replaces the link itself and
+  ///         leaves its target unchanged.
   AtomicFile(std::filesystem::path destination, Existing existing);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
@@ -32,9 +32,9 @@ class AtomicFile {
 
   /// Syncs the temporary file, renames it to the destination and syncs the folder: from then on the
   /// file survives a power cut. With Existing::kRefuse, a destination that has appeared in the
-  /// meantime is left as it is.
-  /// @throws OutputError, and removes the temporary file, if any step fails. Only when it is the
-  ///         sync of the folder that failed is the destination in place.
+  /// meantime is left unchanged.
+  /// @throws OutputError, and removes the temporary file, if any step fails. The destination is
+  ///         then in place only if it was the sync of the folder that failed.
   void publish();
 
   /// Removes the temporary file. Does nothing after publish().
@@ -49,11 +49,11 @@ class AtomicFile {
   Existing existing_ = Existing::kRefuse;
 };
 
-/// @throws OutputError if the folder that the output is to stand in does not exist.
+/// @throws OutputError if the folder in which the output is to be written does not exist.
 void require_folder_of(const std::filesystem::path& output);
 
-/// Writes a file of these bytes, whole or not at all. @throws OutputError as AtomicFile, and if the
-/// bytes cannot be written.
+/// Writes a file with these bytes, completely or not at all. @throws OutputError as AtomicFile, and
+/// if the bytes cannot be written.
 void write_whole(const std::filesystem::path& destination,
                  std::string_view bytes,
                  Existing existing);
@@ -64,7 +64,7 @@ struct WholeFile {
 };
 
 /// The same for files that belong together: none of them is put in place before the bytes of all
-/// are written.
+/// have been written.
 void write_whole(std::span<const WholeFile> files, Existing existing);
 
 }  // namespace hesscope::io

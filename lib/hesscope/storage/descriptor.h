@@ -3,7 +3,7 @@
 
 namespace hesscope::io {
 
-/// Owns a file descriptor, or none: closes it at its end.
+/// Owns a file descriptor, or none; the destructor closes it.
 class Descriptor {
  public:
   Descriptor() = default;

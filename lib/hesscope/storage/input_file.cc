@@ -26,14 +26,14 @@ bool is_before(const timespec& a, const timespec& b) {
 
 bool is_same(const timespec& a, const timespec& b) { return !is_before(a, b) && !is_before(b, a); }
 
-/// Whether the next change of a file would be stamped with the same time as the last, and not be
-/// seen: changes are stamped with a clock of few ticks.
+/// Whether the next change of a file could get the same time stamp as the last one, and so not be
+/// noticed: the clock for time stamps is coarse.
 bool may_change_unnoticed(const timespec& changed) {
   timespec now{};
   return ::clock_gettime(CLOCK_REALTIME_COARSE, &now) == 0 && !is_before(changed, now);
 }
 
-/// Not one of the standard streams, which a process that is forked replaces.
+/// Avoids the descriptors of the standard streams, which a forked process replaces.
 /// @param more_flags  O_NOFOLLOW or none.
 int opened(const std::filesystem::path& path, int more_flags = 0) {
   // O_NONBLOCK: opening a FIFO must fail later, not wait for a writer.
@@ -93,7 +93,7 @@ std::shared_ptr<const InputFile> InputFile::beside(const InputFile& file,
         "{}: '{}' is not the name of a file next to it", file.path().string(), escaped(name)));
   }
   const std::filesystem::path path = file.path().parent_path() / name;
-  // Without a slash in the name, only its last step could lead out of the folder.
+  // Since the name contains no slash, only its last step could lead out of the folder.
   const int descriptor = opened(path, O_NOFOLLOW);
   if (descriptor < 0 && errno == ELOOP) {
     throw InputError(fmt::format("{}: is a symbolic link; {} that {} names must lie beside it",
@@ -137,7 +137,7 @@ void InputFile::examine(std::string_view expected) {
                     expected));
   }
   constexpr off_t kHeldBytes = 1 << 20;
-  constexpr int kMostWaits = 20;  // whatever the clock of a file server says
+  constexpr int kMostWaits = 20;  // regardless of the clock of a file server
   constexpr timespec kMillisecond{0, 1'000'000};
   bool is_fresh = may_change_unnoticed(status.st_ctim);
   for (int i = 0; i < kMostWaits && is_fresh && status.st_size > kHeldBytes; ++i) {
@@ -174,7 +174,7 @@ void InputFile::read_at(std::uint64_t offset, std::span<std::byte> out) const {
                     offset,
                     size_));
   }
-  if (out.empty()) return;  // memcpy wants pointers, even for nothing
+  if (out.empty()) return;  // memcpy needs valid pointers, even for nothing
   if (content_) {
     std::memcpy(out.data(), content_->data() + offset, out.size());
   } else {

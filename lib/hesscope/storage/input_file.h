@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Reading a file by position, and byte streams with an end.
+// Random access to files, and byte streams of known length.
 //
-// Whatever is read is opened here, once: what it is, what stands in it and its digest are then
-// known of the same bytes, whatever becomes of its name meanwhile. Files are read with pread rather
-// than mapped: a mapped file that another program cuts short kills the reader with SIGBUS, and a
-// stream keeps memory near one buffer however large the file is.
+// Every input is opened here, and only once, so that its type, its content and its digest refer to
+// the same bytes, whatever happens to its name meanwhile. Files are read with pread rather than
+// mapped: if another program truncates a mapped file, SIGBUS kills the reader; and a stream needs
+// little more memory than one buffer, however large the file is.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@
 
 namespace hesscope::io {
 
-/// Nothing has the name that was to be opened.
+/// There is no file of the name that was to be opened.
 class MissingFileError : public InputError {
  public:
   using InputError::InputError;
@@ -44,17 +44,18 @@ class InputFile {
   static constexpr std::string_view kCheckpoint = "a checkpoint or data file";
 
   /// @param expected  what should be there, for messages.
-  /// @param stop      once it is requested, reading the file and taking its digest end by
+  /// @param stop      once it is requested, reading the file and computing its digest throw
   ///                  Interrupted.
   /// @throws InputError naming the path: missing (MissingFileError), a directory, not a regular
   ///         file (which would hang, or never end), unreadable (UnreadableFileError).
   explicit InputFile(std::filesystem::path path,
                      std::string_view expected = kCheckpoint,
                      std::stop_token stop = {});
-  /// A file of this name in the folder of `file`, which names it: it must stand there itself. What
-  /// a file of a stranger's names is opened so.
-  /// @throws InputError as the constructor; also when `name` is none of a file in that folder, or
-  ///         leads elsewhere: a symbolic link, a file with a second name (a hard link).
+  /// Opens `name` in the folder of `file`, which names it. Use this for names read from untrusted
+  /// files.
+  /// @throws InputError as the constructor; also if `name` is not a plain name of a file in that
+  ///         folder, or leads elsewhere: a symbolic link, or a file with a second name (a hard
+  ///         link).
   static std::shared_ptr<const InputFile> beside(const InputFile& file,
                                                  const std::string& name,
                                                  std::string_view expected = kCheckpoint);
@@ -67,14 +68,15 @@ class InputFile {
   /// Bytes in the file when it was opened.
   std::uint64_t size() const { return size_; }
 
-  /// Above those of the standard streams.
+  /// Greater than the descriptors of the standard streams.
   int descriptor() const { return descriptor_.number(); }
 
-  /// For others that work for the same caller.
+  /// For other code that works for the same caller.
   const std::stop_token& stop() const { return stop_; }
 
-  /// To be called when all has been read: then all of it was of the file as it was when it was
-  /// opened. @throws InputError if it was written to, cut short, replaced or removed since.
+  /// To be called when everything has been read, to confirm that it all came from the file as it
+  /// was when opened. @throws InputError if the file was written to, truncated, replaced or removed
+  /// since.
   void require_unchanged() const;
 
   /// Fills `out` with the bytes from `offset` on. @throws InputError if the file ends before that;
@@ -95,20 +97,22 @@ class InputFile {
   timespec written_ = {};
   timespec changed_ = {};
   std::stop_token stop_;
-  std::optional<std::string> content_;  // of one that could change unnoticed
+  std::optional<std::string> content_;  // of a file that could change unnoticed
 };
 
-/// All bytes of a file. @throws InputError, before anything is read, for more than `max_bytes`.
+/// All bytes of a file. @throws InputError, before anything is read, if there are more than
+/// `max_bytes`.
 std::string whole_text(const InputFile& file, std::uint64_t max_bytes);
 
-/// Hexadecimal SHA-256 of the file's bytes. @throws InputError if they cannot be read, or are not
-/// those of the file when it was opened any more.
+/// Hexadecimal SHA-256 of the file's bytes. @throws InputError if they cannot be read, or if the
+/// file has changed since it was opened.
 std::string sha256_of(const InputFile& file);
 
-/// The same of several: of what `sha256sum FILES...` prints in their folder; of one, its own.
+/// The same for several files: the SHA-256 of what `sha256sum FILES...` prints in their folder. For
+/// a single file, its own SHA-256.
 std::string sha256_of(std::span<const std::shared_ptr<const InputFile>> files);
 
-/// Bytes that come in order, their number known beforehand.
+/// A sequence of bytes whose number is known beforehand.
 class ByteStream {
  public:
   virtual ~ByteStream() = default;
@@ -119,11 +123,11 @@ class ByteStream {
   /// Bytes not yet read.
   virtual std::uint64_t remaining() const = 0;
 
-  /// Fills `out` with the next bytes. @throws InputError if they cannot be had or out.size() >
+  /// Fills `out` with the next bytes. @throws InputError if they are not available or out.size() >
   /// remaining().
   virtual void read(std::span<std::byte> out) = 0;
 
-  /// To be called when all has been read: what was read counts only if this returns.
+  /// To be called when everything has been read; the data is valid only if this returns.
   /// @throws InputError if bytes are left over or a checksum does not match.
   virtual void finish() = 0;
 };

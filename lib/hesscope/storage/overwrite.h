@@ -11,32 +11,32 @@ namespace hesscope::io {
 /// What an output may replace.
 enum class Overwrite {
   kNothing,
-  kOwnKind,   ///< a file of the kind that is written, or an empty one
+  kOwnKind,   ///< a file of the same kind, or an empty one
   kAnything,  ///< any file
 };
 
-/// What becomes of a file that is there where another one is written.
+/// What to do with an existing file when another one is written in its place.
 enum class Existing {
   kRefuse,  ///< it stays, and writing is refused
   kReplace,
 };
 
-/// The same of an output of which require_replaceable() has found that it may be written.
+/// For an output that require_replaceable() has accepted.
 Existing existing_of(Overwrite overwrite);
 
-/// Why a file that is there may not be replaced, and what would allow it: as require_replaceable()
-/// says it, behind the file's name. Empty where it may be, or where there is none.
+/// Why an existing file may not be replaced, and what would allow it, in the words with which
+/// require_replaceable() follows the file's name. Empty if it may be replaced or does not exist.
 std::string refusal_to_replace(const std::filesystem::path& output,
                                Overwrite overwrite,
                                const std::string& kind,
                                const std::function<bool()>& is_of_kind);
 
-/// To be called before the work, so that nobody loses a file that this program never made.
-/// @param kind        of what is written, as in "an SVG figure".
-/// @param is_of_kind  whether the file that is there is one; called where that matters.
-/// @throws OutputError where a folder stands at `output`, or a file that may not be replaced, with
-///         what would allow it. A link counts as what it leads to, one that leads nowhere as a
-///         file of no kind.
+/// To be called before the work, so that users do not lose a file that this program did not make.
+/// @param kind        the kind of file to be written, such as "an SVG figure".
+/// @param is_of_kind  whether the existing file is of that kind; called only when it matters.
+/// @throws OutputError if `output` is a folder, or a file that may not be replaced; the message
+///         says what would allow it. A link counts as its target, a dangling one as a file of
+///         another kind.
 void require_replaceable(const std::filesystem::path& output,
                          Overwrite overwrite,
                          const std::string& kind,

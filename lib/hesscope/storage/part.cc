@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kPart = ".part-";
 constexpr std::string_view kOf = "-of-";
 
-// Takes `expected` off the front of `text`. @returns whether it stood there.
+// Removes `expected` from the beginning of `text`. @returns whether it was there.
 bool take_text(std::string_view& text, std::string_view expected) {
   if (!text.starts_with(expected)) return false;
   text.remove_prefix(expected.size());
@@ -34,7 +34,7 @@ bool is_there(const Part& part) {
   return part.index >= 0 && part.index < part.count && part.count <= kMostParts;
 }
 
-// Of the name of a part's folder or lock.
+// Parses the name of a part's folder or lock.
 std::optional<Part> part_in(std::string_view name, std::string_view output) {
   Part part;
   const bool is_one = take_text(name, output) && take_text(name, kPart) &&

@@ -30,14 +30,14 @@ void append_escaped(const std::string& text, std::string& result) {
   }
 }
 
-// The key and the value, escaped, of the line that begins at a place.
+// The escaped key and value of the line that begins at a place.
 std::pair<std::string_view, std::string_view> entry_at(std::string_view text, std::size_t line) {
   const std::string_view entry = text.substr(line, text.find('\n', line) - line);
   const std::size_t tab = std::min(entry.find('\t'), entry.size());
   return {entry.substr(0, tab), entry.substr(std::min(tab + 1, entry.size()))};
 }
 
-// Whether a value says something to a reader: it is short and no digest.
+// Whether a value is informative for a reader: short, and not a digest.
 bool is_telling(std::string_view value) {
   constexpr std::size_t kMaxBytes = 80;
   constexpr std::size_t kDigestBytes = 64;

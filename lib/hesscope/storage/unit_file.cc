@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The bytes, all text but the units themselves:
+// The format; everything is text except the units themselves:
 //
 //   SHA-256 of the table, a space, its number of bytes, a line end
 //   table:  digest of the run, a line end; for each unit its name, a tab, its number of bytes,
@@ -27,7 +27,8 @@ constexpr std::size_t kDigestLength = 64;
 constexpr std::size_t kMaxHeadLength = kDigestLength + 24;  // of the first line
 constexpr std::uint64_t kMaxTableBytes = std::uint64_t{64} << 20;
 
-// What stands before `end`, taken from the front with it; nothing where there is no such end.
+// Removes the text up to and including `end` from the front and returns it without `end`; nothing
+// if there is no `end`.
 std::optional<std::string_view> take_until(char end, std::string_view& rest) {
   const std::size_t length = rest.find(end);
   if (length == std::string_view::npos) return std::nullopt;
@@ -36,7 +37,7 @@ std::optional<std::string_view> take_until(char end, std::string_view& rest) {
   return part;
 }
 
-// The table's text, and where the units begin; nothing where its digest is another.
+// The table's text, and where the units begin; nothing if its digest does not match.
 std::optional<std::pair<std::string, std::uint64_t>> table_text(const InputFile& file) {
   const std::string head = file.text_at(0, kMaxHeadLength);
   std::string_view rest = head;
@@ -81,7 +82,7 @@ std::optional<UnitTable> read_unit_table(const std::filesystem::path& path) {
   } catch (const UnreadableFileError&) {
     throw;
   } catch (const InputError&) {
-    return std::nullopt;  // no regular file, or too short
+    return std::nullopt;  // not a regular file, or too short
   }
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A file of finished units: a table that says whose they are, what they are called and what their
-// bytes hash to, then the bytes. Nothing is believed of a file because of where it lies.
+// A file of finished units: a table with the run that they belong to, their names and the digests
+// of their bytes, followed by the bytes. The location of a file is never taken as evidence of its
+// content.
 #pragma once
 
 #include <cstdint>
@@ -26,18 +27,17 @@ struct UnitTable {
   std::vector<StoredUnit> units;  ///< at least one, sorted by name
 };
 
-/// The table of a file of units; nothing where it is damaged.
-/// @throws MissingFileError; UnreadableFileError where nobody knows whether it is damaged.
+/// The table of a file of units; nothing if it is damaged.
+/// @throws MissingFileError; UnreadableFileError if the system cannot read it now.
 /// @cost reads the table alone.
 std::optional<UnitTable> read_unit_table(const std::filesystem::path& path);
 
-/// The bytes of a unit; nothing where they are not those that its table tells of.
-/// @throws as read_unit_table().
+/// The bytes of a unit; nothing if they do not match the table. @throws as read_unit_table().
 std::optional<std::string> read_unit(const std::filesystem::path& path, const StoredUnit& unit);
 
-/// Writes a file of units, whole or not at all, and syncs it; one that is there is replaced.
+/// Writes a file of units, completely or not at all, and syncs it; an existing one is replaced.
 /// @param run    64 hexadecimal digits.
-/// @param units  bytes by names without tabs and line ends; at least one.
+/// @param units  bytes by name; names have no tabs or line ends. At least one unit.
 /// @returns their table. @throws OutputError as AtomicFile.
 UnitTable write_units(const std::filesystem::path& path,
                       const std::string& run,

@@ -25,7 +25,7 @@ const std::string kUnitsSuffix = ".unit";
 const std::string kJournalSuffix = ".journal";
 const std::string kConfiguration = "configuration";
 
-// Of what is taken before it is written.
+// For units that have been taken but not yet written.
 constexpr std::size_t kMaxPendingBytes = std::size_t{16} << 20;
 
 fs::path units_folder_of(const fs::path& output) {
@@ -34,7 +34,7 @@ fs::path units_folder_of(const fs::path& output) {
   return folder;
 }
 
-// OUTPUT.units on its way out: .OUTPUT.tmp-units beside it.
+// OUTPUT.units while it is being removed: .OUTPUT.tmp-units next to it.
 fs::path remnant_of(const fs::path& folder) {
   const std::string output = folder.stem().string();
   return folder.parent_path() / fmt::format(".{}.tmp-units", output);
@@ -49,8 +49,8 @@ void require_name(const std::string& name) {
   }
 }
 
-// Whether a name is that of a file on its way into its place (AtomicFile), or of a folder on its
-// way out: "PREFIX.tmp-PID", "PREFIX.tmp-units".
+// Whether a name is that of a file being put into place (AtomicFile), or of a folder being removed:
+// "PREFIX.tmp-PID", "PREFIX.tmp-units".
 bool is_temporary_name(std::string_view name, std::string_view prefix) {
   const std::size_t mark = name.rfind(".tmp-");
   if (mark == std::string_view::npos || !name.starts_with(prefix)) return false;
@@ -59,7 +59,7 @@ bool is_temporary_name(std::string_view name, std::string_view prefix) {
          (!behind.empty() && behind.find_first_not_of("0123456789-") == std::string_view::npos);
 }
 
-// What cannot be listed is not known to be empty.
+// A folder that cannot be listed is not considered empty.
 bool has_no_units(const fs::path& folder) {
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
@@ -70,7 +70,7 @@ bool has_no_units(const fs::path& folder) {
   return !error;
 }
 
-// The name of something in the folder that no run puts there; nothing where all is a run's.
+// The name of something in the folder that no run puts there; nothing if there is no such thing.
 std::optional<std::string> foreign_entry(const fs::path& folder) {
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
@@ -85,7 +85,7 @@ std::optional<std::string> foreign_entry(const fs::path& folder) {
   return std::nullopt;
 }
 
-// The text that was kept with it; nothing where there is none or it is damaged.
+// The text stored with it; nothing if it is missing or damaged.
 std::optional<std::string> read_configuration(const fs::path& folder) {
   const fs::path path = folder / kConfiguration;
   try {
@@ -96,7 +96,7 @@ std::optional<std::string> read_configuration(const fs::path& folder) {
   }
 }
 
-// A file is named after the first unit in it, and numbered where that name is taken.
+// A file is named after the first unit in it, with a number if that name is taken.
 std::string unit_named_by(const fs::path& file) {
   const std::string stem = file.stem().string();
   return stem.substr(0, stem.find('+'));
@@ -117,8 +117,9 @@ void remove_temporaries(const fs::path& folder, const std::string& prefix) noexc
   }
 }
 
-// Whole or not at all: a process killed meanwhile leaves what remove_remnants() knows, never units
-// without their configuration. Not where someone has put anything else there.
+// Removes it completely or not at all: a process killed meanwhile leaves something that
+// remove_remnants() recognises, never units without their configuration. Does nothing if there is
+// anything else in the folder.
 void remove_folder(const fs::path& folder) noexcept {
   if (foreign_entry(folder)) return;
   std::error_code error;
@@ -128,8 +129,8 @@ void remove_folder(const fs::path& folder) noexcept {
   fs::remove_all(error ? folder : remnant, error);
 }
 
-// Whether a folder is of this run. Units of another are refused, or they go; so is a folder with
-// anything else in it, which would go with the units.
+// Whether a folder belongs to this run. Units of another run are refused, or removed; a folder with
+// anything else in it, which would be removed together with the units, is refused.
 bool admit(const fs::path& folder,
            const RunConfiguration& configuration,
            UnitFolder::Others others) {
@@ -184,13 +185,13 @@ void UnitFolder::borrow(const fs::path& output) {
 }
 
 void UnitFolder::index(const fs::path& folder) {
-  std::set<fs::path> files;  // in one order, so that remarks are
+  std::set<fs::path> files;  // in a fixed order, so that remarks are, too
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
        entry.increment(error)) {
     if (entry->path().extension() == kUnitsSuffix) files.insert(entry->path());
   }
-  // Another process removes its own, also between any two steps of ours.
+  // Another process may remove its own folder, at any moment.
   const bool is_gone = error == std::errc::no_such_file_or_directory;
   if (error && !is_gone) {
     throw OutputError(
@@ -203,7 +204,7 @@ void UnitFolder::index_file(const fs::path& file) {
   const auto refuse = [&](const std::string& why) {
     remarks_.push_back(fmt::format("{}: {}; computed again", file.string(), why));
     std::error_code ignored;
-    // What is not used goes, so that it is said once.
+    // Unused files are removed, so that the remark is made only once.
     if (file.parent_path() == folder_) fs::remove(file, ignored);
   };
   std::optional<UnitTable> table;
@@ -277,7 +278,7 @@ void UnitFolder::flush() {
   cost_ = *flushed_ - begin;
 }
 
-// One by one, all for which there is room.
+// One by one, as long as there is room.
 void UnitFolder::keep_each() {
   std::exception_ptr error;
   for (auto unit = pending_.begin(); unit != pending_.end();) {
@@ -301,7 +302,7 @@ void UnitFolder::keep(const std::map<std::string, std::string>& units) {
   }
 }
 
-// Not one that holds units still.
+// Skips files that still hold units.
 fs::path UnitFolder::free_file(const std::string& name) const {
   for (int number = 1;; ++number) {
     fs::path file = folder_ / (number == 1 ? fmt::format("{}{}", name, kUnitsSuffix)

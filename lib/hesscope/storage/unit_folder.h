@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Where a long run keeps what it has finished, so that next to nothing but the work in flight is
-// ever lost.
+// Where a long run keeps its finished work, so that hardly anything but the work in progress can be
+// lost.
 //
 // A run that writes OUTPUT keeps its finished units in the folder OUTPUT.units, in files that are
-// synced and renamed into place before they count: at any moment a process may be killed or the
-// power may fail. The same run started again finds them. When OUTPUT has been published the folder
-// goes.
+// synced and renamed into place before they count, so that the process may be killed or the power
+// may fail at any moment. The same run, started again, finds them. When OUTPUT has been published,
+// the folder is removed.
 //
-// A unit counts as what its file says it is, and only if the file says that it is of this run: its
-// place and its name in the folder prove nothing.
+// What a unit is, and whether it belongs to this run, is decided by the content of its file alone,
+// not by the file's place or name in the folder.
 #pragma once
 
 #include <chrono>
@@ -35,59 +35,60 @@ class UnitFolder {
     kDiscard,  ///< they are removed
   };
 
-  /// Creates OUTPUT.units, or opens it and removes what a killed process left half-written, and
-  /// what is damaged, of another run or of another unit than its name says (see remarks()).
+  /// Creates OUTPUT.units, or opens it and removes files that a killed process left half-written,
+  /// that are damaged, that belong to another run, or whose content does not match their name (see
+  /// remarks()).
   /// @throws ConfigError naming the first key in which the configuration of units found there
-  ///         differs, or what else is in the folder; OutputError if the folder cannot be created,
-  ///         read or written.
-  /// @cost   reads a table of each file there, none of the units.
+  ///         differs, or naming other content of the folder; OutputError if the folder cannot be
+  ///         created, read or written.
+  /// @cost   reads the table of each file there, but no units.
   UnitFolder(const std::filesystem::path& output,
              const RunConfiguration& configuration,
              Others others);
   UnitFolder(const UnitFolder&) = delete;
   UnitFolder& operator=(const UnitFolder&) = delete;
 
-  /// Keeps what write() has taken, as far as the disk lets it, and removes a folder without units.
+  /// Writes to disk what write() has taken, as far as possible, and removes a folder without units.
   ~UnitFolder();
 
   const std::filesystem::path& path() const { return folder_; }
 
-  /// Also finds from now on what the folder of another output holds, if that is of the same
-  /// configuration. It is read only, and may be another process's that is at work.
+  /// From now on, also finds the units in the folder of another output, if they have the same
+  /// configuration. That folder is only read, and may belong to a running process.
   /// @throws OutputError if it cannot be listed.
   void borrow(const std::filesystem::path& output);
 
-  /// What a unit holds; nothing if there is none of this name, or its checksum does not match.
+  /// The bytes of a unit; nothing if there is no unit of this name, or its checksum does not match.
   std::optional<std::string> read(const std::string& name);
 
-  /// Takes a unit, to be written together with those that follow shortly: what is kept survives the
-  /// end of the process and of the power, and a twentieth of the time goes into keeping it. What a
-  /// killed process loses is at most the work of a second. A unit follows from the configuration:
-  /// one that is there and whole is not written again with other bytes, which the next process may
-  /// not find.
+  /// Takes a unit, to be written together with those that follow shortly. A unit that is on disk
+  /// survives a kill of the process and a power cut; about a twentieth of the time is spent on
+  /// writing, and a killed process loses at most about a second of work. A unit is determined by
+  /// the configuration, so an intact one is never overwritten with other bytes, which the next
+  /// process might not find.
   /// @param  name  letters, digits, '-', '_' and '.', not beginning with '.'; otherwise
   ///               PreconditionError.
   /// @throws OutputError naming the file.
   void write(const std::string& name, std::string bytes);
 
-  /// Keeps now what write() has taken, where the disk is full as much of it as fits.
+  /// Writes to disk now what write() has taken; if the disk is full, as much of it as fits.
   /// @throws OutputError naming the file.
   void flush();
 
   /// Number of units there, damaged and borrowed ones included.
   std::size_t size() const;
 
-  /// What was found in the folder and not used, and why: one sentence for each file or unit.
+  /// What was found in the folder but not used, and why: one sentence per file or unit.
   const std::vector<std::string>& remarks() const { return remarks_; }
 
-  /// A file in the folder that the caller writes in its own way.
+  /// The path of a file in the folder that the caller writes in its own format.
   std::filesystem::path journal(const std::string& name) const;
 
-  /// What tells that file's content from those of other runs, and of other names.
+  /// An identifier stored in that file, so that files of other runs or names are recognised.
   std::uint64_t owner_of(const std::string& name) const;
 
-  /// Removes all units and the folder; to be called when the output has been published. Failure to
-  /// remove is not an error: what remains is found by the next run.
+  /// Removes all units and the folder; to be called when the output has been published. A failure
+  /// to remove is not an error: the next run will find what remains.
   void remove() noexcept;
 
  private:
@@ -108,28 +109,28 @@ class UnitFolder {
   std::filesystem::path folder_;
   std::string run_;  // digest of the configuration
   std::multimap<std::string, Place>
-      places_;  // by names; of several, the first that is whole counts
+      places_;  // by name; if there are several, the first intact one counts
   std::map<std::string, std::string> pending_;  // taken, not written yet
   std::size_t pending_bytes_ = 0;
   std::optional<Clock::time_point> flushed_;  // when writing ended last
-  Clock::duration cost_{0};                   // what it took
+  Clock::duration cost_{0};                   // the time that took
   std::vector<std::string> remarks_;
 };
 
-/// Whether a run to `output` was begun and not finished: OUTPUT.units exists.
+/// Whether a run to `output` was begun but not finished: OUTPUT.units exists.
 bool has_units(const std::filesystem::path& output);
 
-/// Does with units that are there what opening them does, and nothing else. The caller holds the
-/// FileLock. @throws ConfigError as UnitFolder.
+/// Checks and cleans existing units as opening the folder does, and nothing else. The caller holds
+/// the FileLock. @throws ConfigError as UnitFolder.
 void admit_units(const std::filesystem::path& output,
                  const RunConfiguration& configuration,
                  UnitFolder::Others others);
 
-/// Removes OUTPUT.units if it is of a run of this configuration, or empty. The caller holds the
-/// FileLock.
+/// Removes OUTPUT.units if it is empty or belongs to a run of this configuration. The caller holds
+/// the FileLock.
 void remove_units(const std::filesystem::path& output, const RunConfiguration& configuration);
 
-/// Removes temporary files that killed writers of `output` left beside it. The caller holds its
+/// Removes temporary files that killed writers of `output` left next to it. The caller holds its
 /// FileLock.
 void remove_remnants(const std::filesystem::path& output) noexcept;
 

@@ -19,22 +19,21 @@
 namespace hesscope::detail {
 namespace {
 
-// A chunk holds at most so many packs, and fewer where products have positions in their inner
-// index, too: one at one position beside others at many is long enough with a quarter of it. Where
-// tangents are swept for themselves nothing is gained by more of them ...
+// A chunk holds at most this many packs, and fewer if products also have positions in their inner
+// index: for a product at one position, next to others at many, a quarter of kInnerPacks is long
+// enough. Where tangents are swept separately, more packs bring no gain ...
 constexpr long kChunkPacks = 64;
 constexpr long kInnerPacks = 4 * kChunkPacks;
-// ... but each visit to H by products at one position is one more to memory ...
+// ... but each access to H by products at one position goes to memory once more ...
 constexpr long kChunkPacksAtOnePosition = 2 * kChunkPacks;
-// ... and each of its parts so many doubles (64 MiB), if one pack has fewer: points and panels, and
-// the tangents of some directions.
+// ... and each of its parts holds at most so many doubles (64 MiB), unless one pack needs more:
+// points and panels, and the tangents of some directions.
 constexpr long kMaxDoubles = 1L << 23;
-// The tangents of a stage, where those of one block are fewer: they stay in a cache that cores
-// share ...
+// The tangents of a stage, unless those of one block need more: they stay in a shared cache ...
 constexpr long kStageDoubles = 1L << 20;
-// ... but for an H of more doubles than that cache holds: then a stage has all positions of its
-// units, up to so many doubles, and a chunk fewer packs, so that they fit; H is visited once for a
-// chunk.
+// ... except for an H with more doubles than that cache holds: then a stage has all positions of
+// its units, up to so many doubles, and a chunk has fewer packs, so that they fit; H is accessed
+// once per chunk.
 constexpr long kCachedHessian = 1L << 21;
 constexpr long kStageDoublesOfUnits = 1L << 23;
 constexpr long kInnerPacksOfUnits = kChunkPacks;
@@ -76,7 +75,7 @@ class SiteHessian final : public GraphHessian {
     return long{graph_.sweeps.num_parameters} * graph_.sweeps.num_parameters / 2 > kCachedHessian;
   }
 
-  // Enough for the longest inner index of kInnerPacks, positions of columns included.
+  // Enough for the longest inner index of kInnerPacks, including positions of columns.
   long wanted_packs() const {
     int positions = 0;
     for (const UseGroup& group : graph_.planner.groups()) {
@@ -90,7 +89,7 @@ class SiteHessian final : public GraphHessian {
     return std::clamp(inner / std::max(positions, 1), 1L, kChunkPacks);
   }
 
-  // Doubles of points, rows and panels of so many packs.
+  // Doubles for the points, rows and panels of so many packs.
   long chunk_size(long num_packs) const {
     long size = num_packs * graph_.point_size() +
                 row_step(num_packs) * (std::ssize(graph_.layout.value_rows()) + 1 +
@@ -148,7 +147,7 @@ class SiteHessian final : public GraphHessian {
     }
   }
 
-  // Whether the first direction of each block is z of a use's first position.
+  // For each block, whether its first direction is the z of a use's first position.
   std::vector<char> blocks_that_begin_units() const {
     std::vector<char> is_first(at(graph_.entries.size()), 0);
     for (const ParameterUse& use : graph_.uses.uses) {
@@ -162,7 +161,7 @@ class SiteHessian final : public GraphHessian {
     return begins;
   }
 
-  // Rows of tangents that are kept of a block.
+  // Number of rows of tangents kept for a block.
   long rows_of(int b) const { return long{graph_.kept[at(b)].count} * kDirections; }
 
   GraphPlan graph_;
@@ -170,7 +169,7 @@ class SiteHessian final : public GraphHessian {
   long max_packs_ = 1;
   long stage_rows_ = 0;
   std::vector<Stage> stages_;
-  Triangle triangle_ = Triangle::kLower;  // where stages add to H
+  Triangle triangle_ = Triangle::kLower;  // where stages accumulate H
 };
 
 bool SiteHessian::mean(std::span<const double> theta,
@@ -235,8 +234,8 @@ bool SiteHessian::mean(std::span<const double> theta,
   return fill_triangles(executor, triangle_, 1.0 / static_cast<double>(records.count), h);
 }
 
-// Null where a lookup's table is computed from parameters, or there are more entries than numbers
-// for them.
+// Null if a lookup's table is computed from parameters, or there are more entries than can be
+// numbered.
 std::shared_ptr<const GraphHessian> site_hessian(std::shared_ptr<const Graph> graph,
                                                  InstructionSet set) {
   constexpr double kMostEntries = 1 << 30;
@@ -260,7 +259,8 @@ std::shared_ptr<const GraphHessian> graph_hessian(std::shared_ptr<const Graph> g
   if (graph == nullptr || graph->output() < 0) {
     throw PreconditionError("graph_hessian: the graph has no output");
   }
-  // To add what comes of computed weights must be worth it, and what they are of parameters fit.
+  // The terms from computed weights must be worth the gain, and their Jacobian must fit into
+  // memory.
   constexpr double kLeastGain = 2;
   constexpr double kMostSlopes = 1e8;
   auto direct = detail::site_hessian(graph, set);

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The Hessian of any graph, from the structure that is found in it.
+// The Hessian of any graph, using the structure found in it.
 //
-// Parameters that enter linearly - weights, biases, gains, tables - do so at sites, z = W x + b.
-// With delta = dL/dz, the blocks of H follow from how deltas and x change with the entries z of all
+// Parameters that enter linearly (weights, biases, gains, tables) do so at sites, z = W x + b. With
+// delta = dL/dz, the blocks of H follow from how deltas and x change with the entries z of all
 // sites,
 //   E_kl = ddelta_k / dz_l,   J_kl = dx_k / dz_l,
 // by products of matrices over samples and positions (internal/graph/curvature_products.h):
 //   H_kl = sum (E_kl) x_k x_l^T + delta_k (J_kl) x_l^T.
-// A multilayer perceptron 2-64-64-3 has 131 entries z and 4,547 parameters: as many tangents
-// instead of as many columns. Where a site has more entries than parameters, a convolution's say,
-// tangents in its parameters cost less and are taken instead. Tangents are swept through the graph,
-// linearised at the point once for each sample (internal/graph/tangent_sweep.h); what the graph's
-// shapes say is zero is not computed (internal/graph/direction_blocks.h).
+// A multilayer perceptron 2-64-64-3 has 131 entries z and 4,547 parameters: 131 tangents replace
+// 4,547 columns. If a site has more entries than parameters, as a convolution may have, tangents in
+// its parameters cost less and are used instead. Tangents are propagated through the graph, which
+// is linearised at the point once for each sample (internal/graph/tangent_sweep.h); what is zero by
+// the graph's shapes is not computed (internal/graph/direction_blocks.h).
 #pragma once
 
 #include <memory>
@@ -23,11 +23,11 @@
 
 namespace hesscope {
 
-/// What it takes.
+/// The work required.
 struct HessianPlan {
-  Eigen::Index directions = 0;       ///< tangents swept through the graph
-  double sweep_multiply_adds = 0;    ///< of one sample
-  double product_multiply_adds = 0;  ///< of one sample
+  Eigen::Index directions = 0;       ///< tangents propagated through the graph
+  double sweep_multiply_adds = 0;    ///< per sample
+  double product_multiply_adds = 0;  ///< per sample
 
   double multiply_adds() const { return sweep_multiply_adds + product_multiply_adds; }
 };
@@ -37,12 +37,12 @@ class GraphHessian : public StructuredHessian {
   virtual const HessianPlan& plan() const = 0;
 };
 
-/// Weights that the graph computes from parameters alone are taken for parameters first, and what
-/// they are of parameters comes after (internal/graph/composed_hessian.h). Null for a graph that
-/// only the generic engine takes: one whose computed weights themselves look up rows of a computed
-/// table.
-/// @cost   as plan() says; scratch bounded by about 256 MiB, or what one pack of eight samples
-///         needs.
+/// Weights that the graph computes from parameters alone are first treated as parameters; their
+/// dependence on the parameters is applied afterwards (internal/graph/composed_hessian.h). Null for
+/// a graph that only the generic engine can handle: one whose computed weights themselves look up
+/// rows of a computed table.
+/// @cost   see plan(); scratch bounded by about 256 MiB, or by the needs of one pack of eight
+///         samples.
 /// @throws PreconditionError if the set is not supported, or the graph has no output.
 std::shared_ptr<const GraphHessian> graph_hessian(std::shared_ptr<const Graph> graph,
                                                   InstructionSet set = best_instruction_set());

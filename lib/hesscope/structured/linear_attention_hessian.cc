@@ -37,7 +37,7 @@ class LinearAttentionHessian final : public StructuredHessian {
     const Index num_pq = LinearAttentionSizes(structure_).num_parameters();
     require_fit(is_split ? num_pq / 2 * 3 : num_pq, theta, records, h);
     const double factor = 1.0 / static_cast<double>(records.count);
-    // sum_ is of half the squares.
+    // sum_ is for half the squares.
     if (structure_.parametrization != Parametrization::kSplitQk) {
       sum_.compute(
           LinearAttentionWeights(structure_, theta), records, executor, progress, h, nullptr);
@@ -57,7 +57,7 @@ class LinearAttentionHessian final : public StructuredHessian {
     if (structure_.parametrization != Parametrization::kSplitQk) {
       return sum_.workspace_bytes(num_threads);
     }
-    // What from_pq_to_split() takes: H in (P, Q), the Jacobians and a product with one of them.
+    // The memory for from_pq_to_split(): H in (P, Q), the Jacobians and a product with one of them.
     const auto pq = static_cast<double>(LinearAttentionSizes(structure_).num_parameters());
     const double jacobian = 6.0 * std::pow(static_cast<double>(extent()), 4);
     const double numbers = pq * pq + (static_cast<double>(structure_.layers) + 1.0) * jacobian;
@@ -67,8 +67,8 @@ class LinearAttentionHessian final : public StructuredHessian {
  private:
   Index extent() const { return structure_.dimension + 1; }
 
-  // H in (P, WQ, WK) from H and gradient in (P, Q), Q = WK^T WQ: with J the Jacobian,
-  // J^T H J + sum_ij (dL/dQ_ij) d2 Q_ij. Upper triangle at least.
+  // H in (P, WQ, WK) from H and gradient in (P, Q), Q = WK^T WQ: with J the Jacobian, J^T H J +
+  // sum_ij (dL/dQ_ij) d2 Q_ij. Sets at least the upper triangle.
   void from_pq_to_split(std::span<const double> theta,
                         const MatrixXd& pq,
                         const VectorXd& gradient,

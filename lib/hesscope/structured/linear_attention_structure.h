@@ -6,7 +6,7 @@
 namespace hesscope {
 
 /// How linear attention on linear regression (models/linear_attention.h) is built, and where its
-/// arrays lie in a record.
+/// arrays are located in a record.
 struct LinearAttentionStructure {
   enum class Parametrization { kSparse, kFull, kSplitQk };
 

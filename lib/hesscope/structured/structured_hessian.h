@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A model's own way to its Hessian, faster than the generic sweep because it knows how the model is
-// built. The generic engine stays its definition and its test.
+// A model-specific computation of the Hessian, faster than the generic sweep because it exploits
+// the model's structure. The generic engine remains its definition and its test.
 #pragma once
 
 #include <memory>
@@ -21,8 +21,8 @@ class StructuredHessian {
   virtual ~StructuredHessian() = default;
 
   /// h = mean over the records of the loss's Hessian at theta: n x n, symmetric to the last bit,
-  /// and the same to the last bit for any number of the executor's threads. Fractions of progress
-  /// are in proportion to the time they take, so that a part of the work foretells the whole.
+  /// and bit-identical for any number of the executor's threads. Reported progress is proportional
+  /// to elapsed time, so the total time can be extrapolated from it.
   /// @returns whether all of h is finite.
   /// @throws PreconditionError unless theta and h fit the model, and there is a record.
   virtual bool mean(std::span<const double> theta,
@@ -31,11 +31,11 @@ class StructuredHessian {
                     const ProgressCallback& progress,
                     Eigen::Ref<Eigen::MatrixXd> h) const = 0;
 
-  /// Memory that mean() needs besides h, at most.
+  /// An upper bound of the memory that mean() needs in addition to h.
   virtual double workspace_bytes(int num_threads) const = 0;
 
  protected:
-  /// What mean() asks of its arguments. @throws PreconditionError as it does.
+  /// Checks the arguments of mean(). @throws PreconditionError as mean() does.
   static void require_fit(Eigen::Index num_parameters,
                           std::span<const double> theta,
                           Records records,

@@ -59,7 +59,7 @@ void write_tensor(hid_t file, const CheckpointTensor& tensor, const Place& place
                          H5P_DEFAULT),
               H5Dclose);
   if (!dataset) netcdf::fail(place, "create it");
-  // In their stored type: HDF5 converts nothing.
+  // In their stored type, so that HDF5 converts nothing.
   if (H5Dwrite(dataset.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data()) < 0) {
     netcdf::fail(place, "write it");
   }

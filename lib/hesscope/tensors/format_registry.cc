@@ -25,7 +25,8 @@
 namespace hesscope::io {
 namespace {
 
-// Safetensors before pickles: the length it begins with may be the mark of a pickle, 0x80 0x02.
+// Safetensors come before pickles: their initial length may look like the mark of a pickle, 0x80
+// 0x02.
 constexpr std::array<FormatKind, 8> kFormats = {{
     {"npz", ".npz", "NumPy archive", &recognises_npz, &open_npz, &write_npz},
     {"npy", ".npy", "NumPy array", &recognises_npy, &open_npy, &write_npy},

@@ -45,7 +45,7 @@ bool is_float(ElementType type) {
          type == ElementType::kFloat32 || type == ElementType::kFloat64;
 }
 
-// Numbers too small for float32, which rounds them to 0.
+// Numbers too small for float32, where they become 0.
 class LostNumbers {
  public:
   void add(const std::string& name, const std::vector<double>& values) {
@@ -70,20 +70,21 @@ class LostNumbers {
   std::string first_;
 };
 
-// That what the input holds besides tensors has no place in the output; empty where there is
-// nothing.
+// Says that the values which the input holds in addition to tensors are not in the output; empty if
+// there are none.
 std::string note_on_values(const TensorFile& input) {
   constexpr std::size_t kMaxShown = 6;
   std::vector<std::string> names;
   for (FileValue& value : input.values()) names.push_back(std::move(value.name));
   if (names.empty()) return {};
-  // What stands at the top, as the epoch does, before what lies within.
+  // Top-level values, such as the epoch, come before nested ones.
   std::ranges::stable_sort(
       names, {}, [](const std::string& name) { return std::ranges::count(name, '.'); });
   return "left out, as the output holds tensors alone: " + first_names(names, kMaxShown);
 }
 
-// That tensors of several names, one in the input, are several in the output; empty where none is.
+// Says that a tensor with several names in the input becomes several tensors in the output; empty
+// if there is none.
 std::string note_on_ties(const TensorFile& input) {
   std::map<std::size_t, std::string> firsts;  // by their tie
   std::string shown;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A tensor file in another format.
+// Conversion of tensor files between formats.
 #pragma once
 
 #include <cstdint>
@@ -23,19 +23,20 @@ struct ConvertedTensor {
 };
 
 struct Conversion {
-  std::string_view format;  ///< that was written, as the registry lists it
+  std::string_view format;  ///< of the output, as the registry lists it
   std::vector<ConvertedTensor> tensors = {};
-  std::vector<std::string> notes = {};  ///< what the output says differently or not, for people
+  std::vector<std::string> notes = {};  ///< for people: what the output lacks or expresses anew
 };
 
-/// Writes all tensors of `input` to `output`, in the format of its extension: whole or not at all,
-/// the same bytes for the same input. Elements keep their type where the format has it; bfloat16 is
-/// widened to float32 where not, which loses nothing.
-/// @param float_type  kFloat32 or kFloat64, which all floating-point tensors become: float32 rounds
-///                    to nearest, which makes 0 of what is too small for it. None keeps each as
-///                    it is.
-/// @throws ConfigError for an extension of no format that is written; InputError for damaged input;
-///         OutputError naming file and tensor: what the format cannot hold, or the disk.
+/// Writes all tensors of `input` to `output`, in the format of its extension; completely or not at
+/// all, and with the same bytes for the same input. Elements keep their type if the format supports
+/// it; otherwise bfloat16 is widened to float32, which is exact.
+/// @param float_type  kFloat32 or kFloat64, to which all floating-point tensors are converted:
+///                    float32 rounds to nearest, so that numbers too small for it become 0. If
+///                    absent, all keep their type.
+/// @throws ConfigError if the extension belongs to no writable format; InputError for damaged
+///         input; OutputError naming file and tensor, if the format cannot hold something or
+///         writing fails.
 /// @cost   all numbers as doubles, and the output, in memory.
 Conversion convert_tensors(const TensorFile& input,
                            const std::filesystem::path& output,

@@ -60,7 +60,7 @@ struct TensorFile::Part {
 
 namespace {
 
-/// The name behind `key` and a separator; empty if it does not begin so.
+/// The name after `key` and a separator; empty if it does not begin with these.
 std::string_view name_under(std::string_view key, std::string_view name) {
   const bool is_under = name.size() > key.size() + 1 && name.starts_with(key) &&
                         (name[key.size()] == '.' || name[key.size()] == '/');
@@ -73,7 +73,7 @@ std::string listed(std::span<const std::string> names, std::string_view nothing)
   return names.empty() ? std::string(nothing) : first_names(names, kMaxListed);
 }
 
-/// Keys that something stands under, of one component or of two.
+/// Keys with one or two components under which there is something.
 std::vector<std::string> keys_of(std::span<const TensorInfo> tensors) {
   std::vector<std::string> keys;
   for (const TensorInfo& tensor : tensors) {
@@ -94,7 +94,7 @@ std::vector<std::string> keys_of(std::span<const TensorInfo> tensors) {
 
 namespace {
 
-// Whatever a reader lists. A source may be that of a program, or a view of another.
+// Checks whatever a reader lists: a source may come from a program, or be a view of another.
 void require_tensors(const std::string& where, std::span<const TensorInfo> tensors) {
   std::unordered_set<std::string_view> names;
   names.reserve(tensors.size());
@@ -179,7 +179,7 @@ std::vector<double> TensorFile::read(std::string_view name) const {
       }
       return values;
     } catch (const InputError&) {
-      require_unchanged();  // else the message would be of damage
+      require_unchanged();  // otherwise the message would report damage
       throw;
     }
   }
@@ -309,7 +309,7 @@ namespace {
                   fmt::join(known, ", ")));
 }
 
-// What the reader of a program's own format may have forgotten.
+// Checks what the reader of a program's own format may have forgotten.
 // @throws PreconditionError.
 void require_source(const FormatKind& format, const TensorSource* source) {
   const auto refuse = [&](const char* why) {

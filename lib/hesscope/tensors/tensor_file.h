@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Checkpoints and data files, whatever their format: a list of named tensors, read one at a time.
+// Checkpoints and data files of any format: a list of named tensors, read one at a time.
 //
 //   io::TensorFile file = io::open_tensor_file("step-000250.npz");
 //   for (const io::TensorInfo& t : file.tensors()) ...            // names, shapes, types: no data
 //   std::vector<double> w = file.read("layers.0.P");              // row-major, as double
 //
-// The format is recognised by content, never by the file's name. Adding a format is one file pair
-// implementing TensorSource and one line in format_registry.cc.
+// The format is recognised by content, never by the file's name. To add a format, implement
+// TensorSource in one pair of files and add one line to format_registry.cc.
 #pragma once
 
 #include <cstddef>
@@ -53,27 +53,27 @@ struct TensorInfo {
   std::string name;
   std::vector<std::int64_t> shape;  ///< empty for a scalar
   ElementType type = ElementType::kFloat64;
-  bool is_transposed = false;  ///< of what the file holds: TensorRule::transpose
+  bool is_transposed = false;  ///< relative to the file: TensorRule::transpose
   /// Tensors of a file with the same number are views of the same elements: tied weights.
   std::optional<std::size_t> tie = {};
 
-  /// Product of the shape; 1 for a scalar. -1 where an extent is negative or the product overflows,
-  /// as in no TensorFile.
+  /// Product of the shape; 1 for a scalar. -1 if an extent is negative or the product overflows,
+  /// which does not occur in a TensorFile.
   std::int64_t num_elements() const;
 
   bool operator==(const TensorInfo&) const = default;
 };
 
-/// A tensor that is there but is no array of real numbers.
+/// A tensor that is present but is not an array of real numbers.
 struct UnreadableTensor {
   std::string name;
   std::string reason;  ///< "its elements are torch.ComplexFloatStorage"
-  /// No parameter in another type: a remark among the numbers, an integer that a graph computes
-  /// with.
+  /// Known not to be a parameter of another type: a text, or an integer used by a graph's
+  /// computations.
   bool is_no_parameter = false;
 };
 
-/// A number, a truth value or a text that a file holds besides its tensors.
+/// A number, a truth value or a text that a file holds in addition to its tensors.
 struct FileValue {
   std::string name;  ///< as tensors are named: "optimizer_state_dict.param_groups.0.lr"
   std::variant<bool, std::int64_t, double, std::string> value;
@@ -83,7 +83,7 @@ struct FileValue {
 
 class InputFile;
 
-/// What one format reader provides. Not for several threads at once.
+/// What one format reader provides. Not thread-safe.
 class TensorSource {
  public:
   virtual ~TensorSource() = default;
@@ -94,32 +94,33 @@ class TensorSource {
   /// In the file's own order.
   virtual std::span<const UnreadableTensor> unreadable() const { return {}; }
 
-  /// A number besides the tensors, named as they are: "optimizer_state_dict.param_groups.0.lr".
+  /// A number apart from the tensors, named as they are: "optimizer_state_dict.param_groups.0.lr".
   virtual std::optional<double> number(std::string_view /*name*/) const { return std::nullopt; }
 
-  /// What there is besides the tensors, in the file's own order; of very many only the first.
+  /// Values apart from the tensors, in the file's own order; if there are very many, only the first
+  /// ones.
   virtual std::vector<FileValue> values() const { return {}; }
 
-  /// What the file itself calls tensors()[index], where this shows it under another name.
+  /// The name of tensors()[index] in the file itself, if it is shown under another name here.
   virtual std::string stored_name(std::size_t index) const { return tensors()[index].name; }
 
   /// Elements of tensors()[index], row-major (C order), converted to double.
-  /// @throws InputError naming file, tensor and, where known, byte offset: damaged data, a checksum
-  ///         that does not match, an integer that double cannot hold (|i| > 2^53).
+  /// @throws InputError naming file, tensor and, if known, byte offset: damaged data, a checksum
+  ///         that does not match, an integer that double cannot represent (|i| > 2^53).
   virtual std::vector<double> read(std::size_t index) const = 0;
 
-  /// Files that the tensors lie in, each once: the one opened, and those it names, in the order of
-  /// their names, each in front of those that it names itself.
+  /// The files that contain the tensors, each once: the opened one, then those that it names, in
+  /// the order of their names, each followed by those that it names itself.
   virtual std::span<const std::shared_ptr<const InputFile>> files() const = 0;
 };
 
-/// An opened checkpoint or data file, or the part of it whose names begin with a key. Cheap to
-/// copy.
+/// An open checkpoint or data file, or the part of it whose names begin with a key. Cheap to copy.
 class TensorFile {
  public:
-  /// @param whole  what whole() is to be where `source` shows a file otherwise than it is.
-  /// @throws PreconditionError without a source; InputError naming file and tensor where a name is
-  ///         empty or there twice, an extent is negative, or the number of elements overflows.
+  /// @param whole  what whole() returns, if `source` presents a file differently from how it is
+  ///               stored.
+  /// @throws PreconditionError without a source; InputError naming file and tensor if a name is
+  ///         empty or occurs twice, an extent is negative, or the number of elements overflows.
   TensorFile(std::filesystem::path path,
              std::string_view format,
              std::shared_ptr<const TensorSource> source,
@@ -130,10 +131,10 @@ class TensorFile {
   /// Name of the format as the registry lists it: "npz", "hdf5".
   std::string_view format() const { return format_; }
 
-  /// What part() was asked for; empty for the whole file.
+  /// The key given to part(); empty for the whole file.
   const std::string& key() const { return key_; }
 
-  /// The path, and the key if there is one: for messages.
+  /// The path, followed by the key if there is one; for messages.
   std::string where() const;
 
   std::span<const TensorInfo> tensors() const;
@@ -143,38 +144,38 @@ class TensorFile {
   /// The tensor of this name, or nullptr.
   const TensorInfo* find(std::string_view name) const;
 
-  /// See TensorSource::read. @throws InputError also when there is no tensor of this name (the
-  /// message suggests the nearest one and lists what there is), when it is unreadable(), when the
-  /// source gives another number of elements than its shape says, or when a file changed since it
-  /// was opened: what is read, and the digest, are of one state of the files.
+  /// See TensorSource::read. @throws InputError also if there is no tensor of this name (the
+  /// message suggests the nearest one and lists the names), if it is unreadable(), if the source
+  /// returns a number of elements that does not fit the shape, or if a file has changed since it
+  /// was opened: data and digest always refer to the same state of the files.
   std::vector<double> read(std::string_view name) const;
 
   /// See TensorSource::files.
   std::span<const std::shared_ptr<const InputFile>> files() const { return source_->files(); }
 
-  /// Paths of files() but the first.
+  /// Paths of files() except the first.
   std::vector<std::filesystem::path> other_files() const;
 
   /// See TensorSource::number.
   std::optional<double> number(std::string_view name) const;
 
-  /// See TensorSource::values; those under key(), without it.
+  /// See TensorSource::values; only those under key(), with the key removed.
   std::vector<FileValue> values() const;
 
-  /// What whole() calls the tensor of this name. @throws PreconditionError when there is none.
+  /// The name of this tensor in whole(). @throws PreconditionError if there is no such tensor.
   std::string stored_name(std::string_view name) const;
 
-  /// What stands under `key` in this file, without it: under "model_state_dict" the tensor
-  /// model_state_dict.layers.0.P is layers.0.P. A slash separates like a dot. An empty key is
-  /// everything.
-  /// @throws InputError when nothing stands under it (the message says what there is).
+  /// The part of this file under `key`, with the key removed: under "model_state_dict" the tensor
+  /// model_state_dict.layers.0.P is called layers.0.P. A slash separates like a dot. An empty key
+  /// stands for everything.
+  /// @throws InputError if there is nothing under the key (the message says what there is).
   TensorFile part(std::string_view key) const;
 
-  /// The whole file as it is, of which this may be a part or a view under other names.
+  /// The whole file as it is stored; this object may be a part, or a view with other names.
   TensorFile whole() const;
 
  private:
-  struct Part;  // the source's tensors that are in it, under their names there
+  struct Part;  // the source's tensors in this part, under their names in it
   using Places = std::unordered_map<std::string_view, std::size_t>;  // by name, in tensors()
 
   static std::shared_ptr<const Places> places_of(std::span<const TensorInfo> tensors);
@@ -191,22 +192,22 @@ class TensorFile {
 /// @throws InputError naming the first unreadable tensor, if there is one.
 void require_readable(const TensorFile& file);
 
-/// The same of those that are no text.
+/// The same, but ignores what is known not to be a parameter (UnreadableTensor).
 void require_readable_numbers(const TensorFile& file);
 
-/// Opens a file in any registered format.
+/// Opens a file of any registered format.
 /// @throws InputError naming the file: missing, a directory, unreadable, of no known format (with
-///         the list of known ones), damaged, or without any but unreadable() tensors.
+///         the list of known ones), damaged, or without any readable tensor.
 /// @cost   reads metadata only.
 TensorFile open_tensor_file(const std::filesystem::path& path, const ReadLimits& limits = {});
 
-/// The same of a file that is open already. @throws PreconditionError also for null.
+/// The same for a file that is already open. @throws PreconditionError also for null.
 TensorFile open_tensor_file(std::shared_ptr<const InputFile> file, const ReadLimits& limits = {});
 
-/// Hexadecimal SHA-256 of all that the tensors are read from: of the file; where it names others,
-/// of what `sha256sum FILE OTHERS...` prints in their folder. The names of the files do not matter
-/// any more: they are those that are open. @throws InputError as above, and as TensorFile::read()
-/// for a file that changed.
+/// Hexadecimal SHA-256 of everything that the tensors are read from: that of the file; if it names
+/// others, that of what `sha256sum FILE OTHERS...` prints in their folder. The bytes are read from
+/// the open files, whatever has become of their names. @throws InputError as above, and as
+/// TensorFile::read() if a file has changed.
 std::string sha256_of(const TensorFile& file);
 
 }  // namespace hesscope::io

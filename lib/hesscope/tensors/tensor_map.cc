@@ -20,7 +20,7 @@ namespace {
 
 bool is_pattern(std::string_view text) { return text.find('*') != std::string_view::npos; }
 
-/// What the '*' of a pattern stands for in a name, or an empty text where both are equal.
+/// The text for which the '*' of a pattern stands in a name; empty if both are equal.
 std::optional<std::string_view> match(std::string_view pattern, std::string_view name) {
   const std::size_t star = pattern.find('*');
   if (star == std::string_view::npos) {
@@ -41,15 +41,15 @@ std::string filled(std::string_view pattern, std::string_view captured) {
   return fmt::format("{}{}{}", pattern.substr(0, star), captured, pattern.substr(star + 1));
 }
 
-/// The place before a message, if it is known.
+/// The place, to precede a message, if it is known.
 std::string prefix_of(const std::string& place) { return place.empty() ? "" : place + ": "; }
 
-/// A rule by its place, if that is known.
+/// A rule's place, if it is known.
 std::string text_of(const TensorRule& rule, std::string_view otherwise) {
   return rule.place.empty() ? std::string(otherwise) : rule.place;
 }
 
-/// What the map's names are of.
+/// The part of the file to which the map's names refer.
 TensorFile part_of(const TensorFile& file, const TensorMap& map) {
   const TensorFile part = file.part(map.key);
   const std::string wrapper = wrapper_of(part);
@@ -59,7 +59,7 @@ TensorFile part_of(const TensorFile& file, const TensorMap& map) {
   return wrapper.empty() || is_of_wrapped ? part : unwrapped(part);
 }
 
-/// A tensor of the file, and what it is seen as.
+/// A tensor of the file, and how it is presented.
 struct View {
   std::size_t index = 0;  ///< in the file
   bool transpose = false;
@@ -69,7 +69,7 @@ class MappedSource final : public TensorSource {
  public:
   MappedSource(const TensorFile& file, const TensorMap& map) : file_(part_of(file, map)) {
     for (const TensorRule& rule : map.rules) require_match(rule);
-    std::map<std::string, const TensorRule*> seen;  // by our names; no rule for names kept
+    std::map<std::string, const TensorRule*> seen;  // by our names; null for kept names
     for (std::size_t i = 0; i < file_.tensors().size(); ++i) {
       const TensorInfo& tensor = file_.tensors()[i];
       const TensorRule* const rule = rule_for(tensor, map);
@@ -135,7 +135,7 @@ class MappedSource final : public TensorSource {
       names.push_back(tensor.name);
     }
     for (const UnreadableTensor& tensor : file_.unreadable()) {
-      if (match(rule.source, tensor.name)) file_.read(tensor.name);  // says why it cannot be
+      if (match(rule.source, tensor.name)) file_.read(tensor.name);  // throws the reason
     }
     throw InputError(
         fmt::format("{}: {} '{}', which {} reads as '{}'{}",

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::array<std::string_view, 2> kWrappers = {"module.", "_orig_mod."};
 
-// All that wrappers put before a name.
+// The prefixes that wrappers have put before a name, all together.
 std::string_view wrapper_in(std::string_view name) {
   std::size_t size = 0;
   for (bool goes_on = true; goes_on;) {
@@ -25,7 +25,7 @@ std::string_view wrapper_in(std::string_view name) {
   return name.substr(0, size);
 }
 
-// A counter of the training stands next to the parameters.
+// A training counter may be stored next to the parameters.
 bool may_be_unwrapped(const TensorInfo& tensor) {
   return tensor.name.starts_with("optimizer.") ||
          (tensor.num_elements() == 1 && tensor.name.find('.') == std::string::npos);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Checkpoints of models that were wrapped when they were saved.
+// Checkpoints of models that were saved inside a wrapper.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace hesscope::io {
 
-/// What wrappers put before the names of all tensors: "module." (torch.nn.DataParallel and
-/// DistributedDataParallel) and "_orig_mod." (torch.compile), or several of them. Empty if there is
-/// a tensor without it, those of an optimiser ("optimizer.") and single numbers apart.
+/// The prefix that wrappers add to the names of all tensors: "module." (torch.nn.DataParallel and
+/// DistributedDataParallel) and "_orig_mod." (torch.compile), or several of them. Empty if any
+/// tensor lacks it, not counting single numbers and an optimiser's tensors ("optimizer.").
 std::string wrapper_of(const TensorFile& file);
 
-/// The file with names without wrapper_of(); the file itself where there is none.
+/// The file with wrapper_of() removed from all names; the file itself if there is no wrapper.
 TensorFile unwrapped(const TensorFile& file);
 
 }  // namespace hesscope::io

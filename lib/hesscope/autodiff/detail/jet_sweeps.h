@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// How many variables are fed to Jets of few. A sweep is one evaluation of the function with Jets
-// whose variables 0 .. M-1 are `num_columns` of the parameters (or directions) and whose variables
-// M .. N-1 are up to N - M further parameters, the rows. A Jet<2, N, M> keeps just the second
-// derivatives of that trapezium:
+// How functions of many variables are differentiated with Jets of few. A sweep is one evaluation of
+// the function with Jets whose variables 0 .. M-1 are `num_columns` of the parameters (or
+// directions) and whose variables M .. N-1 are up to N - M further parameters, the rows. A Jet<2,
+// N, M> stores only the second derivatives of this trapezium:
 //
 //           column .. +M
 //            +-----+
@@ -12,12 +12,13 @@
 //            |     |  (N - M) x M
 //            +-----+
 //
-// With columns left to right and rows top to bottom the sweeps tile the lower triangle. Each sweep
-// of a column block repeats its small triangle: 36 of 261 numbers for N = 32, M = 8. With M = N one
-// sweep does it all.
+// With columns taken from left to right and rows from top to bottom, the sweeps tile the lower
+// triangle. Each sweep of a column block repeats its small triangle: 36 of 261 numbers for N = 32,
+// M = 8. With M = N, a single sweep suffices.
 //
-// For n = 7, N = 5, M = 2 there are five sweeps. The slopes that their parameters are seeded with,
-// one line for each parameter, one column for each variable (a dot is 0), and what each finds of H:
+// For n = 7, N = 5, M = 2 there are five sweeps. Below are the slopes with which they seed the
+// parameters (one line per parameter, one column per variable, a dot for 0), and which entries of H
+// each sweep finds:
 //
 //            a: column 0     b: column 0     c: column 2     d: column 4           H
 //               row 2           row 5           row 4           row 6
@@ -30,11 +31,11 @@
 //    x(5)     . . | . . .     . . | 1 . .     . . | . 1 .     . 1 | . . .     b b c c d d
 //    x(6)     . . | . . .     . . | . 1 .     . . | . . 1     . . | 1 . .     b b c c d d e
 //
-// The fifth, e, has one column, 6, and no rows. Of products H V, the left part holds columns of V
-// and the rows begin at 0.
+// The fifth sweep, e, has one column, 6, and no rows. For products H V, the left part holds columns
+// of V, and the rows begin at 0.
 //
-// An entry (i, j) comes from the same operations in the same order whichever sweep holds it: chain
-// rules treat pairs separately, and i > j in the matrix is i > j in the Jet.
+// An entry (i, j) results from the same operations in the same order, whichever sweep holds it:
+// chain rules treat pairs separately, and i > j in the matrix is i > j in the Jet.
 #pragma once
 
 #include <concepts>
@@ -57,24 +58,25 @@ struct JetSweep {
   Eigen::Index num_rows = 0;
 };
 
-// The Jets in use. Each has a user's compiler compile the function, and Eigen's vectors, once more.
+// The Jets in use. For each of them the user's compiler compiles the function and Eigen's vectors
+// again.
 inline constexpr int kLargestSingleSweep = 16;
 using BlockGradientJet = Jet<1, 16>;
 using BlockHessianJet = Jet<2, 28, 8>;
-// Eigen's decompositions keep 8 x 8 scalars on the stack, and do not compile beyond 128 KiB.
+// Eigen's decompositions put 8 x 8 scalars on the stack and do not compile beyond 128 KiB.
 static_assert(8 * 8 * sizeof(BlockHessianJet) <= 128 * 1024);
 using OneDirectionJet = Jet<2, 17, 1>;
 using FourDirectionsJet = Jet<2, 20, 4>;
 
-// From so many variables on a function is recorded (jet_tape.h), and Jets are what remains where
-// that fails.
+// From this many variables on, a function is recorded (jet_tape.h); Jets are used only if that
+// fails.
 inline constexpr int kSmallestRecorded = 9;
 
 template <int Size>
 inline constexpr bool kMayBeRecorded = Size == Eigen::Dynamic || Size >= kSmallestRecorded;
 
 // f(x, args...) with the tape's variables at `point`. J is a parameter so that Eigen's vector of it
-// is compiled where it is used.
+// is compiled only when this is used.
 template <typename F, typename... Args, AnyJet J = RecordedJet>
 RecordedJet record(const F& f, const Eigen::VectorXd& point, JetTape& tape, const Args&... args) {
   VectorOf<J> x(point.size());
@@ -82,8 +84,7 @@ RecordedJet record(const F& f, const Eigen::VectorXd& point, JetTape& tape, cons
   return f(x, args...);
 }
 
-// The Jets for a vector of Size entries, of which the first is the only one where Size is not
-// Dynamic.
+// The Jets for a vector of Size entries; unless Size is Dynamic, the first one is the only one.
 template <int Size>
 using FirstGradientJet = std::conditional_t<Size == Eigen::Dynamic,
                                             Jet<1, 4>,
@@ -97,7 +98,7 @@ using FirstHessianJet = std::conditional_t<Size == Eigen::Dynamic,
                                                               Jet<2, (Size > 0 ? Size : 1)>,
                                                               BlockHessianJet>>;
 
-// Calls body.template operator()<J>() with the Jet to use for n variables, n = Size where not
+// Calls body.template operator()<J>() with the Jet to use for n variables; n = Size unless Size is
 // Dynamic.
 template <int Size, typename Body>
 void with_gradient_jet(Eigen::Index n, const Body& body) {
@@ -134,8 +135,8 @@ void with_direction_jet(const JetSweep& sweep, const Body& body) {
   }
 }
 
-// The sweeps of Jets in N variables with second derivatives for M columns of them, over n
-// parameters.
+// The sweeps over n parameters with Jets in N variables that hold second derivatives for M columns
+// of them.
 std::vector<JetSweep> gradient_sweeps(Eigen::Index n, Eigen::Index num_variables);
 std::vector<JetSweep> hessian_sweeps(Eigen::Index n,
                                      Eigen::Index num_variables,
@@ -151,7 +152,8 @@ std::vector<JetSweep> hessian_sweeps(Eigen::Index n) {
   return hessian_sweeps(n, J::kNumVariables, J::kNumColumns);
 }
 
-// For n parameters and k directions; four directions at a time, one where one is left.
+// For n parameters and k directions: four directions at a time, or a single one if only one is
+// left.
 std::vector<JetSweep> direction_sweeps(Eigen::Index n, Eigen::Index k);
 
 template <AnyJet J>
@@ -165,7 +167,8 @@ void seed_rows(const JetSweep& sweep, VectorOf<J>& x) {
     slope(x(sweep.row + i), J::kNumColumns + i) = 1.0;
 }
 
-// The point as constants. A loop: Eigen's cast would be one more type for the compiler.
+// The point as constants. Written as a loop, because Eigen's cast would be one more type to
+// compile.
 template <AnyJet J>
 VectorOf<J> constants(const Eigen::VectorXd& point) {
   VectorOf<J> x(point.size());
@@ -173,7 +176,7 @@ VectorOf<J> constants(const Eigen::VectorXd& point) {
   return x;
 }
 
-// The point as Jets: parameters of the sweep are variables, the others constants.
+// The point as Jets: the parameters of the sweep are variables, the others constants.
 template <AnyJet J>
 VectorOf<J> seeded(const Eigen::VectorXd& point, const JetSweep& sweep) {
   VectorOf<J> x = constants<J>(point);
@@ -182,7 +185,7 @@ VectorOf<J> seeded(const Eigen::VectorXd& point, const JetSweep& sweep) {
   return x;
 }
 
-// As seeded, but variables 0 .. M-1 are steps along the sweep's columns of `directions`.
+// Like seeded(), but variables 0 .. M-1 are steps along the sweep's columns of `directions`.
 template <AnyJet J>
 VectorOf<J> seeded_along(const Eigen::VectorXd& point,
                          const Eigen::MatrixXd& directions,
@@ -195,8 +198,8 @@ VectorOf<J> seeded_along(const Eigen::VectorXd& point,
   return x;
 }
 
-// What a sweep's Jet knows goes to its place. `second` are its second derivatives, packed as in
-// Jet::hessian for N variables and M columns.
+// Copies the derivatives of a sweep's Jet to their places. `second` holds its second derivatives,
+// packed as in Jet::hessian for N variables and M columns.
 void store_gradient(const double* slopes, const JetSweep& sweep, double* gradient);
 void store_hessian(const double* second,
                    Eigen::Index num_variables,
@@ -209,15 +212,15 @@ void store_products(const double* second,
                     const JetSweep& sweep,
                     Eigen::MatrixXd& products);
 
-// `gradient` holds a number for each parameter.
+// `gradient` has one entry per parameter.
 template <AnyJet J>
 void store_gradient(const J& y, const JetSweep& sweep, double* gradient) {
   store_gradient(y.gradient.data(), sweep, gradient);
 }
 
-// Writes entries (i, j) and (j, i) of the sweep's trapezium. Sweeps with the same column write the
-// same numbers to its small triangle, and only the first of them (row = column + num_columns) does
-// so, so that sweeps may be stored concurrently.
+// Writes entries (i, j) and (j, i) of the sweep's trapezium. Sweeps with the same column have the
+// same numbers in their small triangle; only the first of them (row = column + num_columns) writes
+// these, so that sweeps may be stored concurrently.
 template <AnyJet J>
 void store_hessian(const J& y, const JetSweep& sweep, Eigen::MatrixXd& hessian) {
   store_hessian(y.hessian.data(), J::kNumVariables, J::kNumColumns, sweep, hessian);
@@ -229,8 +232,8 @@ void store_products(const J& y, const JetSweep& sweep, Eigen::MatrixXd& products
   store_products(y.hessian.data(), J::kNumVariables, J::kNumColumns, sweep, products);
 }
 
-// Whether f(x, args...) with scalars T gives a T, or an Eigen expression that converts to T. A
-// number that is not a T would carry no derivatives.
+// Whether f(x, args...) with scalars T returns a T, or an Eigen expression that converts to T. A
+// number of another type would carry no derivatives.
 template <typename F, typename T, typename... Args>
 concept GivesScalar = requires(const F& f, const VectorOf<T>& x, const Args&... args) {
   { f(x, args...) } -> std::convertible_to<T>;
@@ -240,8 +243,8 @@ concept GivesScalar = requires(const F& f, const VectorOf<T>& x, const Args&... 
    !std::is_arithmetic_v<
        std::remove_cvref_t<std::invoke_result_t<const F&, const VectorOf<T>&, Args...>>>);
 
-// Checks F with the Jet J that it is to be called with. Doubles are tried only to tell one mistake
-// from the other: every scalar compiles the function again.
+// Checks F with the Jet J that it will be called with. Doubles are tried only if this fails, to
+// tell two mistakes apart: every scalar type compiles the function again.
 template <typename F, AnyJet J>
 constexpr void require_function() {
   if constexpr (!GivesScalar<F, J>) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// For kernel sources only: entry by entry through a batch and back, each in one loop over all
-// packs.
+// For kernel sources only: elementwise operations on a batch, forward and backward, each in one
+// loop over all packs.
 #pragma once
 
 #include <hesscope/autodiff/internal/batch_numbers.h>
@@ -10,7 +10,8 @@
 namespace hesscope::HESSCOPE_ISA {
 namespace {
 
-// y = phi(x) and, unless it is null, phi'(x): in one function, since they share most of their work.
+// y = phi(x) and, unless `slopes` is null, phi'(x): in one function, since they share most of the
+// work.
 template <typename Phi, typename B>
 [[gnu::flatten]] void evaluate(const Phi& phi, const B* x, B* y, B* slopes, Eigen::Index size) {
   if (slopes == nullptr) {
@@ -24,7 +25,7 @@ template <typename Phi, typename B>
   }
 }
 
-/// y = phi(x) of a kElementary, and its slopes if asked for.
+/// y = phi(x) of a kElementary, and its slopes on request.
 inline void forward_elementary(BatchNumbers& numbers, std::int32_t i, bool has_slopes) {
   using B = BatchNumbers::B;
   const Graph::Node& n = numbers.node(i);
@@ -37,8 +38,8 @@ inline void forward_elementary(BatchNumbers& numbers, std::int32_t i, bool has_s
   });
 }
 
-// abar = share(e) or, where it is not the first, abar += share(e), entry by entry; abar may lie
-// where the node's own adjoint does.
+// abar = share(e) if is_first, else abar += share(e), entry by entry; abar may be in the same place
+// as the node's own adjoint.
 template <typename B, typename F>
 void pass_back(B* a_bar, Eigen::Index size, bool is_first, F share) {
   if (is_first) {
@@ -72,8 +73,8 @@ inline void reverse_scale(BatchNumbers& numbers, std::int32_t i) {
             [&](auto e) { return bar[e] * factor; });
 }
 
-/// The way back of c = a + b, a - b or a b of each entry, to those of a and b that have an entry of
-/// each sample for each of c. Calls others(to_a, to_b) for what is left.
+/// Backward pass of the entrywise c = a + b, a - b or a b, to those of a and b that have one entry
+/// per sample for each of c. Calls others(to_a, to_b) for the remaining operands.
 template <typename F>
 void reverse_entrywise(BatchNumbers& numbers, std::int32_t i, F others) {
   using B = BatchNumbers::B;
@@ -83,7 +84,7 @@ void reverse_entrywise(BatchNumbers& numbers, std::int32_t i, F others) {
   const B* const bar = numbers.adjoints<B>(i);
   const bool is_product = n.op == Graph::Op::kHadamard;
   const bool is_done = info.a.is_entrywise && info.b.is_entrywise;
-  // To one of them; whether it is left.
+  // Passes back to one of them; returns whether it remains to be done.
   const auto to = [&](std::int32_t o, detail::BatchOperand plan, std::int32_t other, bool minus) {
     if (!numbers.info(o).is_needed) return false;
     if (is_product ? !is_done : !plan.is_entrywise) return true;

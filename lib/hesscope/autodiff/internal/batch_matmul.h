@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// For kernel sources only: products of matrices through a batch and back.
+// For kernel sources only: matrix products of a batch, forward and backward.
 #pragma once
 
 #include <hesscope/autodiff/internal/batch_numbers.h>
@@ -9,7 +9,7 @@
 namespace hesscope::HESSCOPE_ISA {
 namespace {
 
-// A product of stacks, or of a stack with a matrix that its layers share.
+// A product of stacks, or of a stack with a matrix that all its layers share.
 class BatchMatmul {
  public:
   BatchMatmul(BatchNumbers& numbers, std::int32_t i)
@@ -30,8 +30,8 @@ class BatchMatmul {
     }
   }
 
-  /// op(A)bar += Cbar op(B)^T, then op(B)bar += op(A)^T Cbar: A of the whole stack before B, since
-  /// they may be one node, whose adjoint A's share begins.
+  /// op(A)bar += Cbar op(B)^T, then op(B)bar += op(A)^T Cbar: first A for the whole stack, then B.
+  /// They may be the same node, whose adjoint is initialised by A's share.
   void reverse() {
     const detail::BatchNode& info = numbers_.info(i_);
     for (Eigen::Index k = 0; numbers_.info(node_.a).is_needed && k < node_.stack; ++k) {
@@ -50,7 +50,7 @@ class BatchMatmul {
   using B = BatchNumbers::B;
   using S = BatchNumbers::S;
 
-  // Matrix k of a node's stack, of its values or adjoints; transposed if asked for.
+  // Matrix k of a node's stack, of its values or adjoints, optionally transposed.
   BatchMatrix matrix(std::int32_t i, bool is_adjoint, Eigen::Index k, bool is_transposed) {
     const Graph::Node& n = numbers_.node(i);
     const bool is_common = numbers_.info(i).is_common;
@@ -79,7 +79,7 @@ class BatchMatmul {
     return matrix(node_.b, is_adjoint, node_.is_shared_b ? 0 : k, node_.transpose_b);
   }
 
-  // out = x y, or out += x y; of what is common the sum over packs and lanes.
+  // out = x y, or out += x y; if `out` is common, the sum over packs and lanes.
   void add(BatchMatrix out,
            BatchMatrix x,
            BatchMatrix y,

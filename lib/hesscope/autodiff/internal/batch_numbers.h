@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// For kernel sources only: the numbers of a batch of samples, where batch_plan.h places them.
-//
-// A number of kLanes samples fills a register (lanes.h); these are a pack. A node's numbers of all
-// packs of a batch lie together, entry e of pack p at [p * size + e], so that one visit of a node
-// serves many samples, and what it does to its rows is one long loop. Nodes that depend on no
-// sample are common: plain numbers, which are spread to all lanes where others than products take
+// For kernel sources only: the numbers of a batch of samples, stored where batch_plan.h places
 // them.
+//
+// A number for kLanes samples fills a register (lanes.h); these samples form a pack. The numbers of
+// a node for all packs of a batch are stored together, entry e of pack p at [p * size + e], so that
+// one visit of a node serves many samples, and an operation on its rows is one long loop. Nodes
+// that depend on no sample are called common: they are plain numbers, which are spread to all lanes
+// if operations other than products use them.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +33,7 @@ class BatchNumbers {
 
   static_assert(sizeof(B) == sizeof(Lane) && sizeof(S) == sizeof(double));
 
-  /// Packs that are taken at once.
+  /// Packs that are processed together.
   struct Part {
     Eigen::Index first;
     Eigen::Index count;
@@ -49,7 +50,7 @@ class BatchNumbers {
         adjoints_(static_cast<std::size_t>(plan_.num_adjoints)),
         slopes_(static_cast<std::size_t>(plan_.num_slopes)) {}
 
-  /// Memory of one, at most.
+  /// Upper bound of the memory of one object.
   static double bytes(const Graph& graph) {
     double entries = 0;
     double entries_of_packs = 0;
@@ -73,9 +74,9 @@ class BatchNumbers {
 
   Eigen::Index max_samples() const { return plan_.max_packs * kLanes; }
 
-  Eigen::Index packs() const { return packs_; }  ///< of the batch at hand
+  Eigen::Index packs() const { return packs_; }  ///< of the current batch
 
-  /// Of what is common as S, of what is not, or spread, as B.
+  /// As S for common nodes, as B for others and for spread ones.
   template <typename T>
   T* values(std::int32_t i) {
     if constexpr (std::is_same_v<T, S>) {
@@ -103,14 +104,14 @@ class BatchNumbers {
     }
   }
 
-  /// The values of what is common, in all lanes.
+  /// Copies the values of a common node to all lanes.
   void spread(std::int32_t i) {
     const S* const from = values<S>(i);
     B* const to = values<B>(i);
     for (Eigen::Index e = 0; e < node(i).size(); ++e) to[e] = B(from[e][0]);
   }
 
-  /// Loads a batch. Lanes without a sample repeat the last one's.
+  /// Loads a batch. Unused lanes repeat the last sample.
   void set_inputs(Records records) {
     packs_ = (records.count + kLanes - 1) / kLanes;
     for (std::int32_t i = 0; i < num_nodes(); ++i) {
@@ -126,15 +127,15 @@ class BatchNumbers {
     }
   }
 
-  /// A value of a sample of the batch.
+  /// A value for one sample of the batch.
   double value(std::int32_t i, Eigen::Index entry, Eigen::Index sample) {
     if (info(i).is_common) return values<S>(i)[entry][0];
     const B& pack = values<B>(i)[sample / kLanes * node(i).size() + entry];
     return pack[static_cast<int>(sample % kLanes)];
   }
 
-  /// body(part) for all packs at once, where a node's rows may be taken so, or for one after the
-  /// other.
+  /// Calls body(part) once for all packs, if the node's rows may be taken together, else for one
+  /// pack after the other.
   template <typename F>
   void for_each_part(std::int32_t i, F body) const {
     if (info(i).takes_rows) return body(Part{0, packs_});
@@ -161,7 +162,8 @@ class BatchNumbers {
   }
 
  private:
-  // More than a second-level cache: what nodes have in common pays for what is read from the third.
+  // More than a second-level cache: processing nodes jointly outweighs reading from the third
+  // level.
   static constexpr double kBatchBytes = 4 << 20;
   static constexpr Eigen::Index kMaxPacks = 64 / kLanes;
 
@@ -170,7 +172,7 @@ class BatchNumbers {
   detail::BatchPlan plan_;
   std::vector<S> common_values_;
   std::vector<S> common_adjoints_;
-  std::vector<B> values_;  // of packs, and of what is spread
+  std::vector<B> values_;  // of packs, and of spread nodes
   std::vector<B> adjoints_;
   std::vector<B> slopes_;
   Eigen::Index packs_ = 0;

@@ -13,7 +13,7 @@ namespace {
 using Node = Graph::Node;
 using Op = Graph::Op;
 
-// Room that is taken from one step to another, both included.
+// Memory that is in use from one step to another, both inclusive.
 struct Lease {
   Eigen::Index size = 0;
   std::int32_t begin = 0;
@@ -23,8 +23,8 @@ struct Lease {
 
 constexpr std::int32_t kForever = INT32_MAX;
 
-// Finds places such that no two leases overlap, the lowest there are, and behind them for those
-// that never end; returns the room of all.
+// Finds the lowest places such that no two leases overlap; leases that never end come behind all
+// others. Returns the total size.
 Eigen::Index place_leases(std::vector<Lease>& leases) {
   std::vector<Lease*> order;
   for (Lease& lease : leases) {
@@ -54,7 +54,7 @@ Eigen::Index place_leases(std::vector<Lease>& leases) {
   return room;
 }
 
-// Plans a graph's nodes. What a kReshape stands for is its base: the node whose numbers it shows.
+// Plans the nodes of a graph. The base of a kReshape is the node whose numbers it shows.
 class Planner {
  public:
   Planner(const Graph& graph, std::vector<BatchNode>& plan)
@@ -64,7 +64,7 @@ class Planner {
     }
   }
 
-  // What is common, spread, needed, and taken by rows.
+  // Determines which nodes are common, spread, needed, and processed by rows.
   void classify() {
     const SweepPlan sweep = plan_sweep(graph_, 0, graph_.num_parameters(), 0);
     for (std::int32_t i = 0; i < num_nodes(); ++i) {
@@ -84,7 +84,7 @@ class Planner {
     }
   }
 
-  // Places of what is common; returns their number, and in `spread` that of what is spread.
+  // Places for common nodes; returns their number, and in `spread` that of spread ones.
   Eigen::Index place_common(Eigen::Index& spread) {
     Eigen::Index entries = 0;
     for (std::int32_t i = 0; i < num_nodes(); ++i) {
@@ -98,7 +98,7 @@ class Planner {
     return entries;
   }
 
-  // Slopes of a pack, one behind the other.
+  // Slopes of a pack, one after the other.
   Eigen::Index place_slopes() {
     Eigen::Index entries = 0;
     for (std::int32_t i = 0; i < num_nodes(); ++i) {
@@ -118,7 +118,7 @@ class Planner {
         if (o >= 0) ++uses[index(base(o))];
       }
     }
-    // What is asked for from outside is never written over.
+    // Results needed outside are never overwritten.
     for (const std::int32_t kept : {graph_.output(), graph_.prediction()}) {
       if (kept >= 0) uses[index(base(kept))] += 2;
     }
@@ -158,8 +158,8 @@ class Planner {
     return room;
   }
 
-  // Adjoints of a pack, and whose share of them comes first. What the output's does not reach has
-  // none.
+  // Adjoints of a pack, and which node contributes to them first. Nodes that the output's adjoint
+  // does not reach have none.
   Eigen::Index place_adjoints() {
     std::vector<Lease> leases;
     std::vector<std::int32_t> lease_of(nodes_.size(), -1);
@@ -199,7 +199,8 @@ class Planner {
     return room;
   }
 
-  // Of one pack to those of `packs`, behind what is spread; of reshapes.
+  // Converts places for one pack to places for `packs` packs, behind the spread nodes; also sets
+  // those of reshapes.
   void finish(Eigen::Index spread, Eigen::Index packs) {
     for (std::int32_t i = 0; i < num_nodes(); ++i) {
       BatchNode& own = at(i);
@@ -227,7 +228,7 @@ class Planner {
 
   std::int32_t base(std::int32_t i) const { return base_[index(i)]; }
 
-  // Of an operand: that there is none, or that it is common.
+  // Whether there is no such operand, or it is common.
   bool is_common(std::int32_t i) const { return i < 0 || at(i).is_common; }
 
   bool is_own(std::int32_t i) const { return !is_common(i); }
@@ -236,8 +237,8 @@ class Planner {
     return is_own(o) && node(o).rows == n.rows && node(o).cols == n.cols;
   }
 
-  // Whether a node that is not common does the same to each row, and its operands have one for each
-  // of its own, or one for all.
+  // Whether a node that is not common does the same to each row, with operands that have one row
+  // for each of its own, or one for all.
   bool takes_rows(const Node& n) const {
     bool has_spread_operands = false;
     switch (n.op) {
@@ -257,7 +258,7 @@ class Planner {
       case Op::kSumRows:
       case Op::kMaxRows:
       case Op::kSelect:
-      case Op::kSlice:  // of columns, where there are as many rows
+      case Op::kSlice:  // of columns, if there are as many rows
       case Op::kEmbed:
         break;
       default:
@@ -272,12 +273,12 @@ class Planner {
     return true;
   }
 
-  // Whether the way back through a node reads its value.
+  // Whether the backward pass of a node reads its value.
   static bool reads_itself(const Node& n) {
     return n.op == Op::kSoftmaxRows || n.op == Op::kDivide;
   }
 
-  // Or the values of its operands.
+  // Whether it reads the values of its operands.
   static bool reads_operands(const Node& n) {
     switch (n.op) {
       case Op::kAdd:
@@ -296,13 +297,13 @@ class Planner {
     }
   }
 
-  // Whether it acts entry by entry, and its way back reads no values.
+  // Whether the node works entry by entry, and its backward pass reads no values.
   static bool acts_in_place(const Node& n) {
     return n.op == Op::kAdd || n.op == Op::kSubtract || n.op == Op::kScale ||
            n.op == Op::kElementary;
   }
 
-  // The operand whose value a node's own may be written over, -1 for none.
+  // The operand whose value a node may overwrite with its own; -1 if there is none.
   std::int32_t written_over(std::int32_t i, const std::vector<std::int32_t>& uses) const {
     const Node& n = node(i);
     if (!acts_in_place(n)) return -1;
@@ -328,7 +329,7 @@ BatchPlan::BatchPlan(const Graph& graph, int lanes, Eigen::Index packs, double m
   planner.classify();
   Eigen::Index spread = 0;
   num_common = planner.place_common(spread);
-  const Eigen::Index adjoints = planner.place_adjoints();  // says what is needed
+  const Eigen::Index adjoints = planner.place_adjoints();  // determines what is needed
   const Eigen::Index values = planner.place_values();
   const Eigen::Index slopes = planner.place_slopes();
   const double bytes =

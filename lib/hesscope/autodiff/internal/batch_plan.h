@@ -7,35 +7,35 @@
 
 namespace hesscope::detail {
 
-/// What a batch's node does to one of its operands.
+/// How a node of a batch uses one of its operands.
 struct BatchOperand {
-  bool is_entrywise = false;  ///< it has an entry of each sample for each of the node's
-  /// On the way back the node's share of its adjoint is the first: assigned, not added.
+  bool is_entrywise = false;  ///< it has one entry per sample for each of the node's
+  /// On the way back, the node's share is the first of the operand's adjoint: assigned, not added.
   bool is_first = false;
-  bool is_in_place = false;  ///< and the adjoint lies where the node's own did
+  bool is_in_place = false;  ///< and its adjoint overwrites the node's own
 };
 
-/// How a batch of samples is taken through a node and back. Places are in registers, one for an
-/// entry of a pack (batch_numbers.h); a kReshape has those of its operand.
+/// How a batch of samples passes through a node, forward and backward. Places are counted in
+/// registers, one per entry of a pack (batch_numbers.h); a kReshape shares those of its operand.
 struct BatchNode {
-  bool is_needed = false;   ///< has an adjoint, which the output's reaches
+  bool is_needed = false;   ///< has an adjoint, which depends on the output's
   bool is_common = false;   ///< depends on no sample
-  bool is_spread = false;   ///< common, and taken by others than products: in all lanes, too
-  bool takes_rows = false;  ///< rows of all packs may be taken as one matrix's
+  bool is_spread = false;   ///< common, and used by others than products: also in all lanes
+  bool takes_rows = false;  ///< rows of all packs may be taken as those of one matrix
   BatchOperand a;
   BatchOperand b;
-  Eigen::Index common = -1;   ///< place among the numbers of what is common, in values and adjoints
-  Eigen::Index value = -1;    ///< of what is not common, or spread
-  Eigen::Index adjoint = -1;  ///< of what is needed and not common, or spread
+  Eigen::Index common = -1;   ///< place among the common numbers, for values and adjoints
+  Eigen::Index value = -1;    ///< if not common, or if spread
+  Eigen::Index adjoint = -1;  ///< if needed and not common, or if spread
   Eigen::Index slopes = -1;   ///< of a kElementary that is needed and not common
 };
 
-/// The way of batches through a graph. Memory is what bounds it, so that numbers lie close
-/// together: what acts entry by entry works in place where nobody asks for its operand again,
-/// values that the way back does not read make room for others, and so does each adjoint once it is
-/// passed on.
+/// How batches pass through a graph. Memory bandwidth is the bottleneck, so numbers are stored
+/// compactly: entrywise operations work in place if their operand is not needed again, values that
+/// the backward pass does not read make room for others, and so does each adjoint once it is passed
+/// on.
 struct BatchPlan {
-  /// @param max_bytes  of a batch's numbers, as far as one pack of `lanes` samples allows.
+  /// @param max_bytes  for a batch's numbers, unless one pack of `lanes` samples needs more.
   BatchPlan(const Graph& graph, int lanes, Eigen::Index max_packs, double max_bytes);
 
   const BatchNode& operator[](std::int32_t i) const { return nodes[static_cast<std::size_t>(i)]; }

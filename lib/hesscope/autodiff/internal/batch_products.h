@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// For kernel sources only: products of a batch's matrices, in tiles that stay in registers.
+// For kernel sources only: matrix products for a batch, in tiles that stay in registers.
 #pragma once
 
 #include <hesscope/simd/internal/lane.h>
@@ -8,11 +8,11 @@
 namespace hesscope::HESSCOPE_ISA {
 namespace {
 
-/// A matrix of each pack, or one of plain numbers that all packs share.
+/// One matrix per pack, or one of plain numbers that all packs share.
 struct BatchMatrix {
   double* data;
   bool is_shared;
-  int row_stride;  ///< in registers; of what is shared in numbers, and so below
+  int row_stride;  ///< in registers; for shared matrices in numbers, as below
   int col_stride;
   int pack_stride;
 
@@ -22,7 +22,7 @@ struct BatchMatrix {
     return {lanes(data) + long{pack} * pack_stride, row_stride, col_stride};
   }
 
-  // Calls use(matrix of a pack), or of the shared numbers.
+  // Calls use(matrix of the pack), or use(shared numbers).
   template <typename F>
   void with_entries(int pack, F use) const {
     if (is_shared) {
@@ -35,9 +35,9 @@ struct BatchMatrix {
   Family rows() const { return {lanes(data), row_stride, pack_stride, col_stride}; }
 };
 
-/// out = a b of each pack, or out += a b, for a of rows x inner and b of inner x cols; `out` is not
-/// shared, a and b not both. Packs that follow each other as rows or as columns do are taken as
-/// such.
+/// out = a b for each pack, or out += a b, with a of rows x inner and b of inner x cols; `out` is
+/// not shared, and at most one of a and b is. Packs that continue each other's rows or columns are
+/// multiplied together.
 template <Store kStore>
 void multiply(
     BatchMatrix out, BatchMatrix a, BatchMatrix b, int rows, int inner, int cols, int packs) {

@@ -3,9 +3,9 @@
 // For kernel sources only: values and gradients of a recorded graph, node by node for a batch of
 // samples.
 //
-// What is common (batch_numbers.h) is computed once for a point. Products sum its adjoints over
-// positions, packs and lanes in registers. These wait until all batches are done, and are then
-// carried back to the parameters once.
+// Common nodes (batch_numbers.h) are computed once for a point. Products sum their adjoints over
+// positions, packs and lanes in registers. These adjoints are kept until all batches are done, and
+// are then propagated to the parameters once.
 #pragma once
 
 #include <algorithm>
@@ -31,10 +31,10 @@ class BatchTape {
     }
   }
 
-  /// Memory of one, at most.
+  /// Upper bound of the memory of one tape.
   static double bytes(const Graph& graph) { return BatchNumbers::bytes(graph); }
 
-  /// Computes what depends on no sample.
+  /// Computes everything that depends on no sample.
   void set_theta(std::span<const double> theta) {
     for (std::int32_t i = 0; i < numbers_.num_nodes(); ++i) {
       if (!info(i).is_common) continue;
@@ -54,7 +54,7 @@ class BatchTape {
     }
   }
 
-  /// Values of all nodes; slopes too, for a way back.
+  /// Values of all nodes, and slopes if a backward pass will follow.
   void forward(bool has_reverse) {
     for (std::int32_t i = 0; i < numbers_.num_nodes(); ++i) {
       if (info(i).is_common) continue;
@@ -71,7 +71,7 @@ class BatchTape {
     }
   }
 
-  /// Of a sample of the batch.
+  /// A value for one sample of the batch.
   double value(std::int32_t i, Eigen::Index entry, Eigen::Index sample) {
     return numbers_.value(i, entry, sample);
   }
@@ -83,7 +83,7 @@ class BatchTape {
     return total;
   }
 
-  /// Before the reverse sweeps of a sum.
+  /// To be called before the reverse sweeps of a sum.
   void clear_sums() {
     for (std::int32_t i = 0; i < numbers_.num_nodes(); ++i) {
       if (!info(i).is_common) continue;
@@ -92,7 +92,7 @@ class BatchTape {
     }
   }
 
-  /// After forward(true), of `count` samples: adds to the adjoints of what is common.
+  /// To be called after forward(true), for `count` samples: adds to the adjoints of common nodes.
   void reverse(Eigen::Index count) {
     if (info(output()).is_common) {
       numbers_.adjoints<S>(output())[0] += S(static_cast<double>(count));
@@ -128,7 +128,7 @@ class BatchTape {
     }
   }
 
-  /// After the reverse sweeps of a sum: adds the parameters' adjoints.
+  /// To be called after the reverse sweeps of a sum: adds the parameters' adjoints.
   void add_gradient(std::span<double> gradient) {
     for (std::int32_t i = numbers_.num_nodes(); i-- > 0;) {
       const Node& n = node(i);
@@ -164,7 +164,7 @@ class BatchTape {
     for (Eigen::Index e = 0; e < count; ++e) first[e] = T();
   }
 
-  // What acts entry by entry takes columns as rows: kernels' inner loops are along rows.
+  // Entrywise operations treat columns as rows, since the kernels' inner loops run along rows.
   static bool takes_columns(const Node& n) {
     switch (n.op) {
       case Op::kAdd:
@@ -194,7 +194,7 @@ class BatchTape {
     }
   }
 
-  // To the operands asked for.
+  // To the requested operands.
   template <typename T>
   void reverse_by_kernels(std::int32_t i, Part part, bool to_a, bool to_b) {
     const Node& n = node(i);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The elementwise functions by their names, written once for every base scalar (doubles, lanes, 50
-// digits).
+// The elementwise functions by name, written once for all base scalars (doubles, lanes, 50 digits).
 #pragma once
 
 #include <hesscope/autodiff/graph.h>
@@ -12,7 +11,7 @@
 
 namespace hesscope::detail {
 
-/// Calls visit(function_object) for the function named.
+/// Calls visit(function_object) for the named function.
 template <typename Visitor>
 void visit_elementary(Elementary function, double alpha, double beta, Visitor visit) {
   switch (function) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// How a graph refuses what does not fit it.
+// Errors for requests that do not fit a graph.
 #pragma once
 
 #include <string>

@@ -71,7 +71,7 @@ std::int32_t GraphPatterns::exponent(std::int32_t i) const {
   return is_exp && has_same_shape(n.a, i) ? n.a : -1;
 }
 
-// y of node i = 1 + y, of its shape, or -1.
+// y if node i is 1 + y, with the same shape; else -1.
 std::int32_t GraphPatterns::beside_one(std::int32_t i) const {
   const Node& sum = node(root(i));
   if (sum.op != Op::kAdd || !has_same_shape(root(i), i)) return -1;
@@ -102,7 +102,7 @@ std::int32_t GraphPatterns::logits(std::int32_t i) const {
   return n.op == Op::kSoftmaxRows && has_same_shape(root(i), i) ? n.a : -1;
 }
 
-// The node whose rows' means, one for each, node i is; -1 if it is nothing of the kind.
+// The node of whose rows node i is the column of means; -1 if there is none.
 std::int32_t GraphPatterns::rows_of_mean(std::int32_t i) const {
   const Node& mean = node(root(i));
   if (mean.op != Op::kScale && mean.op != Op::kDivide) return -1;
@@ -113,7 +113,7 @@ std::int32_t GraphPatterns::rows_of_mean(std::int32_t i) const {
   return is_mean ? sum.a : -1;
 }
 
-// The root of what node i is the square of, entry by entry, or -1.
+// y if node i is the entrywise square of y; else -1.
 std::int32_t GraphPatterns::root_of_square(std::int32_t i) const {
   const Node& n = node(root(i));
   if (is_function(n, Elementary::kSquare, 2)) return root(n.a);
@@ -128,7 +128,7 @@ bool GraphPatterns::is_positive_constant(std::int32_t i) const {
   return !entries.empty() && std::ranges::all_of(entries, [](double x) { return x > 0; });
 }
 
-// What node i is a multiple of, by positive constants, in any shape.
+// The node of which node i is a multiple by positive constants, in any shape.
 std::int32_t GraphPatterns::without_factors(std::int32_t i) const {
   for (;;) {
     i = root(i);
@@ -167,7 +167,7 @@ std::optional<GraphPatterns::Sigmoid> GraphPatterns::sigmoid(std::int32_t i) con
   return is_sigmoid ? std::optional(Sigmoid{sign, n->a}) : std::nullopt;
 }
 
-// What node i is the root of, entry by entry, or -1; and what it is 1 over the root of.
+// y if node i is the entrywise square root of y, or -1; and y if it is 1 / sqrt(y).
 std::int32_t GraphPatterns::under_root(std::int32_t i) const {
   const Node& n = node(root(i));
   return is_function(n, Elementary::kSqrt, 0.5) ? n.a : -1;
@@ -180,7 +180,7 @@ std::int32_t GraphPatterns::under_inverse_root(std::int32_t i) const {
   return n.op == Op::kDivide && number(n.a) == 1.0 ? under_root(n.b) : -1;
 }
 
-// Of rows over the root of something: of mean(rows^2) + epsilon.
+// For rows divided by the root of something: that must be mean(rows^2) + epsilon.
 std::optional<Graph::Node> GraphPatterns::standardized(std::int32_t rows,
                                                        std::int32_t square) const {
   if (square < 0) return std::nullopt;
@@ -231,8 +231,8 @@ std::optional<Graph::Node> GraphPatterns::standardized(std::int32_t i) const {
   return std::nullopt;
 }
 
-// Node i = the number returned times the factors, all of its size, and none of them shown as a
-// product but `whole`; of no more than `depth` products.
+// Node i = the returned number times the factors, all of its size. Products among them are split
+// further, except `whole`, to at most `depth` levels.
 double GraphPatterns::split_factors(std::int32_t i,
                                     std::int32_t whole,
                                     int depth,
@@ -252,7 +252,7 @@ double GraphPatterns::split_factors(std::int32_t i,
   return 1;
 }
 
-// Of node i = 1 + erf(k x), in any order: k and the root of x.
+// For node i = 1 + erf(k x), in any order: k and the root of x.
 std::optional<GraphPatterns::Scaled> GraphPatterns::argument_of_erf(std::int32_t i) const {
   const Node& sum = node(i);
   if (sum.op != Op::kAdd) return std::nullopt;

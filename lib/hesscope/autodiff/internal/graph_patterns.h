@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What exporters spell out, found in a graph's nodes (graph_simplification.h).
+// Finds expressions that exporters spell out in a graph's nodes (graph_simplification.h).
 #pragma once
 
 #include <optional>
@@ -17,32 +17,32 @@ class GraphPatterns {
   explicit GraphPatterns(const Graph& graph)
       : nodes_(graph.nodes()), constants_(graph.constants()) {}
 
-  /// The kStandardizeRows node that node i is.
+  /// The kStandardizeRows node to which node i is equivalent.
   std::optional<Graph::Node> standardized(std::int32_t i) const;
 
-  /// The kGelu node that node i is, of an operand that may have another shape: x (1 + erf(k
-  /// x)) / 2, in any order of the factors.
+  /// The kGelu node to which node i is equivalent, whose operand may have another shape: x (1 +
+  /// erf(k x)) / 2, with the factors in any order.
   std::optional<Graph::Node> gelu(std::int32_t i) const;
 
-  /// x of node i = exp(x), of its shape, or -1.
+  /// x if node i is exp(x), with the same shape; else -1.
   std::int32_t exponent(std::int32_t i) const;
 
-  /// x of node i = 1 + exp(x), of its shape, or -1.
+  /// x if node i is 1 + exp(x), with the same shape; else -1.
   std::int32_t exponent_beside_one(std::int32_t i) const;
 
-  /// x of node i = 1 + |x|, of its shape, or -1.
+  /// x if node i is 1 + |x|, with the same shape; else -1.
   std::int32_t magnitude_beside_one(std::int32_t i) const;
 
-  /// x of node i, the sums of the rows of exp(x) as a column, or -1.
+  /// x if node i is the column of the row sums of exp(x); else -1.
   std::int32_t exponents_of_sums(std::int32_t i) const;
 
-  /// x of node i = softmax_rows(x), of its shape, or -1.
+  /// x if node i is softmax_rows(x), with the same shape; else -1.
   std::int32_t logits(std::int32_t i) const;
 
-  /// Whether node i is a constant of ones.
+  /// Whether node i is a constant whose entries are all 1.
   bool are_ones(std::int32_t i) const;
 
-  /// Of node i = factor * operand, a node of its shape.
+  /// For node i = factor * operand, where the operand has its shape.
   struct Scaled {
     double factor;
     std::int32_t operand;
@@ -50,8 +50,8 @@ class GraphPatterns {
 
   std::optional<Scaled> scaled(std::int32_t i) const;
 
-  /// Of node i = mask * operand, entry by entry, both of its shape, the mask of constants 0 and 1,
-  /// the operand of parameters.
+  /// For node i = mask * operand, entry by entry, both with its shape, where the mask consists of
+  /// constants 0 and 1, and the operand of parameters.
   struct Masked {
     std::span<const double> mask;
     std::int32_t operand;
@@ -59,8 +59,8 @@ class GraphPatterns {
 
   std::optional<Masked> masked_parameters(std::int32_t i) const;
 
-  /// Of node i = sigmoid(sign * argument), in another shape where reshapes stand between: 1 -
-  /// sigmoid(x) is sigmoid(-x).
+  /// For node i = sigmoid(sign * argument), possibly with reshapes in between: 1 - sigmoid(x) is
+  /// sigmoid(-x).
   struct Sigmoid {
     double sign;
     std::int32_t argument;
@@ -68,14 +68,15 @@ class GraphPatterns {
 
   std::optional<Sigmoid> sigmoid(std::int32_t i) const;
 
-  /// Whether node i is sums of squares, or two such multiplied, times positive constants: as
-  /// exporters write a norm, a standard deviation, and below a cosine the product of two norms.
+  /// Whether node i is a sum of squares, or a product of two of them, times positive constants:
+  /// exporters write norms, standard deviations, and the product of two norms in the denominator of
+  /// a cosine in this way.
   bool is_sum_of_squares(std::int32_t i) const;
 
   /// The node that i is a reshape of, or i.
   std::int32_t root(std::int32_t i) const;
 
-  /// Whether node i is parameters, moved and scaled at most.
+  /// Whether node i consists of parameters that are at most moved and scaled.
   bool is_of_parameters(std::int32_t i) const;
 
  private:
@@ -83,7 +84,7 @@ class GraphPatterns {
 
   const Node& node(std::int32_t i) const { return nodes_[static_cast<std::size_t>(i)]; }
 
-  /// The node whose entries, or some of them, and zeros node i has in other places.
+  /// The node from whose entries, moved and supplemented by zeros, node i is made.
   std::int32_t before_moves(std::int32_t i) const;
   std::span<const double> constant(std::int32_t i) const;
   std::optional<double> number(std::int32_t i) const;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Arithmetic that Jets of higher order have in common: all that follows from what each of them
+// Arithmetic shared by Jets of higher order: operators that follow from those that each of them
 // defines itself.
 #pragma once
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What one node does to its operands: forward (value) and backward (adjoint), on strided views.
+// The operation of each node: forward (value) and backward (adjoint), on strided views.
 //
-// The scalars: B is the base scalar (lanes or 50 digits) of nodes that do not depend on the seeded
-// parameters; J of those that do, ceres::Jet<B, N> in a second-order sweep, PairJet<B, N>
-// (pair_jet.h) in a third-order one, LineJet<B, N> (line_jet.h) along lines. Kernels are templates
-// over the views they are given, so a product of a constant with a ceres::Jet costs N + 1
-// multiplications and of two of them 2 N + 1.
-// `Bar` is the scalar of adjoints: B in a gradient sweep, J in a second-order sweep.
+// The scalars: B is the base scalar (lanes or 50 digits), for nodes that do not depend on the
+// seeded parameters. J is used for those that do: ceres::Jet<B, N> in a second-order sweep,
+// PairJet<B, N> (pair_jet.h) in a third-order one, LineJet<B, N> (line_jet.h) along lines. Kernels
+// are templates over the views they are given, so the product of a constant and a ceres::Jet takes
+// N + 1 multiplications, and that of two Jets 2 N + 1. `Bar` is the scalar of adjoints: B in a
+// gradient sweep, J in a second-order sweep.
 #pragma once
 
 #include <type_traits>
@@ -43,7 +43,7 @@ struct View {
     return {&(*this)(row, col), part_rows, part_cols, row_stride, col_stride};
   }
 
-  // One row or one column as often as the other operand of an elementwise operation has them.
+  // Repeats a single row or column as required by the other operand of an elementwise operation.
   View spread(Eigen::Index all_rows, Eigen::Index all_cols) const {
     return {data, all_rows, all_cols, rows == 1 ? 0 : row_stride, cols == 1 ? 0 : col_stride};
   }
@@ -65,7 +65,7 @@ struct BaseScalar<ceres::Jet<B, N>> {
 template <typename T>
 using BaseOf = typename BaseScalar<T>::Type;
 
-// select() of Jets: by the mask of a comparison of base scalars.
+// select() for Jets, by the mask of a comparison of base scalars.
 template <typename M, typename B>
 B choose(const M& mask, const B& yes, const B& no) {
   return select(mask, yes, no);
@@ -79,7 +79,7 @@ ceres::Jet<B, N> choose(const M& mask, const ceres::Jet<B, N>& yes, const ceres:
   return chosen;
 }
 
-// acc += a * b, in each mixture of base scalars and Jets: (a + u)(b + v) = a b + a v + b u.
+// acc += a * b, for all combinations of base scalars and Jets: (a + u)(b + v) = a b + a v + b u.
 template <typename B>
 void multiply_add(B& acc, const B& a, const B& b) {
   acc += a * b;
@@ -155,8 +155,9 @@ T inverse(const T& x) {
   return Lifted<T>::apply(x, ReciprocalFunction{});
 }
 
-// x / y, whose value is that of plain numbers to the last bit: what steps make of it must not
-// depend on the sweep. Of Jets q = x / y with q' = (x' - q y') / y; ceres multiplies by 1 / y.
+// x / y, whose value is bit-identical to that of plain numbers, since the result of a subsequent
+// step must not depend on the sweep. For Jets, q = x / y with q' = (x' - q y') / y; ceres
+// multiplies by 1 / y instead.
 template <typename X, typename Y>
 auto quotient(const X& x, const Y& y) {
   return x / y;
@@ -210,7 +211,7 @@ void accumulate_product_tile(
   }
 }
 
-// A Jet alone fills the registers; of plain numbers a tile does.
+// A single Jet fills the registers; for plain numbers a tile does.
 template <typename C, typename A, typename B>
 void accumulate_product(View<C> c, View<const A> a, View<const B> b) {
   constexpr bool kIsPlain = std::is_same_v<C, BaseOf<C>>;
@@ -241,7 +242,7 @@ void accumulate(View<T> out, F entry) {
   }
 }
 
-// c_ij = a_ij b_ij: abar += cbar b. All spread to c's shape.
+// c_ij = a_ij b_ij: abar += cbar b. All are spread to c's shape.
 template <typename Bar, typename T>
 void hadamard_reverse(View<Bar> a_bar, View<const Bar> c_bar, View<const T> b) {
   for (Eigen::Index i = 0; i < c_bar.rows; ++i) {
@@ -251,7 +252,7 @@ void hadamard_reverse(View<Bar> a_bar, View<const Bar> c_bar, View<const T> b) {
   }
 }
 
-// c_ij = a_ij / b_ij: abar += cbar / b, bbar -= cbar c / b. All spread to c's shape.
+// c_ij = a_ij / b_ij: abar += cbar / b, bbar -= cbar c / b. All are spread to c's shape.
 template <typename Bar, typename B>
 void quotient_reverse_numerator(View<Bar> a_bar, View<const Bar> c_bar, View<const B> b) {
   for (Eigen::Index i = 0; i < c_bar.rows; ++i) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Elementwise functions with a kink or a jump. What happens there is decided here and nowhere else:
-// Jets never see a function, only the numbers f(x) to f''''(x). Comparisons are arranged so that
-// NaN in gives NaN out, values and derivatives alike.
+// Elementwise functions with a kink or a jump. What happens there is decided here alone: Jets never
+// see a function, only the numbers f(x) to f''''(x). Comparisons are arranged so that NaN gives
+// NaN, for values and derivatives alike.
 #pragma once
 
 #include <cmath>
@@ -11,7 +11,8 @@
 
 namespace hesscope::detail {
 
-// Of what is linear on both sides of a kink: 0, and NaN for NaN or infinity.
+// Second derivative of functions that are linear on both sides of a kink: 0, and NaN for NaN or
+// infinity.
 struct PiecewiseLinear {
   template <typename B>
   static B ddf(const B& x) {
@@ -56,7 +57,7 @@ struct ReluFunction : PiecewiseLinear {
   }
 };
 
-// x between two bounds, which have slope 1 themselves (PyTorch's clamp).
+// x clamped to two bounds, at which the slope is 1 (as in PyTorch's clamp).
 struct ClipFunction {
   double lowest;
   double highest;
@@ -88,7 +89,7 @@ struct ClipFunction {
   }
 };
 
-// x where x > 0, alpha (exp(x / beta) - 1) elsewhere: ELU with beta = 1, CELU with alpha = beta.
+// x if x > 0, alpha (exp(x / beta) - 1) elsewhere: ELU with beta = 1, CELU with alpha = beta.
 struct EluFunction {
   double alpha;
   double beta;
@@ -181,7 +182,7 @@ struct SoftsignFunction {
     return B(-2) * AbsFunction::df(x) / (one_plus * one_plus * one_plus);
   }
 
-  // 6 / (1 + |x|)^4, on both sides of 0 and so there
+  // 6 / (1 + |x|)^4, on both sides of 0 and therefore also at 0
   template <typename B>
   static B dddf(const B& x) {
     using std::abs;
@@ -200,7 +201,7 @@ struct SoftsignFunction {
   }
 };
 
-// Steps: their slopes are never asked for.
+// Step functions: their slopes are never used.
 struct Step : PiecewiseLinear {
   template <typename B>
   static B df(const B& x) {
@@ -224,7 +225,7 @@ struct FloorFunction : Step {
   }
 };
 
-// To the nearest integer, halves to the even one.
+// Rounds to the nearest integer, halves to the even one.
 struct RoundFunction : Step {
   template <typename B>
   static B f(const B& x) {

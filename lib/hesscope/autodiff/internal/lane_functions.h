@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Functions of a whole register. B is a type of Lanes (lanes.h).
+// Functions of a whole register. B is a type Lanes (lanes.h).
 #pragma once
 
 #include <hesscope/core/constants.h>
@@ -29,7 +29,8 @@ template <typename B>
                                               lane_signs<B>(sign));
 }
 
-/// c_0 + c_1 x + ..., even and odd powers apart, so that each sum waits for half as many others.
+/// c_0 + c_1 x + ..., with even and odd powers separate, so that each sum waits for half as many
+/// others.
 template <typename Vector, int kCount>
 [[gnu::always_inline]] inline Vector lane_polynomial(const double (&c)[kCount], Vector x) {
   static_assert(kCount >= 2);
@@ -52,7 +53,7 @@ template <typename B>
   using Vector = typename B::Vector;
   const Vector low = Vector{} + lowest;
   const Vector high = Vector{} + highest;
-  // GCC makes of a maximum with a constant a comparison and a choice.
+  // GCC compiles a maximum with a constant to a comparison and a choice.
 #if defined(__AVX512F__) && !defined(__clang__)
   if constexpr (sizeof(Vector) == 64) {
     x = __builtin_ia32_maxpd512_mask(low, x, x, -1, 4);
@@ -78,11 +79,11 @@ class LaneExponential {
   /// Added to a number less than 2^51 in magnitude, this leaves it as an integer in the low bits.
   static constexpr double kShift = 0x1.8p52;
 
-  /// log 2 in two parts, of which the first has so few digits that its multiples are exact.
+  /// log 2 in two parts; the first has so few digits that its multiples are exact.
   static constexpr double kLogTwoHigh = 0x1.62e42feep-1;
   static constexpr double kLogTwoLow = 0x1.a39ef35793c76p-33;
 
-  // Beyond these limits the result is 0 or infinite, as it is at them; NaN stays what it is.
+  // Beyond these limits the result is 0 or infinite, as it is at them; NaN is kept.
   [[gnu::always_inline]] explicit LaneExponential(Vector x) {
     x = lane_clamped<B>(x, -746.0, 710.0);
     shifted_ = x * 1.4426950408889634 + kShift;
@@ -91,7 +92,7 @@ class LaneExponential {
     p_ = r + r * r * lane_polynomial(kSeries, r);
   }
 
-  /// Within a unit in the last place.
+  /// Error at most one unit in the last place.
   [[gnu::always_inline]] Vector exp() const { return scaled(1.0 + p_); }
 
   /// exp(x) - 1, unless 2^k overflows.
@@ -101,7 +102,7 @@ class LaneExponential {
   }
 
  private:
-  // (expm1(r) - r) / r^2 by Taylor: at |r| = log(2) / 2 the next term is 2^-56 of the sum.
+  // (expm1(r) - r) / r^2 by Taylor: at |r| = log(2) / 2, the next term is 2^-56 of the sum.
   static constexpr double kSeries[] = {1.0 / 2,
                                        1.0 / 6,
                                        1.0 / 24,
@@ -115,20 +116,21 @@ class LaneExponential {
                                        1.0 / 479001600,
                                        1.0 / 6227020800};
 
-  // 2^k y of a y near 1.
+  // 2^k y for y near 1.
   [[gnu::always_inline]] Vector scaled(Vector y) const {
 #ifdef __AVX512F__
     if constexpr (sizeof(Vector) == 64) {
       return __builtin_ia32_scalefpd512_mask(y, shifted_ - kShift, y, -1, 4);
     }
 #endif
-    // 2^k itself may overflow, or have lost digits, where the result has not: by each half of k.
+    // 2^k itself may overflow or lose digits although the result does not: multiply by each half of
+    // k.
     const auto k = reinterpret_cast<Bits>(shifted_);
     const Bits half = k >> 1;
     return y * power_of_two(half) * power_of_two(k - half);
   }
 
-  // Of the exponent in the lowest twelve bits.
+  // For the exponent in the lowest twelve bits.
   [[gnu::always_inline]] static Vector power_of_two(Bits exponent) {
     return reinterpret_cast<Vector>((exponent + 1023) << 52);
   }
@@ -137,21 +139,21 @@ class LaneExponential {
   Vector shifted_;  // k is in its low bits
 };
 
-/// exp(x) - 1. Within two units in the last place.
+/// exp(x) - 1. Error at most two units in the last place.
 template <typename B>
 [[gnu::always_inline]] inline typename B::Vector lane_expm1(typename B::Vector x) {
   const LaneExponential<B> terms(x);
   return x > typename B::Vector{} + 40.0 ? terms.exp() : terms.minus_one();
 }
 
-/// log(u) + c for c that are small beside 1: of u = 2^k (1 + f), 1 + f within a factor sqrt(2) of
-/// 1, as k log(2) + log(1 + f), where with s = f / (2 + f) log(1 + f) = 2
-/// artanh(s) = f - f^2 / 2 + s (f^2 / 2 + R), R = 2 s^2 / 3 + 2 s^4 / 5 + ... Within a unit in the
-/// last place.
+/// log(u) + c for c that are small compared with 1: with u = 2^k (1 + f), 1 + f within a factor
+/// sqrt(2) of 1, it is computed as k log(2) + log(1 + f), where with s = f / (2 + f), log(1 + f) =
+/// 2 artanh(s) = f - f^2 / 2 + s (f^2 / 2 + R), R = 2 s^2 / 3 + 2 s^4 / 5 + ... Error at most one
+/// unit in the last place.
 template <typename B>
 [[gnu::always_inline]] inline typename B::Vector lane_log(typename B::Vector u,
                                                           typename B::Vector c) {
-  // At |s| = 0.1716 the next term is 2^-60 of the sum.
+  // At |s| = 0.1716, the next term is 2^-60 of the sum.
   constexpr double kSeries[] = {2.0 / 3,
                                 2.0 / 5,
                                 2.0 / 7,
@@ -165,7 +167,7 @@ template <typename B>
   using Vector = typename B::Vector;
   using Bits = LaneBits<B>;
   const auto is_subnormal = u < Vector{} + 0x1p-1022;
-  // Without the sign of what has no logarithm: a difference of bits would overflow.
+  // Without the sign of numbers that have no logarithm: a difference of bits would overflow.
   const auto bits = reinterpret_cast<Bits>(lane_magnitude<B>(is_subnormal ? u * 0x1p54 : u));
   const Bits exponent = (bits - reinterpret_cast<Bits>(Vector{} + 0x1.6a09e667f3bcdp-1)) >> 52;
   const Vector f = reinterpret_cast<Vector>(bits - (exponent << 52)) - 1.0;
@@ -183,7 +185,7 @@ template <typename B>
   return u > Vector{} ? (u < infinite ? sum : u) : limit;
 }
 
-/// log(1 + x). Within a unit in the last place.
+/// log(1 + x). Error at most one unit in the last place.
 template <typename B>
 [[gnu::always_inline]] inline typename B::Vector lane_log1p(typename B::Vector x) {
   const typename B::Vector u = 1.0 + x;
@@ -191,12 +193,12 @@ template <typename B>
 }
 
 /// sin(x + n pi / 2) by the Taylor series of sin or cos at r = x - k pi / 2 within pi / 4 of 0,
-/// within 2.5 units in the last place; of |x| > 10^6 it is exact(x).
+/// with an error of at most 2.5 units in the last place; for |x| > 10^6 it is exact(x).
 template <typename B, typename Exact>
 [[gnu::always_inline]] inline typename B::Vector lane_sine(typename B::Vector x,
                                                            int n,
                                                            Exact exact) {
-  // (sin(r) - r) / r^3 and (cos(r) - 1 + r^2 / 2) / r^4 in powers of r^2: at |r| = pi / 4 the next
+  // (sin(r) - r) / r^3 and (cos(r) - 1 + r^2 / 2) / r^4 in powers of r^2: at |r| = pi / 4, the next
   // terms are 2^-62 and 2^-58 of the whole.
   constexpr double kSine[] = {-1.0 / 6,
                               1.0 / 120,
@@ -218,7 +220,7 @@ template <typename B, typename Exact>
   const Vector shift = Vector{} + LaneExponential<B>::kShift;
   const Vector shifted = x * 0.63661977236758134 + shift;
   const Vector k = shifted - shift;
-  // pi / 2 in three parts, the first two with so few digits that k times them is exact.
+  // pi / 2 in three parts; the first two have so few digits that k times them is exact.
   const Vector r = ((x - k * 0x1.921fb544p0) - k * 0x1.0b4611a6p-34) - k * 0x1.3198a2e037073p-69;
   const Vector z = r * r;
   const Vector sine = r + r * z * lane_polynomial(kSine, z);
@@ -235,18 +237,19 @@ template <typename B, typename Exact>
   return y;
 }
 
-/// tanh(x) = sign(x) (1 - e) / (1 + e), e = exp(-2 |x|), 1 - e by expm1. Within 3.5 units in the
-/// last place.
+/// tanh(x) = sign(x) (1 - e) / (1 + e), e = exp(-2 |x|), 1 - e by expm1. Error at most 3.5 units in
+/// the last place.
 template <typename B>
 [[gnu::always_inline]] inline typename B::Vector lane_tanh(typename B::Vector x) {
   const LaneExponential<B> terms(lane_magnitude<B>(x) * -2.0);
-  // A quotient, but by what the derivative asks for too.
+  // A quotient, computed from terms that the derivative also needs.
   return lane_signed<B>(terms.minus_one() * (1.0 / (1.0 + terms.exp())), x);
 }
 
 /// erf(x) = x P(x^2) for |x| < 1, elsewhere sign(x) (1 - exp(-x^2) Q(1 / (3 + |x|))). P and Q
-/// interpolate in Chebyshev's points on 0 <= x <= 1 and 1 <= x <= 6, Q times the exponential within
-/// 4e-18; beyond 6 it is nothing beside 1. Within two units in the last place.
+/// interpolate at Chebyshev points on 0 <= x <= 1 and 1 <= x <= 6, Q times the exponential within
+/// 4e-18; beyond 6 this term is negligible compared with 1. Error at most two units in the last
+/// place.
 template <typename B>
 [[gnu::always_inline]] inline typename B::Vector lane_erf(typename B::Vector x) {
   constexpr double kP[] = {1.1283791670955126,
@@ -284,10 +287,10 @@ template <typename B>
   return magnitude < Vector{} + 1.0 ? near : lane_signed<B>(far, x);
 }
 
-/// The normal distribution function Phi(x): for x <= 0, with m = |x|, exp(-m^2 / 2)
-/// P(t) / (1 + sqrt(2) m), t = (m - 6) / (m + 6), and for others 1 - Phi(-x). P interpolates in
-/// Chebyshev's points on 0 <= m <= 40, within 1e-17; beyond, the result is 0 or 1. Within 4
-/// (1 + x^2 / 8) units in the last place, however small.
+/// The normal distribution function Phi(x): for x <= 0, with m = |x|, it is exp(-m^2 / 2) P(t) / (1
+/// + sqrt(2) m), t = (m - 6) / (m + 6), and for x > 0 it is 1 - Phi(-x). P interpolates at
+/// Chebyshev points on 0 <= m <= 40, within 1e-17; beyond, the result is 0 or 1. Error at most 4 (1
+/// + x^2 / 8) units in the last place, however small the result is.
 template <typename B>
 [[gnu::always_inline]] inline typename B::Vector lane_normal_distribution(typename B::Vector x) {
   constexpr double kP[] = {0.6144500235976215,     -0.0692142626805466,     0.012465016640197299,
@@ -304,7 +307,7 @@ template <typename B>
   const Vector far = m + 6.0;
   const Vector inverse = 1.0 / (slow * far);
   const Vector t = (m - 6.0) * slow * inverse;
-  // As a density has it, so that one exponential does for both.
+  // In the form that a density also has, so that one exponential serves both.
   const Vector tail =
       LaneExponential<B>(x * x * -0.5).exp() * (lane_polynomial(kP, t) * far * inverse);
   return x > Vector{} ? 1.0 - tail : tail;

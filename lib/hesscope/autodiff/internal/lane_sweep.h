@@ -4,8 +4,8 @@
 // instruction set (sweep_kernels.cc): all templates instantiated here have a type in their name
 // that carries the set.
 //
-// How a second-order sweep is seeded for the columns c .. c+7 of H. Each number is W lanes, one for
-// each sample of a pack; parameters are the same in all lanes, records are not.
+// How a second-order sweep is seeded for the columns c .. c+7 of H. Each number consists of W
+// lanes, one for each sample of a pack; parameters are the same in all lanes, records are not.
 //
 //                                 value     v[0] v[1]  ..  v[7]
 //
@@ -24,9 +24,9 @@
 //
 //    i >= c                        g_i      H_i,c  H_i,c+1 .. H_i,c+7
 //
-// of each sample; v summed over the lanes is line i - c of the result. Rows above c follow from
-// symmetry: tensors before that of c have no adjoint. Of fewer than eight columns, the remaining v
-// are 0. For H V all tensors are active, v holds the lines of V, and all rows are wanted.
+// for each sample; v summed over the lanes is line i - c of the result. Rows above c follow from
+// symmetry: tensors before that of c have no adjoint. With fewer than eight columns, the remaining
+// v are 0. For H V all tensors are active, v holds the lines of V, and all rows are computed.
 #pragma once
 
 #include <algorithm>
@@ -40,8 +40,8 @@ namespace {
 
 class LaneSweep final : public Sweep {
  public:
-  // A first-order sweep takes one register for a number. A second-order sweep takes nine, of the 16
-  // there are below AVX-512: more lanes would spill them.
+  // A number takes one register in a first-order sweep, and nine in a second-order sweep. Without
+  // AVX-512 there are only 16: more lanes would spill them.
   static constexpr int kSecondLanes = kLanes == 8 ? 8 : 2;
   static constexpr int kDirections = Sweep::kMaxDirections;
 
@@ -50,7 +50,7 @@ class LaneSweep final : public Sweep {
   using FirstOrder = JetTape<kLanes, 1>;
   using SecondOrder = JetTape<kSecondLanes, kDirections>;
 
-  /// Memory of one.
+  /// Memory of one sweep.
   static double bytes(const Graph& graph) {
     return BatchTape::bytes(graph) +
            detail::num_entries(graph) * (FirstOrder::kBytesPerEntry + SecondOrder::kBytesPerEntry);
@@ -105,7 +105,7 @@ class LaneSweep final : public Sweep {
     });
   }
 
-  // Here the lanes of v[0] differ: each has the direction of its own sample.
+  // Here the lanes of v[0] differ: each holds the direction of its own sample.
   void per_sample_hessian_times(std::span<const double> theta,
                                 Records records,
                                 std::span<const double> directions,
@@ -233,7 +233,7 @@ class LaneSweep final : public Sweep {
 
   using FirstBase = typename FirstOrder::Base;
 
-  // On a tape whose Jets have that many directions or more.
+  // On a tape whose Jets have at least that many directions.
   template <typename T, typename F>
   static void second_order(T& tape,
                            std::span<const double> theta,

@@ -10,8 +10,8 @@
 
 namespace hesscope::detail {
 
-/// A tape for W samples at a time, J its Jet on their lanes. A run that is no multiple of W is
-/// padded with copies of its last sample, whose lanes are not read.
+/// A tape for W samples at a time; J is its Jet on their lanes. A run whose length is not a
+/// multiple of W is padded with copies of its last sample, whose lanes are not read.
 template <int W, InstructionSet kSet, typename J>
 class LaneTape : public Tape<Lanes<W, kSet>, J> {
  public:
@@ -41,7 +41,7 @@ class LaneTape : public Tape<Lanes<W, kSet>, J> {
     }
   }
 
-  /// Over the first `count` lanes.
+  /// The sum over the first `count` lanes.
   static double sum_of(const Base& lanes, int count) {
     double total = 0;
     for (int lane = 0; lane < W; ++lane) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Lanes<W>: W doubles that do the same arithmetic, one sample in each. A base scalar for the tape.
+// Lanes<W>: W doubles with the same arithmetic, one sample in each. A base scalar for the tape.
 #pragma once
 
 #include <cmath>
@@ -10,8 +10,7 @@
 
 namespace hesscope::detail {
 
-// g++ 12 treats a vector_size that depends on a template parameter as absent, so the widths are
-// spelled out.
+// g++ 12 ignores a vector_size that depends on a template parameter, so the widths are spelled out.
 template <int W>
 struct VectorTypes;
 
@@ -43,8 +42,8 @@ struct VectorTypes<8> {
   using Bits [[gnu::vector_size(64)]] = unsigned long long;
 };
 
-/// `kSet` is the instruction set that the code using them is compiled for. It tells apart what
-/// would otherwise be one function to the linker, which keeps one copy of each.
+/// `kSet` is the instruction set for which the code using them is compiled. It distinguishes
+/// functions that would otherwise be one to the linker, which keeps one copy of each.
 template <int W, InstructionSet kSet>
 struct Lanes {
   using Vector = typename VectorTypes<W>::Double;
@@ -213,7 +212,7 @@ struct Lanes {
   }
 };
 
-/// The scalar case of Lanes' lane-wise choice, for base scalars whose comparisons give bool.
+/// The scalar counterpart of Lanes' lane-wise choice, for base scalars whose comparisons give bool.
 template <typename T>
 T select(bool condition, const T& yes, const T& no) {
   return condition ? yes : no;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Derivatives along lines: truncated Taylor series, forwards.
+// Derivatives along lines: truncated Taylor series, propagated forwards.
 //
-// With t^5 = 0, and the lines kept apart, a number on line k
+// With t^5 = 0, and the lines kept separate, a number on line k
 //
 //   x = a + x_1 t + x_2 t^2 + x_3 t^3 + x_4 t^4,   x_p = (d/dt)^p x / p! at t = 0,
 //
@@ -15,8 +15,8 @@
 //   phi(x)_3  = phi_1 x_3 + 2 phi_2 x_1 x_2 + phi_3 x_1^3,
 //   phi(x)_4  = phi_1 x_4 + phi_2 (2 x_1 x_3 + x_2^2) + 3 phi_3 x_1^2 x_2 + phi_4 x_1^4,
 //
-// phi_p = phi^(p)(a) / p! (Faa di Bruno's formula). Parameters theta + t v_k, sent through a graph,
-// give at its output the Taylor coefficients of f(theta + t v_k).
+// phi_p = phi^(p)(a) / p! (Faa di Bruno's formula). If parameters theta + t v_k are propagated
+// through a graph, its output has the Taylor coefficients of f(theta + t v_k).
 //
 // Source: Griewank and Walther (2008), Evaluating derivatives, 2nd ed., SIAM, chapter 13.
 #pragma once
@@ -69,7 +69,7 @@ struct LineJet : JetOperators<LineJet<B, N>, B> {
     return quotient;
   }
 
-  // visit(p, k) for all coefficients c[p][k].
+  // Calls visit(p, k) for all coefficients c[p][k].
   template <typename F>
   static void for_each(F visit) {
     for (int p = 0; p < kOrder; ++p) {

@@ -15,7 +15,7 @@ class LaneLineSweep final : public LineSweep {
   using Tape = detail::LaneTape<kLanes, kSet, Jet>;
   static_assert(Jet::kOrder == kOrder);
 
-  /// Memory of one.
+  /// Memory of one sweep.
   static double bytes(const Graph& graph) {
     return detail::num_entries(graph) * Tape::kForwardBytesPerEntry;
   }

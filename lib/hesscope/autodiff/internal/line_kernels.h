@@ -8,7 +8,7 @@
 
 namespace hesscope::detail {
 
-/// Sweeps along lines of one instruction set.
+/// Sweeps along lines, for one instruction set.
 struct LineKernels {
   std::unique_ptr<LineSweep> (*create)(const Graph& graph);
   double (*bytes)(const Graph& graph);  ///< memory of one

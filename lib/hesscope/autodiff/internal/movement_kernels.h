@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What moves numbers and computes none: forward and backward, on the scalars of kernels.h.
+// Operations that move numbers without computing any: forward and backward, on the scalars of
+// kernels.h.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +12,8 @@
 namespace hesscope::detail {
 
 // -------------------------------------------------------------------------------------------------
-// y_e = (a, b)_index(e), 0 where that is -1; the operands' adjoints gather what was taken from
-// them.
+// y_e = (a, b)_index(e), 0 if that is -1; backward, each operand's adjoint gathers the entries that
+// were taken from it.
 
 template <typename T, typename A, typename B>
 void gather_forward(View<T> y, const std::int32_t* index, View<const A> a, View<const B> b) {
@@ -42,7 +43,7 @@ void gather_reverse(View<Bar> bar,
 }
 
 // -------------------------------------------------------------------------------------------------
-// y_e = a_e where c_e is not 0, b_e elsewhere.
+// y_e = a_e if c_e is not 0, else b_e.
 
 template <typename T, typename A, typename B, typename C>
 void select_forward(View<T> y, View<const C> c, View<const A> a, View<const B> b) {
@@ -104,7 +105,7 @@ struct LanesOf<ceres::Jet<B, N>> {
   }
 };
 
-// visit(i, lane, k_i) for the rows there are; k_i = -1 for those that the table lacks.
+// Calls visit(i, lane, k_i) for all existing rows; k_i = -1 for those that the table lacks.
 template <typename C, typename F>
 void for_each_row(View<const C> rows, Eigen::Index table_rows, F visit) {
   for (Eigen::Index i = 0; i < rows.size(); ++i) {

@@ -15,7 +15,7 @@ bool is_shape(const Node& n, Eigen::Index rows, Eigen::Index cols) {
 
 bool has_shape_of(const Node& n, const Node& other) { return is_shape(n, other.rows, other.cols); }
 
-// Whether [offset, offset + size) lies in `all` numbers.
+// Whether [offset, offset + size) is within `all` numbers.
 bool lies_in(const Node& n, std::size_t all) {
   const auto end = static_cast<Eigen::Index>(all);
   return n.offset >= 0 && n.size() <= end && n.offset <= end - n.size();
@@ -51,7 +51,7 @@ bool fits_gather(const Graph& graph, const Node& n, Eigen::Index available) {
   return std::ranges::all_of(own, [&](std::int32_t i) { return i >= -1 && i < available; });
 }
 
-// Operands that an operation takes; of kGather b may be there or not.
+// The operands that an operation takes; b is optional for kGather.
 struct Operands {
   bool a = true;
   bool b = false;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// From one graph to another.
+// Copies nodes from one graph to another.
 #pragma once
 
 #include <hesscope/autodiff/graph.h>
 
 namespace hesscope::detail {
 
-/// Records a node of `from` in `to`, its operands being moved(operand), nodes of `to`.
+/// Records a node of `from` in `to`; its operands become moved(operand), nodes of `to`.
 template <typename Moved>
 Var copied_node(const Graph& from, Graph::Node node, Graph& to, Moved moved) {
   using Op = Graph::Op;

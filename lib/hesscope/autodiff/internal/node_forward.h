@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// From a recorded node to the kernel that computes its value.
+// Maps a recorded node to the kernel that computes its value.
 #pragma once
 
 #include <type_traits>
@@ -12,14 +12,14 @@
 
 namespace hesscope::detail {
 
-/// What a node has besides its operands' values.
+/// The data of a node in addition to its operands' values.
 template <typename B>
 struct NodeData {
   View<const B> choice;         ///< of Node::choice
   const std::int32_t* indices;  ///< of kGather
 };
 
-/// Matrix k of a stack, transposed if asked for; the one matrix that all share.
+/// Matrix k of a stack, optionally transposed; or the one matrix that all share.
 template <typename T>
 View<T> of_stack(
     View<T> all, Eigen::Index k, Eigen::Index stack, bool is_shared, bool is_transposed) {
@@ -84,7 +84,8 @@ void forward_unary(const Graph::Node& node,
   }
 }
 
-/// The value of a node with two operands, in any mixture of plain scalars and Jets that gives T.
+/// The value of a node with two operands, in any combination of plain scalars and Jets that gives
+/// T.
 template <typename T, typename A, typename C>
 void forward_binary(const Graph::Node& node,
                     const NodeData<BaseOf<T>>& own,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// From a recorded node and its adjoint to the kernels that add to its operands' adjoints.
+// Maps a recorded node and its adjoint to the kernels that add to its operands' adjoints.
 //
 // Bar is the scalar of adjoints. `value_of(operand, use)` calls use(view) with an operand's values
-// as the sweep sees them on its way back: plain, or as Jets.
+// as the backward sweep sees them: plain, or as Jets.
 #pragma once
 
 #include <hesscope/autodiff/internal/node_forward.h>
@@ -55,7 +55,7 @@ void reverse_unary(const Graph::Node& node,
   }
 }
 
-/// @param a_needed, b_needed whether the operands' adjoints are wanted; the others are not touched.
+/// @param a_needed, b_needed  whether the operands' adjoints are needed; others are not touched.
 template <typename Bar, typename ValueOf>
 void reverse_binary(const Graph::Node& node,
                     std::int32_t self,

@@ -2,7 +2,7 @@
 //
 // Third derivatives along pairs of directions: hyper-dual numbers.
 //
-// With d_k^2 = e_k^2 = 0, and products of different k left out, a number
+// With d_k^2 = e_k^2 = 0, and products of different k omitted, a number
 //
 //   x = a + sum_k (u_k d_k + v_k e_k + w_k d_k e_k)
 //
@@ -12,7 +12,8 @@
 //                         + (a w'_k + b w_k + u_k v'_k + v_k u'_k) d_k e_k),
 //   phi(x) = phi + sum_k (phi' u_k d_k + phi' v_k e_k + (phi' w_k + phi'' u_k v_k) d_k e_k).
 //
-// Parameters theta + sum_k (u_k d_k + v_k e_k), sent through a graph and back, end as adjoints
+// If parameters theta + sum_k (u_k d_k + v_k e_k) are propagated forward and backward, the adjoints
+// are
 //
 //   grad f + sum_k (H u_k d_k + H v_k e_k + T[u_k, v_k] d_k e_k).
 //
@@ -52,7 +53,7 @@ struct PairJet : JetOperators<PairJet<B, N>, B> {
     return *this;
   }
 
-  // a and its slopes by a factor that has none.
+  // Multiplies a and its slopes by a factor without slopes.
   PairJet& operator*=(const B& b) {
     a *= b;
     for (int k = 0; k < N; ++k) u[k] *= b;
@@ -61,7 +62,7 @@ struct PairJet : JetOperators<PairJet<B, N>, B> {
     return *this;
   }
 
-  // q y = x, differentiated: q' = (x' - q y') / y.
+  // Differentiating q y = x: q' = (x' - q y') / y.
   friend PairJet operator/(const PairJet& x, const PairJet& y) {
     const B inverse = B(1) / y.a;
     PairJet q(x.a / y.a);

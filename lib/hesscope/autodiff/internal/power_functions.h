@@ -7,8 +7,9 @@
 
 namespace hesscope::detail {
 
-// A quotient by that denominator; NaN where the denominator has left the range of double. The 0
-// that it would be then, times derivatives of the argument, which are as large, may be any number.
+// A quotient with that denominator; NaN if the denominator has left the range of double. The
+// quotient would then be 0, but multiplied by derivatives of the argument, which are as large, it
+// could be any number.
 template <typename B>
 B quotient_in_range(double numerator, const B& denominator) {
   return B(numerator) / denominator + B(0) * denominator;
@@ -97,7 +98,7 @@ struct LogFunction {
   }
 };
 
-// log(1 + x); of a loss, never of an elementary node.
+// log(1 + x); used in losses, never for an elementary node.
 struct Log1pFunction {
   template <typename B>
   static B f(const B& x) {
@@ -163,7 +164,7 @@ struct ReciprocalFunction {
   }
 };
 
-// x^c for a constant c; of whole numbers c without their logarithm, so that x may be negative.
+// x^c for a constant c; for whole numbers c computed without logarithms, so that x may be negative.
 struct PowerFunction {
   double exponent;
 
@@ -200,7 +201,7 @@ struct PowerFunction {
   }
 
  private:
-  // Small whole powers are products: exact where the products are, and without a call.
+  // Small whole powers are products: exact if the products are, and without a function call.
   template <typename B>
   static B raised(const B& x, double c) {
     using std::pow;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What turns each row of a matrix into a number or into another row: forward and backward, on the
-// scalars of kernels.h.
+// Operations that turn each row of a matrix into a number or another row: forward and backward, on
+// the scalars of kernels.h.
 #pragma once
 
 #include <vector>
@@ -11,12 +11,12 @@
 namespace hesscope::detail {
 
 // -------------------------------------------------------------------------------------------------
-// p_ij = exp(x_ij - m_i) / sum_k exp(x_ik - m_i), m_i = max_k x_ik with its derivatives: that of
-// x_ij - m_i is 0 where p_ij is near 1, and nothing has to cancel.
-// xbar_ij += p_ij ((pbar_ij - c_i) - sum_k p_ik (pbar_ik - c_i)) for any c_i: that of the entry
-// with more than half of the sum 1, for the same reason.
+// p_ij = exp(x_ij - m_i) / sum_k exp(x_ik - m_i), where m_i = max_k x_ik includes its derivatives:
+// those of x_ij - m_i are 0 where p_ij is near 1, so that nothing has to cancel. xbar_ij += p_ij
+// ((pbar_ij - c_i) - sum_k p_ik (pbar_ik - c_i)) for any c_i; for the same reason, c_i is the
+// adjoint of the entry with more than half of the sum 1.
 
-// Of entries that come one after the other: the first largest, or the first NaN.
+// Used for entries in sequence: selects the first largest, or the first NaN.
 template <typename B>
 auto replaces(const B& candidate, const B& best) {
   const B if_number = select(candidate > best, B(1), B(0));
@@ -58,7 +58,7 @@ void softmax_rows_forward(View<T> p, View<const T> x) {
   }
 }
 
-// pbar of the entry with more than half of the sum of p, 0 where there is none.
+// The adjoint of the entry with more than half of the sum of p; 0 if there is none.
 template <typename Bar, typename T>
 Bar bar_of_most(View<const Bar> p_bar, View<const T> p, Eigen::Index i) {
   Bar found{};
@@ -85,7 +85,7 @@ void softmax_rows_reverse(View<Bar> x_bar, View<const Bar> p_bar, View<const T> 
 // -------------------------------------------------------------------------------------------------
 // y_ij = r_i (x_ij - m_i), m_i = mean_j x_ij, r_i = 1 / sqrt(mean_j (x_ij - m_i)^2 + epsilon).
 // xbar_ij += r_i (ybar_ij - mean_k ybar_ik - y_ij mean_k (ybar_ik y_ik)).
-// Not centred, m_i and mean_k ybar_ik are 0.
+// If not centred, m_i and mean_k ybar_ik are 0.
 
 template <typename T>
 struct RowStatistics {
@@ -147,7 +147,7 @@ void standardize_rows_reverse(View<Bar> x_bar,
 }
 
 // -------------------------------------------------------------------------------------------------
-// y_i = m_i + log sum_j exp(x_ij - m_i), m_i = max_j x_ij with its derivatives, as above;
+// y_i = m_i + log sum_j exp(x_ij - m_i), where m_i = max_j x_ij includes its derivatives, as above;
 // xbar_ij += ybar_i exp(x_ij - m_i) / sum.
 
 template <typename T>
@@ -179,14 +179,14 @@ void log_sum_exp_rows_reverse(View<Bar> x_bar, View<const Bar> y_bar, View<const
 }
 
 // -------------------------------------------------------------------------------------------------
-// Of each row z with its targets t: y = sum_j t_j (log sum_k exp(z_k) - z_j). With r the (first)
-// largest logit, r_j = 1 at j = r and 0 elsewhere, e_j = (1 - r_j) exp(z_j - z_r), s = sum_j e_j,
-// D = 1 + s and A = sum_j t_j,
+// For each row z with its targets t: y = sum_j t_j (log sum_k exp(z_k) - z_j). With r the (first)
+// largest logit, r_j = 1 at j = r and 0 elsewhere, e_j = (1 - r_j) exp(z_j - z_r), s = sum_j e_j, D
+// = 1 + s and A = sum_j t_j,
 //   y = A log1p(s) + sum_j t_j (z_r - z_j),   zbar_j += ybar (A p_j - t_j),
 //   A p_j - t_j = (A e_j + (A r_j - t_j) - t_j s) / D.
-// For one class, t_j = 1 there and 0 elsewhere, nothing here is a difference of numbers near 1:
-// loss, gradient and curvature keep their relative accuracy when the model is sure, be it right or
-// wrong.
+// If the target is one class, with t_j = 1 there and 0 elsewhere, nothing here is a difference of
+// numbers near 1: loss, gradient and curvature keep their relative accuracy if the model is
+// confident, rightly or wrongly.
 
 template <typename T>
 class CrossEntropyTerms {
@@ -197,7 +197,7 @@ class CrossEntropyTerms {
       : each(static_cast<std::size_t>(num_classes)),
         is_largest(static_cast<std::size_t>(num_classes)) {}
 
-  // Of row i.
+  // Computes the terms of row i.
   void set(View<const T> z, Eigen::Index i) {
     const B maximum = row_maximum(z, i);
     B none_yet(1);
@@ -237,7 +237,7 @@ void cross_entropy_rows_forward(View<T> y, View<const T> z, View<const B> t) {
     T loss = Lifted<T>::apply(terms.excess, Log1pFunction{});
     loss = loss * row_sum(t, i);
     for (Eigen::Index j = 0; j < z.cols; ++j) {
-      // Of a class that is no target z may be -inf.
+      // z may be -inf for a class that is not a target.
       const T gap = choose(t(i, j) == B(0), T{}, T(terms.largest - z(i, j)));
       multiply_add(loss, gap, t(i, j));
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Smooth elementwise functions. For all of these headers: each function object gives f, f', f'',
-// f''' and f'''' at a base scalar x, doubles and lanes and 50 digits alike.
+// Smooth elementwise functions. In all of these headers, a function object gives f, f', f'', f'''
+// and f'''' at a base scalar x (doubles, lanes or 50 digits).
 #pragma once
 
 #include <cmath>
@@ -92,7 +92,7 @@ struct GeluFunction {
     return distribution(u) + u * density(u);
   }
 
-  // scale (2 - u^2) phi(u), multiplied out so that phi = 0 wins where u^2 overflows
+  // scale (2 - u^2) phi(u), expanded so that phi = 0 prevails if u^2 overflows
   template <typename B>
   B ddf(const B& x) const {
     const B u = argument(x);
@@ -100,7 +100,7 @@ struct GeluFunction {
     return B(scale) * (B(2) * phi - u * (u * phi));
   }
 
-  // scale^2 (u^3 - 4 u) phi(u), multiplied out likewise
+  // scale^2 (u^3 - 4 u) phi(u), expanded likewise
   template <typename B>
   B dddf(const B& x) const {
     const B u = argument(x);
@@ -108,7 +108,7 @@ struct GeluFunction {
     return B(scale * scale) * (u * (u * u_phi) - B(4) * u_phi);
   }
 
-  // scale^3 (7 u^2 - u^4 - 4) phi(u), multiplied out likewise
+  // scale^3 (7 u^2 - u^4 - 4) phi(u), expanded likewise
   template <typename B>
   B ddddf(const B& x) const {
     const B u = argument(x);
@@ -218,20 +218,20 @@ struct ErfFunction {
     return BaseConstants<B>::two_over_root_pi() * exp(-(x * x));
   }
 
-  // -2 x f'(x), multiplied so that exp(-x^2) = 0 wins where x overflows
+  // -2 x f'(x), multiplied so that exp(-x^2) = 0 prevails if x overflows
   template <typename B>
   static B ddf(const B& x) {
     return B(-2) * (x * df(x));
   }
 
-  // (4 x^2 - 2) f'(x), multiplied out likewise
+  // (4 x^2 - 2) f'(x), expanded likewise
   template <typename B>
   static B dddf(const B& x) {
     const B slope = df(x);
     return B(4) * (x * (x * slope)) - B(2) * slope;
   }
 
-  // (12 x - 8 x^3) f'(x), multiplied out likewise
+  // (12 x - 8 x^3) f'(x), expanded likewise
   template <typename B>
   static B ddddf(const B& x) {
     const B x_slope = x * df(x);

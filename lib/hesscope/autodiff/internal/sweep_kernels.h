@@ -8,7 +8,7 @@
 
 namespace hesscope::detail {
 
-/// Sweeps of one instruction set.
+/// Sweeps for one instruction set.
 struct SweepKernels {
   std::unique_ptr<Sweep> (*create)(const Graph& graph);
   double (*bytes)(const Graph& graph);  ///< memory of one

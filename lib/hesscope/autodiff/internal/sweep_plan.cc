@@ -15,8 +15,8 @@ double num_entries(const Graph& graph) {
 
 namespace {
 
-// Nodes that a slope of the output or of the prediction reaches: not what only conditions look at,
-// whose adjoints of 0 would meet slopes that are none.
+// Nodes through which a slope of the output or of the prediction passes. Excludes nodes used only
+// by conditions: their adjoints of 0 would be multiplied by nonexistent slopes.
 std::vector<bool> reached_nodes(const Graph& graph) {
   const auto nodes = graph.nodes();
   std::vector<bool> is_reached(nodes.size());

@@ -8,20 +8,20 @@
 
 namespace hesscope::detail {
 
-/// What a sweep does with a node.
+/// How a sweep treats a node.
 struct NodePlan {
   bool active = false;  ///< carries Jets forwards; implies needed
   bool needed = false;  ///< has an adjoint
-  /// Its own second derivatives count: backwards it multiplies by its derivative at the Jets of its
-  /// operands, elsewhere by that at their plain values. All nodes for the Hessian, those that
-  /// depend on the prediction (it excluded) for the Gauss-Newton matrix.
+  /// Its own second derivatives count: backwards, it multiplies by its derivative at its operands'
+  /// Jets rather than at their plain values. True for all nodes for the Hessian, and for those that
+  /// depend on the prediction (not the prediction itself) for the Gauss-Newton matrix.
   bool curved = false;
 };
 
-/// Of each node of a graph. One vector, whose destructor is inlined: kernels share no function.
+/// For each node of a graph. One vector, whose destructor is inlined: kernels share no function.
 using SweepPlan = std::vector<NodePlan>;
 
-/// Entries of all nodes' matrices together.
+/// Number of entries of all nodes' matrices together.
 double num_entries(const Graph& graph);
 
 /// The plan for directions in the span of e_j, first_seeded <= j < end_seeded, and rows i >=

@@ -1,29 +1,33 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The tape: a recorded graph evaluated on a base scalar B, forwards for values and backwards for
-// adjoints; and once more on ceres::Jet<B, N>, forward over reverse, for N Hessian-vector products
-// at a time.
+// The tape evaluates a recorded graph with a base scalar B, forwards for values and backwards for
+// adjoints; and with ceres::Jet<B, N>, forward over reverse, for N Hessian-vector products at a
+// time.
 //
-// A second-order sweep seeds the parameters with Jets, theta + sum_k d_k eps_k, runs the graph
-// forwards and backwards in Jet arithmetic, and finds in the infinitesimal part of the parameters'
-//   adjoints thetabar = grad f(theta) + sum_k (H d_k) eps_k.
-// Two facts about the graph cut the work of a block of unit directions e_j, j in J, by half:
-// - nodes that do not depend on the seeded parameters (inactive) stay plain numbers;
-// - by symmetry only the rows i >= min J of H are wanted, so only nodes that depend on those
-//   parameters (needed) have an adjoint.
+// A second-order sweep seeds the parameters with Jets, theta + sum_k d_k eps_k, evaluates the graph
+// forwards and backwards in Jet arithmetic, and finds the products in the infinitesimal part of the
+// parameters' adjoints
+//   thetabar = grad f(theta) + sum_k (H d_k) eps_k.
+// For a block of unit directions e_j, j in J, two properties of the graph halve the work:
+//  - nodes that do not depend on the seeded parameters (inactive) stay plain numbers;
+//  - by symmetry only the rows i >= min J of H are needed, so only nodes that depend on those
+//    parameters (needed) have an adjoint.
 // Both sets are suffixes of the network: the sweep for the parameters of layer l begins and ends
 // there.
 //
-// The Gauss-Newton matrix G = J^T (d2l/dz2) J of a loss l(z(theta)) comes from the same sweep with
-// the nodes up to the prediction z taken as linear (not curved). Past z the adjoints are as ever:
+// The Gauss-Newton matrix G = J^T (d2l/dz2) J of a loss l(z(theta)) is computed by the same sweep,
+// with the nodes up to the prediction z treated as linear (not curved). Beyond z the adjoints are
+// unchanged:
 //   zbar = dl/dz + sum_k ((d2l/dz2) J d_k) eps_k,
-// and before it J^T at the plain theta, which has no infinitesimal part, makes of the second term
-// sum_k (G d_k) eps_k.
+// and before it, J^T at the plain theta, which has no infinitesimal part, turns the second term
+// into sum_k (G d_k) eps_k.
 //
-// A third-order sweep is the same on PairJet<B, N>: of f along N pairs of directions, T[u_k, v_k].
-// Derivatives along lines need no way back: on LineJet<B, N> the output has them.
+// A third-order sweep does the same with PairJet<B, N> and gives the derivatives of f along N pairs
+// of directions, T[u_k, v_k]. Derivatives along lines need no backward pass: with LineJet<B, N>,
+// the output has them.
 //
-// Sizes are fixed by the graph, so a tape allocates once and can be run for any number of samples.
+// Sizes are fixed by the graph, so a tape allocates memory once and can be used for any number of
+// samples.
 #pragma once
 
 #include <cstdint>
@@ -44,8 +48,8 @@ class Tape {
   using Op = Graph::Op;
   using Node = Graph::Node;
 
-  /// Memory per matrix entry of the graph: value and adjoint, plain; with Jets once seeded; and
-  /// with their adjoints once these were asked for.
+  /// Memory per matrix entry of the graph: plain values and adjoints; additionally Jets, once
+  /// seeded; and their adjoints, once requested.
   static constexpr double kPlainBytesPerEntry = 2 * sizeof(B);
   static constexpr double kForwardBytesPerEntry = kPlainBytesPerEntry + sizeof(Jet);
   static constexpr double kBytesPerEntry = kForwardBytesPerEntry + sizeof(Jet);
@@ -100,7 +104,8 @@ class Tape {
   /// The prediction, row by row. forward() must have been called; the graph has a prediction.
   std::span<const B> prediction() const { return values(prediction_node()); }
 
-  /// Of a node, row by row, after forward(); and of one that is needed, after reverse().
+  /// The values of a node, row by row, after forward(); and the adjoint of a needed node after
+  /// reverse().
   std::span<const B> values(std::size_t node) const { return entries(values_, node); }
 
   std::span<const B> adjoints(std::size_t node) const { return entries(adjoints_, node); }
@@ -110,16 +115,16 @@ class Tape {
     run_reverse<B>(plan, adjoints_, output_adjoint);
   }
 
-  /// The same given adjoint 1 of entry `entry` of the prediction and 0 of the others: row `entry`
-  /// of its Jacobian.
+  /// The same, given adjoint 1 for entry `entry` of the prediction and 0 for the others: row
+  /// `entry` of its Jacobian.
   void reverse_prediction(const SweepPlan& plan, Eigen::Index entry) {
     clear<B>(plan, adjoints_);
     adjoints_[index(prediction_node(), entry)] = B(1);
     propagate<B>(plan, adjoints_, prediction_node(), 0);
   }
 
-  /// visit(k, d2l/dz_k dz_entry) for every entry k of the prediction z. forward() must have been
-  /// called; the plan is plan_loss().
+  /// Calls visit(k, d2l/dz_k dz_entry) for every entry k of the prediction z. forward() must have
+  /// been called; the plan is plan_loss().
   template <typename F>
   void visit_loss_hessian_column(const SweepPlan& plan, Eigen::Index entry, F visit) {
     jets_.resize(values_.size());
@@ -137,7 +142,7 @@ class Tape {
     for (Eigen::Index e = 0; e < nodes_[z].size(); ++e) visit(e, jet_adjoints_[index(z, e)].v[0]);
   }
 
-  /// visit(j, thetabar_j) for every entry of every parameter node; a parameter that occurs in
+  /// Calls visit(j, thetabar_j) for every entry of every parameter node; a parameter that occurs in
   /// several nodes is visited once for each, and its adjoint is the sum.
   template <typename F>
   void visit_adjoints(F visit) const {
@@ -157,9 +162,9 @@ class Tape {
     has_common_jets_ = false;
   }
 
-  /// Values of the inactive nodes, Jets of the active ones, both of those that are active but not
-  /// curved. Parameters must have been set and seeded with this plan, inputs set. What does not
-  /// depend on inputs is computed once for the seeds.
+  /// Values of the inactive nodes, Jets of the active ones, and both for those that are active but
+  /// not curved. Parameters must have been set and seeded with this plan, inputs set. Whatever does
+  /// not depend on inputs is computed once for the seeds.
   void forward_jets(const SweepPlan& plan) {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       if (has_common_jets_ && is_common_[i]) continue;
@@ -185,7 +190,7 @@ class Tape {
     run_reverse<Jet>(plan, jet_adjoints_, Jet(output_adjoint));
   }
 
-  /// visit(j, thetabar_j) for every needed parameter j >= first_needed, as visit_adjoints().
+  /// Calls visit(j, thetabar_j) for every needed parameter j >= first_needed, as visit_adjoints().
   template <typename F>
   void visit_adjoint_jets(Eigen::Index first_needed, F visit) const {
     visit_parameters(jet_adjoints_, first_needed, visit);
@@ -232,7 +237,7 @@ class Tape {
     }
   }
 
-  // Calls use(view) with the operand's Jets where it is active, with its plain values elsewhere.
+  // Calls use(view) with the operand's Jets if it is active, otherwise with its plain values.
   template <typename F>
   void with_operand(const SweepPlan& plan, std::int32_t operand, F use) const {
     const auto node = static_cast<std::size_t>(operand);
@@ -243,7 +248,7 @@ class Tape {
     }
   }
 
-  // Of an operand: that there is none, or that it is the same for all samples.
+  // Whether there is no such operand, or it is the same for all samples.
   bool is_common(std::int32_t operand) const {
     return operand < 0 || is_common_[static_cast<std::size_t>(operand)] != 0;
   }
@@ -268,7 +273,7 @@ class Tape {
     }
   }
 
-  // Through steps no Jet passes, but values do.
+  // Steps pass on values, but no Jets.
   void forward_inactive(const SweepPlan& plan, std::size_t i) {
     for (const std::int32_t operand : {nodes_[i].a, nodes_[i].b}) {
       if (operand < 0) continue;
@@ -300,7 +305,7 @@ class Tape {
     });
   }
 
-  // From the Jets.
+  // Takes the values from the Jets.
   void copy_values(std::size_t i) {
     for (Eigen::Index e = 0; e < nodes_[i].size(); ++e) values_[index(i, e)] = jets_[index(i, e)].a;
   }
@@ -320,7 +325,8 @@ class Tape {
     }
   }
 
-  // From the adjoints of node `first` to those of the operands of nodes first, first - 1, ... last.
+  // Propagates from the adjoints of node `first` to those of the operands of nodes first, first -
+  // 1, ... last.
   template <typename Bar>
   void propagate(const SweepPlan& plan,
                  std::vector<Bar>& bars,
@@ -354,8 +360,8 @@ class Tape {
     }
   }
 
-  // Calls use(view) with the operand as this sweep, on its way back through node i, sees it: plain
-  // in a first-order sweep and where i is not curved, otherwise by activity.
+  // Calls use(view) with the operand as this sweep sees it on its way back through node i: plain in
+  // a first-order sweep and if i is not curved, otherwise by activity.
   template <typename Bar, typename F>
   void with_value(const SweepPlan& plan, std::size_t i, std::int32_t operand, F use) const {
     if constexpr (!std::is_same_v<Bar, B>) {
@@ -369,7 +375,7 @@ class Tape {
   std::vector<Eigen::Index> offsets_;  // of each node's entries in the arrays below
   std::vector<char> is_common_;        // of each node: the same for all samples
   bool has_common_values_ = false;     // whether those are computed, plain
-  bool has_common_jets_ = false;       // and as a sweep of Jets wants them
+  bool has_common_jets_ = false;       // and for a sweep of Jets
   std::vector<B> values_;
   std::vector<B> adjoints_;
   std::vector<Jet> jets_;

@@ -15,7 +15,7 @@ class LaneThirdOrderSweep final : public ThirdOrderSweep {
   using Jet = detail::PairJet<Base, kMaxPairs>;
   using Tape = detail::LaneTape<kSweepLanes, kSet, Jet>;
 
-  /// Memory of one.
+  /// Memory of one sweep.
   static double bytes(const Graph& graph) {
     return detail::num_entries(graph) * Tape::kBytesPerEntry;
   }

@@ -8,7 +8,7 @@
 
 namespace hesscope::detail {
 
-/// Third-order sweeps of one instruction set.
+/// Third-order sweeps for one instruction set.
 struct ThirdOrderKernels {
   std::unique_ptr<ThirdOrderSweep> (*create)(const Graph& graph);
   double (*bytes)(const Graph& graph);  ///< memory of one

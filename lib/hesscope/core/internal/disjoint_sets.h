@@ -7,20 +7,20 @@
 
 namespace hesscope::detail {
 
-/// Elements 0 to n - 1 in sets, at first each alone (union-find with path halving).
+/// Elements 0 to n - 1 in sets, initially one set each (union-find with path halving).
 class DisjointSets {
  public:
   explicit DisjointSets(std::ptrdiff_t n) : parent_(static_cast<std::size_t>(n)) {
     std::iota(parent_.begin(), parent_.end(), std::ptrdiff_t{0});
   }
 
-  /// The element that stands for the set of i.
+  /// The representative of the set of i.
   std::ptrdiff_t find(std::ptrdiff_t i) {
     while (parent(i) != i) i = parent(i) = parent(parent(i));
     return i;
   }
 
-  /// Makes one set of those of i and j; what stood for the set of j stands for it.
+  /// Merges the sets of i and j; the representative of j's set represents the result.
   void join(std::ptrdiff_t i, std::ptrdiff_t j) { parent(find(i)) = find(j); }
 
  private:

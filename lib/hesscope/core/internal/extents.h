@@ -7,8 +7,8 @@
 
 namespace hesscope::detail {
 
-/// Entries of a tensor of this shape, 1 of a scalar; none where an extent is negative or the
-/// extents that are not 0 have a product that overflows.
+/// Number of entries of a tensor of this shape, 1 for a scalar; nothing if an extent is negative or
+/// the product of the nonzero extents overflows.
 inline std::optional<std::int64_t> num_entries(std::span<const std::int64_t> shape) {
   std::int64_t product = 1;
   bool is_empty = false;

@@ -10,8 +10,8 @@
 
 namespace hesscope {
 
-/// A list that may grow while others read it: what all() gave stays valid, and as it was. For
-/// registries, which grow a few times if at all. Safe to call concurrently.
+/// A list that may grow while others read it: what all() has returned stays valid and unchanged.
+/// For registries, which grow a few times at most. Safe to call concurrently.
 template <typename T>
 class GrowingList {
  public:
@@ -22,7 +22,7 @@ class GrowingList {
     return versions_.back();
   }
 
-  /// Adds an item to the end unless check(items so far) throws.
+  /// Appends an item, unless check(items so far) throws.
   template <typename Check>
   void add(T item, const Check& check) {
     const std::scoped_lock lock(mutex_);
@@ -37,7 +37,7 @@ class GrowingList {
   std::deque<std::vector<T>> versions_;  // the last is the list
 };
 
-/// Adds a kind to the list of its kinds unless one of its name is there: refuse("is there
+/// Adds a kind to the list, unless there is one with the same name: then it calls refuse("is there
 /// already"), which throws.
 template <typename Kind, typename Refuse>
 void add_kind(GrowingList<Kind>& kinds, Kind kind, const Refuse& refuse) {

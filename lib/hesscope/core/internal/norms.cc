@@ -6,7 +6,7 @@ namespace hesscope::detail {
 Wide scaled_sum_of_squares(const Eigen::Ref<const Eigen::MatrixXd>& x) {
   const double largest = x.size() == 0 ? 0.0 : x.cwiseAbs().maxCoeff<Eigen::PropagateNaN>();
   if (largest == 0.0 || !std::isfinite(largest)) return largest;
-  // What underflows against the largest is far below the rounding of the sum.
+  // What underflows relative to the largest is far below the rounding of the sum.
   const int exponent = exponent_of(largest);
   const double factor = std::ldexp(1.0, -exponent);
   double squares = 0.0;
@@ -24,7 +24,7 @@ Eigen::VectorXd normalized(const Eigen::Ref<const Eigen::VectorXd>& x) {
   const double length = norm(x);
   if (length == 0) return x;
   if (length >= 0x1p-900 && std::isfinite(length)) return x / length;
-  // One whose norm has all its digits.
+  // Scale so that the norm has all its digits.
   const Eigen::VectorXd scaled = (length < 1 ? 0x1p200 : 0x1p-32) * x;
   return scaled / norm(scaled);
 }

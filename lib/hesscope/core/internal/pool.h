@@ -8,14 +8,15 @@
 
 namespace hesscope::detail {
 
-/// Workspaces of one kind for tasks: as many as are ever in use at once. Safe for concurrent use.
+/// Workspaces of one kind for tasks: as many as are ever in use at the same time. Safe for
+/// concurrent use.
 template <typename T>
 class Pool {
  public:
-  /// @param make  a new one.
+  /// @param make  creates a new workspace.
   explicit Pool(std::function<T()> make) : make_(std::move(make)) {}
 
-  /// use(T&), with one that is its own until it returns or throws.
+  /// Calls use(T&) with a workspace that is exclusively its own until it returns or throws.
   template <typename F>
   auto with(F use) {
     struct Loan {
@@ -41,7 +42,7 @@ class Pool {
     return make_();
   }
 
-  // Without memory for its place in the list it is let go.
+  // If there is no memory for its place in the list, it is dropped.
   void put(T item) noexcept {
     try {
       const std::lock_guard lock(mutex_);

@@ -13,9 +13,9 @@
 
 namespace hesscope::detail {
 
-/// What is wrong with a key whose fallback, if it has one, is not of the type of the key: "'NAME'
-/// that is a number, with a fallback of another type"; else empty. No value is converted there, not
-/// even an integer to a real number.
+/// What is wrong with a key whose fallback does not have the key's type: "'NAME' that is a number,
+/// with a fallback of another type"; else empty. Fallbacks are not converted, not even from an
+/// integer to a real number.
 inline std::string fallback_problem(const SettingKey& key) {
   const auto* const fallback = std::get_if<SettingValue>(&key.fallback);
   // Both list the types in the same order.
@@ -24,9 +24,9 @@ inline std::string fallback_problem(const SettingKey& key) {
          ", with a fallback of another type";
 }
 
-/// What is wrong with a kind that files name: "has a name that no file can say", "has two keys
-/// 'NAME'", of which one may be among those that are taken, or "has a key " and fallback_problem();
-/// else empty.
+/// What is wrong with a kind that files can name: "has a name that no file can say", "has two keys
+/// 'NAME'", where one of the two may be among the reserved keys, or "has a key " and
+/// fallback_problem(); else empty.
 inline std::string kind_problem(std::string_view name,
                                 std::span<const SettingKey> keys,
                                 std::set<std::string> taken) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Numbers with the precision of double and a range that nothing leaves: for what lies between
-// doubles that can be stored and a result that can. The square of a gradient of 1e-235 is none, the
+// Numbers with the precision of double and a practically unlimited range, for intermediate results
+// between doubles. The square of a gradient of 1e-235 is not representable as a double, but the
 // root of a sum of such squares is, and so is their ratio to a loss.
 #pragma once
 
@@ -11,9 +11,9 @@
 
 namespace hesscope::detail {
 
-/// fraction 2^exponent, 1 <= |fraction| < 2. Every operation rounds the fraction once, as that on
-/// doubles does: where no double on the way would overflow or be subnormal, results are the same to
-/// the last bit. Zeros, infinities and NaN behave as those of double.
+/// fraction 2^exponent, 1 <= |fraction| < 2. Every operation rounds the fraction once, like the one
+/// on doubles: if no intermediate double would overflow or be subnormal, results are bit-identical.
+/// Zeros, infinities and NaN behave like those of double.
 class Wide {
  public:
   constexpr Wide() = default;
@@ -39,7 +39,7 @@ class Wide {
   }
 
   friend Wide operator+(const Wide& a, const Wide& b) {
-    // Zeros have no exponent that the other one should be brought to.
+    // Zeros have no exponent to which the other number's could be aligned.
     if (a.fraction_ == 0.0) return b.fraction_ == 0.0 ? Wide(a.fraction_ + b.fraction_) : b;
     if (b.fraction_ == 0.0) return a;
     const std::int64_t exponent = std::max(a.exponent_, b.exponent_);
@@ -70,7 +70,7 @@ class Wide {
   friend bool operator>(const Wide& a, const Wide& b) { return (a - b).fraction_ > 0.0; }
 
  private:
-  // fraction 2^exponent for any fraction.
+  // fraction 2^exponent for an arbitrary fraction.
   Wide(double fraction, std::int64_t exponent) : fraction_(fraction), exponent_(exponent) {
     if (fraction == 0.0 || !std::isfinite(fraction)) {
       exponent_ = 0;
@@ -81,8 +81,8 @@ class Wide {
     exponent_ += shift;
   }
 
-  // Of the same number with an exponent that is not smaller; what lies 2^-200 below the other
-  // summand changes no sum.
+  // The fraction of the same number for an exponent that is not smaller. A summand that is 2^-200
+  // times smaller than the other one does not change the sum.
   double fraction_at(std::int64_t exponent) const {
     return std::ldexp(fraction_,
                       static_cast<int>(std::max<std::int64_t>(exponent_ - exponent, -200)));

@@ -10,8 +10,9 @@
 namespace hesscope::io {
 namespace {
 
-// put() writes what take() reads. A list is the number of its elements and they; one of numbers is
-// as it lies in memory. No list can claim more than its bytes hold, since each element takes some.
+// put() writes what take() reads. A list consists of the number of its elements and the elements; a
+// list of numbers is copied from memory. No list can claim more elements than its bytes hold, since
+// each element takes at least one.
 
 template <typename T>
 concept Number = std::is_arithmetic_v<T> || std::is_enum_v<T>;
@@ -26,7 +27,7 @@ bool take(ByteReader& in, T& value) {
   return in.take_bytes(&value, sizeof value);
 }
 
-// An enumeration of which `last` is the last.
+// An enumeration whose last value is `last`.
 template <typename Enum>
 bool take_one_of(ByteReader& in, Enum& value, Enum last) {
   return take(in, value) && value >= Enum{} && value <= last;
@@ -47,7 +48,7 @@ void put(ByteWriter& out, const std::string& text) { out.add(text); }
 
 bool take(ByteReader& in, std::string& text) { return in.take(text); }
 
-// Those that lists are made of, and that are made of lists.
+// Types that occur in lists and themselves contain lists.
 void put(ByteWriter& out, const Attribute& attribute);
 void put(ByteWriter& out, const Dimension& dimension);
 void put(ByteWriter& out, const Variable& variable);
@@ -80,7 +81,7 @@ bool take(ByteReader& in, std::vector<T>& values) {
   }
 }
 
-// Which alternative, and its value.
+// The index of the alternative, and its value.
 template <typename... T>
 void put(ByteWriter& out, const std::variant<T...>& value) {
   put(out, static_cast<std::uint8_t>(value.index()));
@@ -97,7 +98,7 @@ bool take(ByteReader& in, std::variant<T...>& value) {
   (std::index_sequence_for<T...>());
 }
 
-// Members, one after another, of an object that is written or read.
+// Writes or reads the members of an object, one after another.
 template <typename... T>
 void put_all(ByteWriter& out, const T&... members) {
   (put(out, members), ...);

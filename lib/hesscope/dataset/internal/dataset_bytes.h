@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Groups as bytes: of what a run has finished, on disk; and of what a result file holds, from a
-// process that is not trusted. Nothing of the bytes is believed: what cannot be a group is none.
+// Groups as bytes: for the finished work of a run, on disk, and for the contents of a result file,
+// from an untrusted process. The bytes are fully checked: what cannot be a group is refused.
 #pragma once
 
 #include <optional>
@@ -15,12 +15,12 @@ namespace hesscope::io {
 
 void put(ByteWriter& out, const Group& group);
 
-/// False for bytes that put() does not make; `group` is then of no use.
+/// False for bytes that put() cannot have written; `group` is then unusable.
 bool take(ByteReader& in, Group& group);
 
 std::string to_bytes(const Group& group);
 
-/// @returns nothing for bytes that to_bytes() does not make.
+/// @returns nothing for bytes that to_bytes() cannot have written.
 std::optional<Group> group_from_bytes(std::string_view bytes);
 
 }  // namespace hesscope::io

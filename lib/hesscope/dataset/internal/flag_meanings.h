@@ -7,8 +7,8 @@
 
 namespace hesscope::detail {
 
-/// Why the flag meanings of a variable cannot be stored, where blanks stand between them: one is
-/// empty, has a blank, or is there twice. As the end of a sentence; empty where all is well.
+/// Why the flag meanings of a variable cannot be stored as words separated by blanks: one is empty,
+/// contains a blank, or occurs twice. As the end of a sentence; empty if there is no problem.
 std::string problem_of_meanings(const Variable& variable);
 
 }  // namespace hesscope::detail

@@ -133,7 +133,7 @@ VariableType type_of(hid_t dataset) {
 std::optional<std::string> dimension_name(hid_t dataset, unsigned axis) {
   std::string name;
   const auto take_first = [](hid_t, unsigned, hid_t scale, void* out) -> herr_t {
-    try {  // nothing is thrown through HDF5
+    try {  // no exception may pass through HDF5
       const ssize_t length = H5Iget_name(scale, nullptr, 0);
       if (length <= 0) return -1;
       std::string path(static_cast<std::size_t>(length) + 1, '\0');

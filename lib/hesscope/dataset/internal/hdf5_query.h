@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Questions to an open HDF5 object of a result file. None of them throws for what it finds: what is
-// of another kind than ResultFile writes counts as not there, and what cannot be read, in a damaged
-// file, is told from it.
+// Queries to an open HDF5 object of a result file. None of them throws because of what it finds:
+// anything of another kind than ResultFile writes counts as absent, and is distinguished from what
+// cannot be read, in a damaged file.
 #pragma once
 
 #include <optional>
@@ -21,24 +21,24 @@ enum class AttributeRead {
   kDamaged,
 };
 
-/// Leaves `value` unless it is done.
+/// Changes `value` only if the result is "done".
 AttributeRead read_attribute(hid_t object, const char* name, AttributeValue& value);
 
-// Of the rest the result is nothing where it cannot be read.
+// The following functions return nothing if the value cannot be read.
 
-/// "" where there is none or it is not text.
+/// "" if there is none or it is not text.
 std::optional<std::string> text_attribute(hid_t object, const char* name);
 
-/// In order of creation where that was tracked.
+/// In order of creation, if tracked.
 std::optional<std::vector<std::string>> attribute_names(hid_t object);
 
-/// Names of the hard links, in order of creation where that was tracked.
+/// Names of the hard links, in order of creation, if tracked.
 std::optional<std::vector<std::string>> link_names(hid_t group);
 
 /// kOther for a type that ResultFile does not write.
 VariableType type_of(hid_t dataset);
 
-/// Name of the dimension scale attached to one axis, "" without one.
+/// Name of the dimension scale attached to an axis; "" if there is none.
 std::optional<std::string> dimension_name(hid_t dataset, unsigned axis);
 
 /// Text split at white space.

@@ -96,7 +96,7 @@ LandscapeTrajectory read_trajectory(const ResultReader& result) {
   trajectory.residual = result.read_doubles(kLandscapeGroup, "trajectory_residual");
   trajectory.loss = result.read_doubles(kLandscapeGroup, "trajectory_loss");
   trajectory.steps = result.read_integers(kLandscapeGroup, "trajectory_step");
-  // Results of earlier versions do not say it.
+  // Results of earlier versions lack it.
   trajectory.runs = result.find(kLandscapeGroup, "trajectory_run") == nullptr
                         ? std::vector<std::int64_t>(trajectory.size(), 0)
                         : result.read_integers(kLandscapeGroup, "trajectory_run");

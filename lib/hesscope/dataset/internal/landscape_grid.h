@@ -25,24 +25,24 @@ struct LandscapeGrid {
   const std::vector<double>& loss() const { return fields.front().second; }
 };
 
-/// Whether there is one.
+/// Whether the result has a landscape.
 bool has_landscape(const ResultReader& result);
 
-/// @throws InputError naming the file if there is none, or a variable that is not of its points.
+/// @throws InputError naming the file if there is none, or a variable that does not fit its points.
 LandscapeGrid read_landscape(const ResultReader& result);
 
 /// @param num_values  of the variable `name` of /landscape.
-/// @throws InputError naming it where these are not as many as the grid's points.
+/// @throws InputError naming it if their number differs from that of the grid's points.
 void require_on_grid(const ResultReader& result,
                      const std::string& name,
                      std::size_t num_values,
                      std::size_t num_alpha,
                      std::size_t num_beta);
 
-/// Checkpoints on the plane, in their order; NaN where a number is missing.
+/// Checkpoints on the plane, in their order; missing numbers are NaN.
 struct LandscapeTrajectory {
-  std::vector<std::int64_t> steps;  ///< kMissingCount where there is none
-  std::vector<std::int64_t> runs;   ///< kMissingCount where the order of training is not known
+  std::vector<std::int64_t> steps;  ///< kMissingCount if there is none
+  std::vector<std::int64_t> runs;   ///< kMissingCount if the order of training is not known
   std::vector<double> alpha;
   std::vector<double> beta;
   std::vector<double> residual;  ///< distance from the plane
@@ -50,27 +50,27 @@ struct LandscapeTrajectory {
 
   std::size_t size() const { return alpha.size(); }
 
-  /// Whether its place on the plane is known.
+  /// Whether the checkpoint's place on the plane is known.
   bool has_place(std::size_t i) const;
 
-  /// The checkpoints with a place, split into paths of one run each; one whose order is not known
-  /// is a path of its own.
+  /// The checkpoints with a place, divided into one path per run; a checkpoint whose order is not
+  /// known is a path of its own.
   std::vector<std::vector<std::size_t>> paths() const;
 };
 
-/// Whether there are several checkpoints: a point is no trajectory.
+/// Whether there are several checkpoints: a single point is not a trajectory.
 bool has_trajectory(const ResultReader& result);
 
-/// Empty where there is none.
+/// Empty if there is no trajectory.
 LandscapeTrajectory read_trajectory(const ResultReader& result);
 
-/// The file that an export writes the trajectory to: SUFFIX before the extension of `output`.
-/// @throws ConfigError where that is the result itself.
+/// The file to which an export writes the trajectory: SUFFIX before the extension of `output`.
+/// @throws ConfigError if that is the result itself.
 std::filesystem::path trajectory_file(const ResultReader& result,
                                       const std::filesystem::path& output,
                                       const std::string& suffix);
 
-/// Of formats whose second file is of no fixed name.
+/// For formats that do not prescribe the name of the second file.
 inline constexpr char kTrajectorySuffix[] = "-trajectory";
 
 /// Writes `output` and, unless `trajectory` is empty, NAME-trajectory.EXTENSION.

@@ -40,7 +40,7 @@ void describe(hid_t variable, const Variable& spec, bool is_coordinate, const Pl
   write_attribute(variable, {"long_name", spec.long_name}, where);
   write_attribute(variable, {"units", spec.units}, where);
   write_attribute(variable, {"definition", spec.definition}, where);
-  if (!spec.references.empty()) {  // a name that the CF conventions have
+  if (!spec.references.empty()) {  // the name is from the CF conventions
     write_attribute(
         variable, {"references", fmt::format("{}", fmt::join(spec.references, "; "))}, where);
   }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a variable says of itself: attributes with the names and meanings that the CF conventions
-// give them.
+// How a variable describes itself: attributes with the names and meanings of the CF conventions.
 #pragma once
 
 #include <hesscope/dataset/dataset.h>
@@ -9,7 +8,7 @@
 
 namespace hesscope::io::netcdf {
 
-/// @throws OutputError where an attribute is one of those that HDF5 and netCDF write themselves.
+/// @throws OutputError if an attribute is one of those that HDF5 and netCDF write themselves.
 void require_unreserved(const Attribute& attribute, const Place& where);
 
 /// Writes the attributes of a new variable.

@@ -2,36 +2,38 @@
 //
 // One HDF5 file for all readers
 // =============================
-// A netCDF-4 file is an HDF5 file that keeps some conventions, and netCDF readers are unforgiving:
-// one object out of line and the whole file fails to open, or the reader crashes. Kept here:
+// A netCDF-4 file is an HDF5 file that follows certain conventions, and netCDF readers are
+// unforgiving: if one object violates them, the whole file cannot be opened, or the reader crashes.
+// The conventions followed here:
 //
 // - A dimension is a dataset with the attributes of a dimension scale, and *every* dimension of
-//   every variable refers to one; partial scales fail in all netCDF readers. Where there are no
-//   values, the scale is a big-endian float dataset, never stored, whose NAME says so.
+//   every variable refers to one; partial scales fail in all netCDF readers. If there are no
+//   values, the scale is a big-endian float dataset without storage, whose NAME says so.
 //   `_Netcdf4Dimid` numbers the dimensions over the whole file. (`_Netcdf4Coordinates` is only
 //   needed for coordinate variables of several dimensions, which ResultFile refuses.)
 // - Creation order is tracked and indexed for links and attributes: without it netCDF opens the
 //   file but refuses to edit it. The bounds (V18, V18) let HDF5 1.8 and all later readers open it.
-// - Types are double, int64, int8, variable-length UTF-8 text. Booleans, enumerations and compounds
-//   are dropped silently by netCDF readers; fixed-length text datasets and long double crash them;
+// - Types are double, int64, int8 and variable-length UTF-8 text. NetCDF readers silently drop
+//   booleans, enumerations and compounds; fixed-length text datasets and long double crash them;
 //   two-dimensional attributes and null dataspaces in datasets make the file unreadable.
 // - Text attributes are fixed-length strings, the only kind that MATLAB and old tools read as text.
-// - _FillValue is set for doubles (NaN, the HDF5 fill value too), and neither for coordinates (CF
-//   forbids it) nor for integers (xarray would turn them into floats).
+// - _FillValue is set for doubles (NaN, which is also the HDF5 fill value), but not for coordinates
+//   (CF forbids it) and integers (xarray would turn them into floats).
 //
-// Same calls, same bytes: object times are off, and nothing depends on addresses or the clock.
+// The same calls give the same bytes: object times are off, and nothing depends on addresses or the
+// clock.
 //
-// Where the bytes are, and what guards them:
+// Where the bytes are, and what protects them:
 //
-//   numbers, at most 4 KiB   in the object header (compact), which HDF5 guards by its own checksum
+//   numbers, at most 4 KiB   in the object header (compact), protected by HDF5's own checksum
 //   more numbers             in chunks through shuffle, deflate and Fletcher-32
-//   text                     in the global heap, no checksum: filters would see references alone
+//   text                     in the global heap, no checksum: filters would see only references
 //   bare dimensions          nowhere
 //
-// A chunk is one slice of the first dimension, so that streaming slices never rewrites one. Slices
-// below 64 KiB are joined up to that size (a chunk costs an index entry and a filter run), and
-// slices above 1 MiB are cut along their slow dimensions (a reader of one row must inflate a
-// chunk).
+// A chunk is one slice of the first dimension, so that writing slice by slice never rewrites one.
+// Slices below 64 KiB are combined up to that size (a chunk costs an index entry and a filter run),
+// and slices above 1 MiB are cut along their slow dimensions (a reader of one row must inflate a
+// whole chunk).
 #include <algorithm>
 #include <type_traits>
 #include <utility>
@@ -55,11 +57,11 @@ constexpr hsize_t kMaxCompactBytes = 4096;
 constexpr hsize_t kMinChunkBytes = hsize_t{64} << 10;
 constexpr hsize_t kMaxChunkBytes = hsize_t{1} << 20;
 constexpr unsigned kDeflateLevel = 4;
-// Above the number of attributes of any variable of ours: they all stay in the object header.
+// More than any of our variables has: all attributes stay in the object header.
 constexpr unsigned kMaxCompactAttributes = 16;
 constexpr unsigned kMinDenseAttributes = 12;
 constexpr unsigned kCreationOrder = H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED;
-constexpr std::int8_t kFillInt8 = -1;  // no code of a flag or a status
+constexpr std::int8_t kFillInt8 = -1;  // not a code of any flag or status
 
 void require(herr_t result, const Place& place, std::string_view action) {
   if (result < 0) fail(place, action);
@@ -70,7 +72,7 @@ Hid require(Hid id, const Place& place, std::string_view action) {
   return id;
 }
 
-/// Property list for a file, group or dataset with what all objects share.
+/// Property list for a file, group or dataset, with the settings common to all objects.
 Hid object_properties(hid_t list_class, const Place& place) {
   Hid list = require(Hid(H5Pcreate(list_class), H5Pclose), place, "set its properties");
   const bool ok =
@@ -242,7 +244,8 @@ void write_attribute(hid_t object, const Attribute& attribute, const Place& plac
             return static_cast<unsigned char>(c) < 128;
           });
           const Hid type(H5Tcopy(H5T_C_S1), H5Tclose);
-          // HDF5 has no strings of length 0; the one NUL of an empty one is padding to all readers.
+          // HDF5 has no strings of length 0; all readers treat the single NUL of an empty string as
+          // padding.
           H5Tset_size(type.get(), std::max<std::size_t>(value.size(), 1));
           H5Tset_strpad(type.get(), H5T_STR_NULLPAD);
           H5Tset_cset(type.get(), ascii ? H5T_CSET_ASCII : H5T_CSET_UTF8);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// HDF5 objects as netCDF-4 wants them: the only place that knows the conventions. The reasons are
+// HDF5 objects as required by netCDF-4: the only place that knows the conventions. The reasons are
 // in the essay in netcdf_layout.cc.
 #pragma once
 
@@ -33,7 +33,7 @@ struct Place {
 /// @throws OutputError unless netCDF accepts `name` for a dimension, variable, attribute or group.
 void require_name(const Place& place, std::string_view name);
 
-/// @throws OutputError unless `text` is UTF-8 without NUL, which no reader could get back.
+/// @throws OutputError unless `text` is UTF-8 without NUL; otherwise no reader could recover it.
 void require_text(const Place& place, std::string_view text);
 
 /// The NAME attribute by which netCDF knows a dimension without values; %10d is its size.
@@ -59,10 +59,11 @@ Hid create_variable(hid_t group,
                     const VariableLayout& layout,
                     const Place& place);
 
-/// The chunk of a variable whose bytes go through the filters; empty where it is stored unchunked.
+/// The chunk shape of a variable whose bytes pass through the filters; empty if it is stored
+/// unchunked.
 std::vector<hsize_t> chunk_shape(const VariableLayout& layout);
 
-/// The same of an array of numbers, `value_bytes` each.
+/// The same for an array of numbers, `value_bytes` each.
 std::vector<hsize_t> chunk_shape(const std::vector<hsize_t>& shape, std::size_t value_bytes);
 
 /// Turns a 1-D variable into the coordinate variable of dimension `id`.

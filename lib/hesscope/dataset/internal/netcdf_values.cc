@@ -31,7 +31,7 @@ Hid space_in_file(hid_t variable, const Slab& slab) {
   return space;
 }
 
-// For text, HDF5 clears buffers for the conversion at every call: a mebibyte each by default.
+// For text, HDF5 clears its conversion buffers in every call: a mebibyte each by default.
 Hid transfer_properties(std::size_t num_bytes) {
   constexpr std::size_t kMinBuffer = 4096;
   constexpr std::size_t kMaxBuffer = std::size_t{1} << 20;

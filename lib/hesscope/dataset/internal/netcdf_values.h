@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Values on their way into a variable of a netCDF-4 file.
+// Writing values to a variable of a netCDF-4 file.
 #pragma once
 
 #include <vector>
@@ -11,13 +11,13 @@
 
 namespace hesscope::io::netcdf {
 
-/// Where values go: all of a variable, or a part with an index and a number of places on each axis.
+/// Where values go: a whole variable, or a part with a start and an extent on each axis.
 struct Slab {
   std::vector<hsize_t> start;
   std::vector<hsize_t> count;
 };
 
-/// Writes as many values as the slab has places, at least one.
+/// Writes as many values as the slab has entries, at least one.
 void write_values(hid_t variable,
                   const Slab& slab,
                   const VariableValues& values,

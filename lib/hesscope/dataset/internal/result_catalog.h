@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Bookkeeping of a result file being written: its groups, dimensions and variables, and whether
-// what is asked for fits them.
+// Bookkeeping of a result file being written: its groups, dimensions and variables, and checks
+// whether requests fit them.
 #pragma once
 
 #include <cstddef>
@@ -49,7 +49,7 @@ class ResultCatalog {
   bool has_variable(const std::string& path) const { return variable_at_.contains(path); }
 
   /// Throws if a group, dimension or variable has this path: in HDF5 a dimension is a dataset, and
-  /// they all share one space of names.
+  /// all of them share one namespace.
   void require_free(const std::string& path, const netcdf::Place& where) const;
 
   void add_group(const std::string& name) { groups_.insert(name); }
@@ -57,7 +57,7 @@ class ResultCatalog {
   void add(StoredDimension dimension);
   void add(StoredVariable variable);
 
-  /// The variable that `spec` asks for, without its dataset; throws if it does not fit.
+  /// The variable requested by `spec`, without its dataset; throws if it does not fit.
   StoredVariable plan(const std::string& group,
                       const Variable& spec,
                       const netcdf::Place& where) const;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a result file holds, but for its numbers, as bytes from a process that is not trusted.
+// The contents of a result file, except its numbers, as bytes from an untrusted process.
 #pragma once
 
 #include <cstddef>
@@ -14,19 +14,19 @@
 namespace hesscope::io {
 
 struct ResultListing {
-  /// More is refused.
+  /// Larger listings are refused.
   static constexpr std::size_t kMaxBytes = std::size_t{256} << 20;
   static constexpr std::size_t kMaxRank = 32;
 
   std::vector<Group> groups;  ///< with the values of text
 
-  /// Of all variables of all groups, one after another: why it cannot be read; empty if it can.
+  /// For all variables of all groups, one after another: why it cannot be read; empty if it can.
   std::vector<std::string> obstacles;
 };
 
 std::string encode(const ResultListing& listing);
 
-/// @returns nothing for bytes that encode() does not make.
+/// @returns nothing for bytes that encode() cannot have written.
 std::optional<ResultListing> decode_result_listing(std::string_view bytes);
 
 }  // namespace hesscope::io

@@ -95,7 +95,7 @@ class ResultServer final : public FileServer {
     return group.name + "/" + group.variables[place.variable].name;
   }
 
-  /// What was read. Refuses a file in which that could not be.
+  /// Returns the value. Refuses a file in which it could not be read.
   template <typename T>
   T require(const std::string& object, std::string_view what, std::optional<T> found) const {
     if (!found) fail(object, fmt::format("its {} cannot be read", what));
@@ -124,7 +124,7 @@ class ResultServer final : public FileServer {
       if (!object) fail(fmt::format("object '{}/{}'", name, link), "cannot be opened");
       const H5I_type_t type = H5Iget_type(object.get());
       if (type == H5I_DATASET) read_dataset(group, link, object.get());
-      // One level, as ResultFile writes: no cycle of links can catch us.
+      // Only one level, as ResultFile writes: no cycle of links can occur.
       if (type == H5I_GROUP && name.empty()) subgroups.emplace_back(link, std::move(object));
     }
     for (std::size_t i = 0; i < group.variables.size(); ++i) {
@@ -181,7 +181,7 @@ class ResultServer final : public FileServer {
     listing_.obstacles.push_back(std::move(obstacle));
   }
 
-  /// Why a variable is not read; empty where it can be.
+  /// Why a variable is not read; empty if it can be.
   std::string obstacle_of(const std::string& object,
                           hid_t dataset,
                           VariableType type,
@@ -201,7 +201,7 @@ class ResultServer final : public FileServer {
     return {};
   }
 
-  /// Why it cannot, which does no harm to the others; empty if it can.
+  /// Why the text cannot be read, which does not affect other variables; empty if it can.
   std::string read_text(const std::string& object,
                         hid_t dataset,
                         hid_t space,
@@ -239,7 +239,8 @@ Hid open_result_file(const InputFile& file) {
 #if H5_VERSION_GE(1, 10, 7)
   H5Pset_file_locking(access.get(), true, true);
 #endif
-  // In a damaged file HDF5 may lose track of an object; it must go with the file all the same.
+  // In a damaged file, HDF5 may lose track of an object; it must be closed with the file all the
+  // same.
   H5Pset_fclose_degree(access.get(), H5F_CLOSE_STRONG);
   if (!use_descriptor_driver(access.get(), file)) return {};
   return {H5Fopen(file.path().c_str(), H5F_ACC_RDONLY, access.get()), H5Fclose};

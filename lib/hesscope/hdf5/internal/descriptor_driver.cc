@@ -22,7 +22,7 @@ namespace hesscope::io {
 namespace descriptor {
 namespace {
 
-/// What an access list carries; HDF5 copies it bytewise.
+/// Stored in an access list; HDF5 copies it bytewise.
 struct DriverInfo {
   const InputFile* file = nullptr;
 };
@@ -57,7 +57,7 @@ herr_t query(const H5FD_t*, unsigned long* flags) {
 
 haddr_t get_end_of_file(const H5FD_t* file, H5FD_mem_t) { return self(file).file->size(); }
 
-/// Beyond the end of the file there are zeros, as in HDF5's default driver.
+/// Reads zeros beyond the end of the file, like HDF5's default driver.
 herr_t read(H5FD_t* base, H5FD_mem_t, hid_t, haddr_t address, std::size_t size, void* buffer) {
   const InputFile& file = *self(base).file;
   const std::span out(static_cast<std::byte*>(buffer), size);
@@ -72,12 +72,12 @@ herr_t read(H5FD_t* base, H5FD_mem_t, hid_t, haddr_t address, std::size_t size, 
   return 0;
 }
 
-/// HDF5 takes no driver without it.
+/// HDF5 does not accept a driver without it.
 herr_t write(H5FD_t*, H5FD_mem_t, hid_t, haddr_t, std::size_t, const void*) { return -1; }
 
 herr_t lock(H5FD_t* base, hbool_t) {
   const bool is_locked = ::flock(self(base).file->descriptor(), LOCK_SH | LOCK_NB) == 0;
-  // Any other error is that of a file system without locks (some network ones).
+  // Any other error comes from a file system without locks (some network ones).
   if (is_locked || errno != EWOULDBLOCK) return 0;
   H5Epush2(H5E_DEFAULT,
            __FILE__,
@@ -95,7 +95,7 @@ herr_t unlock(H5FD_t* base) {
   return 0;
 }
 
-// What HDF5 reads in the same way.
+// The same variable that HDF5 reads.
 bool is_locking_switched_off() {
   const char* const setting = std::getenv("HDF5_USE_FILE_LOCKING");
   return setting != nullptr &&

@@ -63,7 +63,7 @@ void check_filters(const std::string& where, hid_t properties) {
 
 namespace {
 
-/// Of a dataset for which, or for the file of which, so many bytes are stored.
+/// For a dataset for which, or for whose file, this many bytes are stored.
 void check_decoded_size(const std::string& where,
                         hid_t properties,
                         std::span<const std::int64_t> shape,

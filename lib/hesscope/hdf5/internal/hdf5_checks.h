@@ -18,15 +18,16 @@ namespace hesscope::io {
 /// To be called right after the HDF5 call that failed. @throws InputError with HDF5's text.
 [[noreturn]] void refuse_call(const std::string& where, const std::string& doing);
 
-/// Owner of what an HDF5 call returned. @throws InputError as refuse_call() if that failed.
+/// Owner of the identifier returned by an HDF5 call. @throws InputError as refuse_call() if it
+/// failed.
 Hid checked(hid_t id, Hid::Closer closer, const std::string& where, const std::string& doing);
 
-/// Only HDF5's own filters, each at most once: chained deflates multiply their expansion.
+/// Allows only HDF5's own filters, each at most once: chained deflates multiply their expansion.
 /// @throws InputError "<where>: ..."
 void check_filters(const std::string& where, hid_t properties);
 
-/// Logical and stored size agree with each other, the file and the limits. Nothing is allocated
-/// before. @throws InputError "<where>: ..."
+/// Checks that logical and stored size are consistent with each other, the file and the limits,
+/// before anything is allocated. @throws InputError "<where>: ..."
 void check_storage(const std::string& where,
                    hid_t dataset,
                    hid_t properties,
@@ -34,8 +35,8 @@ void check_storage(const std::string& where,
                    std::uint64_t file_bytes,
                    const ReadLimits& limits);
 
-/// The same where data are compared with what the whole file holds: a variable that is one number
-/// throughout, as the statuses of a good result, may compress beyond what check_storage() takes.
+/// The same, but compares the data with the whole file: a variable with one number throughout, such
+/// as the statuses of a good result, may compress beyond what check_storage() accepts.
 /// @param element_bytes  of one decoded element.
 void check_storage_in_file(const std::string& where,
                            hid_t properties,
@@ -44,8 +45,8 @@ void check_storage_in_file(const std::string& where,
                            std::uint64_t file_bytes,
                            const ReadLimits& limits);
 
-/// Data lie in the file itself. @throws InputError "<where>: ..." for external storage and virtual
-/// datasets.
+/// Checks that data lie in the file itself. @throws InputError "<where>: ..." for external storage
+/// and virtual datasets.
 void check_layout(const std::string& where, hid_t properties);
 
 }  // namespace hesscope::io

@@ -16,13 +16,13 @@ extern "C" herr_t keep_first_error(unsigned depth, const H5E_error2_t* error, vo
   return 0;
 }
 
-/// Never destroyed: objects of static storage may close files after it.
+/// Never destroyed: objects with static storage duration may close files later.
 std::mutex& hdf5_mutex() {
   static std::mutex& mutex = *new std::mutex;
   return mutex;
 }
 
-// Of this thread. A recursive mutex would not know its owner any more in a forked child.
+// For this thread. A recursive mutex would no longer know its owner in a forked child.
 thread_local int num_turns = 0;
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The C++ floor under the HDF5 C API: handles that close themselves, the error stack as text, and
-// silence.
+// The basis for using the HDF5 C API from C++: handles that close themselves, the error stack as
+// text, and suppression of its output.
 #pragma once
 
 #include <string>
@@ -11,14 +11,14 @@
 
 namespace hesscope::io {
 
-/// Text of the innermost entry of the calling thread's HDF5 error stack: what went wrong first,
-/// such as "H5FD_sec2_open: unable to open file: ... No such file". Must be asked for right after
-/// the failing call, since the next HDF5 call clears the stack. "no details from HDF5" when the
+/// Text of the innermost entry of the calling thread's HDF5 error stack: the first thing that went
+/// wrong, such as "H5FD_sec2_open: unable to open file: ... No such file". Must be called right
+/// after the failing call, since the next HDF5 call clears the stack. "no details from HDF5" if the
 /// stack is empty.
 std::string hdf5_error_text();
 
-/// While it lives, no other thread of ours is within HDF5: builds of it that are not thread-safe
-/// are used by one thread at a time, and a child that is forked meanwhile finds it at rest. Nests.
+/// While it lives, no other thread of ours is inside HDF5: builds that are not thread-safe are used
+/// by one thread at a time, and a child forked meanwhile finds HDF5 at rest. Nests.
 class Hdf5Turn {
  public:
   Hdf5Turn();
@@ -27,8 +27,8 @@ class Hdf5Turn {
   Hdf5Turn& operator=(const Hdf5Turn&) = delete;
 };
 
-/// While it lives, it is this thread's turn and HDF5 prints no error stacks. The setting found is
-/// restored, so that a program that uses HDF5 itself keeps its own.
+/// While it lives, this thread holds the Hdf5Turn and HDF5 prints no error stacks. The previous
+/// setting is restored, so that a program that uses HDF5 itself keeps its own.
 class QuietHdf5 {
  public:
   QuietHdf5() {
@@ -57,7 +57,7 @@ class Hid {
 
   Hid() = default;
 
-  /// Takes over `id` as an HDF5 call returned it; a negative one (the call failed) owns nothing.
+  /// Takes over `id` as returned by an HDF5 call; a negative one (the call failed) owns nothing.
   Hid(hid_t id, Closer closer) : id_(id), closer_(closer) {}
 
   /// Closes without a check: on the way out of an error, or where closing cannot lose data.
@@ -79,8 +79,8 @@ class Hid {
 
   explicit operator bool() const { return id_ >= 0; }
 
-  /// Closes now. Writers must: on a full disk, closing is where HDF5 reports the loss. Does nothing
-  /// on a handle that owns nothing.
+  /// Closes now. Writers must call this: on a full disk, HDF5 reports the loss on closing. Does
+  /// nothing for a handle that owns nothing.
   /// @throws OutputError "closing <what>: <HDF5's text>". The handle owns nothing afterwards.
   void close_checked(const std::string& what);
 

@@ -32,7 +32,7 @@ extern "C" herr_t collect_link(hid_t, const char* name, const H5L_info_t* info, 
   }
 }
 
-/// Two equal names could not tell the objects apart.
+/// Two equal names would make the objects indistinguishable.
 void refuse_equal_names(const std::vector<Hdf5Link>& links, const std::string& where) {
   std::unordered_set<std::string_view> names;
   names.reserve(links.size());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The links of an HDF5 group, and where in the file the objects are that they lead to.
+// The links of an HDF5 group, and the positions in the file of the objects they lead to.
 #pragma once
 
 #include <cstddef>
@@ -15,15 +15,16 @@ namespace hesscope::io {
 struct Hdf5Link {
   std::string name;
   bool is_hard = false;       ///< otherwise soft, external or user-defined
-  std::uint64_t address = 0;  ///< of the object's header if it is hard, from the superblock on
+  std::uint64_t address = 0;  ///< of the object's header if hard, relative to the superblock
 };
 
-/// In order of creation where the file tracks it, else of the names' bytes; one more than `most` if
-/// there are more.
-/// @throws InputError "<where>: ..."; also where two have the same name.
+/// In order of creation if the file tracks it, else in the order of the names' bytes; `most` + 1 of
+/// them if there are more than `most`.
+/// @throws InputError "<where>: ..."; also if two have the same name.
 std::vector<Hdf5Link> links_of(hid_t group, std::size_t most, const std::string& where);
 
-/// Of the object's header, from the superblock on. @throws InputError "<where>: ..."
+/// The address of the object's header, relative to the superblock. @throws InputError "<where>:
+/// ..."
 std::uint64_t address_of(hid_t object, const std::string& where);
 
 }  // namespace hesscope::io

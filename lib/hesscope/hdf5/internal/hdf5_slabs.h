@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A tensor in parts of bounded size.
+// Divides a tensor into parts of bounded size.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,9 @@
 
 namespace hesscope::io {
 
-/// Cuts a tensor into hyperslabs that follow each other in row-major order, the largest ones of at
-/// most max_elements: whole ranges of one axis, of all behind it, at one index of those before it.
+/// Cuts a tensor into hyperslabs that follow each other in row-major order, each of at most
+/// max_elements: a range of one axis with everything along the axes behind it, at one index of each
+/// axis before it.
 class Slabs {
  public:
   Slabs(std::span<const std::int64_t> shape, std::size_t max_elements)
@@ -33,7 +34,7 @@ class Slabs {
 
   std::span<const hsize_t> extents() const { return extents_; }
 
-  /// Goes to the next one, the first one at first. @returns its number of elements.
+  /// Advances to the next slab, or initially to the first. @returns its number of elements.
   std::size_t next() {
     if (shape_.empty()) return 1;
     if (!is_first_) advance();

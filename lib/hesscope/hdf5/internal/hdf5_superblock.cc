@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::string_view kSignature = "\x89HDF\r\n\x1a\n";
 
-/// @param text_at  the bytes of a file of `size` bytes from an offset on, as many as the signature
-///                 has.
+/// @param text_at  returns as many bytes of a file of `size` bytes, from an offset on, as the
+///                 signature has.
 template <typename TextAt>
 std::optional<std::uint64_t> superblock_among(std::uint64_t size, TextAt text_at) {
   constexpr std::uint64_t kFirstUserBlock = 512;

@@ -16,13 +16,13 @@ namespace hesscope::io {
 namespace recording {
 namespace {
 
-/// What an access list carries; HDF5 copies it bytewise.
+/// Stored in an access list; HDF5 copies it bytewise.
 struct DriverInfo {
   int* first_error = nullptr;
 };
 
-/// Metadata that the disk did not take. HDF5 may want to read it again before it can close, and
-/// must find what it wrote.
+/// Metadata that could not be written to disk. HDF5 may want to read them again before it can close
+/// the file, and must then find what it wrote.
 struct LostWrite {
   haddr_t address = 0;
   std::vector<char> bytes;
@@ -77,7 +77,7 @@ herr_t close_file(H5FD_t* base) {
   return 0;
 }
 
-/// As in HDF5's default driver, so that the layout of the file is the same.
+/// As in HDF5's default driver, so that the file has the same layout.
 herr_t query(const H5FD_t*, unsigned long* flags) {
   if (flags != nullptr) {
     *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_DATA_SIEVE |
@@ -88,7 +88,7 @@ herr_t query(const H5FD_t*, unsigned long* flags) {
 
 haddr_t get_end_of_file(const H5FD_t* file, H5FD_mem_t) { return self(file).end_of_file; }
 
-/// Copies what `lost` and the `size` bytes of `buffer`, which start at `address`, have in common.
+/// Copies the overlap of `lost` to the `size` bytes of `buffer`, which start at `address`.
 void overlay(const LostWrite& lost, haddr_t address, std::size_t size, char* buffer) {
   const haddr_t begin = std::max(lost.address, address);
   const haddr_t end = std::min(lost.address + lost.bytes.size(), address + size);
@@ -96,7 +96,7 @@ void overlay(const LostWrite& lost, haddr_t address, std::size_t size, char* buf
   std::memcpy(buffer + (begin - address), lost.bytes.data() + (begin - lost.address), end - begin);
 }
 
-/// Beyond the end of the file there are zeros.
+/// Reads zeros beyond the end of the file.
 herr_t read(H5FD_t* base, H5FD_mem_t, hid_t, haddr_t address, std::size_t size, void* buffer) {
   const RecordedFile& file = self(base);
   auto* out = static_cast<char*>(buffer);
@@ -137,7 +137,7 @@ herr_t write(
     if (error == 0) return 0;
     file.record(error);
   }
-  if (kind == H5FD_MEM_DRAW) return 0;  // numbers: HDF5 can do without, and they can be many
+  if (kind == H5FD_MEM_DRAW) return 0;  // numbers: HDF5 does not need them, and there can be many
   try {
     file.lost.push_back({address, std::vector<char>(data, data + size)});
   } catch (...) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Attention, and the rotation of its queries and keys by their place. Axis 0 may be the batch: each
-// of its entries is treated alone. The axes behind it must be free of the batch.
+// Attention, and the rotation of its queries and keys by their position. Axis 0 may be the batch:
+// its entries are treated independently. The axes behind it must be free of the batch.
 //
 // Definitions: https://onnx.ai/onnx/operators/onnx__Attention.html and onnx__RotaryEmbedding.html.
 #include <algorithm>
@@ -19,7 +19,7 @@
 namespace hesscope::onnx {
 namespace {
 
-// A tensor (N, heads, length, size) or (N, length, heads size).
+// Requires a tensor (N, heads, length, size) or (N, length, heads size).
 void require_heads(const OperatorCall& call, const Value& x, std::size_t i) {
   if (x.rank() != 3 && x.rank() != 4) {
     call.refuse("input {} is {}; it takes (N, heads, length, size) or (N, length, heads * size)",
@@ -29,7 +29,8 @@ void require_heads(const OperatorCall& call, const Value& x, std::size_t i) {
   for (int axis = 1; axis < x.rank(); ++axis) call.require_no_batch(x, axis, "attends along");
 }
 
-// How many heads a tensor has: as its axis says, or else the attribute. 0 is one that is left out.
+// The number of heads: from the tensor's axis, or else from the attribute. 0 means that it is
+// omitted.
 std::int64_t heads_of(const OperatorCall& call, const Value& x, const std::string& attribute) {
   const std::int64_t heads = call.integer(attribute, 0);
   if (x.rank() == 4) {
@@ -54,15 +55,15 @@ Value parted(const OperatorCall& call, const Value& x, std::int64_t heads) {
 //   weights = softmax(scores + mask)
 //   Y = weights V
 //
-// for each sample and head. Heads of queries that share one of keys and values stand one below the
-// other: they are the rows of one product.
+// for each sample and head. Heads of queries that share keys and values are stacked vertically:
+// they are the rows of one product.
 
-// (N, heads, length, size) each; keys and values with those of the past in front.
+// (N, heads, length, size) each; keys and values are preceded by those of the past.
 struct Attended {
   Value queries;
   Value keys;
   Value values;
-  std::int64_t past = 0;  ///< how many keys are of the past
+  std::int64_t past = 0;  ///< number of keys from the past
 
   std::int64_t num_products() const { return queries.axes[0].size * keys.axes[1].size; }
 
@@ -82,7 +83,7 @@ Value by_head(const OperatorCall& call, std::size_t i, const std::string& attrib
   return x.rank() == 4 ? x : transposed(call, parted(call, x, heads), {0, 2, 1, 3});
 }
 
-// Keys or values with those of the past, input i, in front. A past without entries is none.
+// Keys or values, preceded by those of the past, input i. A past without entries is ignored.
 Value with_past(const OperatorCall& call, const Value& present, std::size_t i) {
   if (!call.has_entries(i)) return present;
   const std::array both = {call.real(i), present};
@@ -115,7 +116,7 @@ Attended attended(const OperatorCall& call) {
   return in;
 }
 
-// Samples that one of the three is the same for are repeated.
+// Repeats a tensor that is the same for all samples.
 Attended with_same_samples(const OperatorCall& call, Attended in) {
   const Axes some = broadcast_axes(call, {in.queries.axes[0]}, {in.keys.axes[0]});
   const Axis all = broadcast_axes(call, some, {in.values.axes[0]}).front();
@@ -127,7 +128,7 @@ Attended with_same_samples(const OperatorCall& call, Attended in) {
   return in;
 }
 
-// What the mask adds: itself, or where it is truth values 0 where they hold and -inf elsewhere.
+// The additive mask: the mask itself or, for truth values, 0 where true and -inf elsewhere.
 Value added_mask(const OperatorCall& call) {
   const Value& mask = call.input(3);
   if (mask.kind == ElementKind::kInteger) {
@@ -141,7 +142,7 @@ Value added_mask(const OperatorCall& call) {
   return call.result(select(matrix(numbers, numbers.size(), 1), seen, left_out), numbers.axes);
 }
 
-// -inf where a key comes after the query, 0 elsewhere: query i is that of key `past` + i.
+// -inf if a key comes after the query, else 0: query i corresponds to key `past` + i.
 Value causal_mask(const OperatorCall& call, const Attended& in) {
   const Axes square = {in.queries.axes[2], in.keys.axes[2]};
   const std::vector<std::int32_t> is_later =
@@ -163,7 +164,7 @@ std::optional<Value> mask_of(const OperatorCall& call, const Attended& in) {
   return is_causal ? plus(call, mask, causal_mask(call, in)) : mask;
 }
 
-// A factor that the node has as an attribute.
+// A factor given by an attribute of the node.
 double factor_of(const OperatorCall& call, const std::string& name, double fallback) {
   const double factor = call.number(name, fallback);
   if (!(factor >= 0 && std::isfinite(factor))) {
@@ -183,7 +184,8 @@ Value scores_of(const OperatorCall& call, const Attended& in) {
   return call.result(scale == 1 ? products : scale * products, std::move(axes));
 }
 
-// The mask comes behind the softcap, as ONNX has corrected it: what is left out is so exactly.
+// The mask is applied after the softcap, as ONNX has corrected it, so that masked scores are
+// exactly -inf.
 Value weights_of(const OperatorCall& call, const Attended& in, Value scores) {
   const double softcap = factor_of(call, "softcap", 0);
   if (softcap > 0) {
@@ -211,14 +213,14 @@ Value weighted_values(const OperatorCall& call, const Attended& in, const Value&
       call, rows, {rows.axes[0], rows.axes[1], {.size = rows.axes[2].size * rows.axes[3].size}});
 }
 
-// All is computed in 64 bits, whatever softmax_precision says.
+// Everything is computed in 64 bits, regardless of softmax_precision.
 Values lower_attention(const OperatorCall& call) {
   const Attended given = attended(call);
   const Attended in = with_same_samples(call, given);
   const Value scores = scores_of(call, in);
   const Value weights = weights_of(call, in, scores);
   Values results = {weighted_values(call, in, weights), given.keys, given.values};
-  // Versions of ONNX differ in what modes 1 and 2 are.
+  // Versions of ONNX differ in the meaning of modes 1 and 2.
   const std::int64_t mode = call.integer("qk_matmul_output_mode", 0);
   if (mode < 0 || mode > 3) call.refuse("qk_matmul_output_mode {} is not from 0 to 3", mode);
   if (mode == 0) results.push_back(scores);
@@ -246,7 +248,7 @@ struct Rotation {
     return is_interleaved ? entry % 2 == 0 : entry < num_pairs();
   }
 
-  // The other of the pair.
+  // The other entry of the pair.
   std::int64_t partner(std::int64_t entry) const {
     const std::int64_t distance = is_interleaved ? 1 : num_pairs();
     return is_first(entry) ? entry + distance : entry - distance;
@@ -293,8 +295,9 @@ Value rows_at_positions(const OperatorCall& call, const Value& table) {
   return moved(call, table, {.axes = std::move(axes), .table = std::move(entries)});
 }
 
-// Input i, cosines or sines of each pair, as a factor of each entry: `rest` of those that are not
-// rotated. x is (N, heads, length, size), or where `heads_last` (N, length, heads, size).
+// Input i, the cosines or sines of each pair, as a factor for each entry, and `rest` for entries
+// that are not rotated. x is (N, heads, length, size), or (N, length, heads, size) with
+// `heads_last`.
 Value factors(const OperatorCall& call,
               std::size_t i,
               const Value& x,
@@ -324,7 +327,7 @@ Value factors(const OperatorCall& call,
   return moved(call, angles, {.axes = std::move(axes), .table = std::move(table), .fill = rest});
 }
 
-// Each entry's partner; 0 for those that are not rotated.
+// Each entry's partner; 0 for entries that are not rotated.
 Value partners(const OperatorCall& call, const Value& x, const Rotation& rotation) {
   const Axes rows = plain_axes({x.size() / rotation.size, rotation.size});
   std::vector<std::int32_t> table = table_of(call, rows, [&](auto at) -> std::int64_t {
@@ -333,7 +336,7 @@ Value partners(const OperatorCall& call, const Value& x, const Rotation& rotatio
   return moved(call, x, {.axes = x.axes, .table = std::move(table)});
 }
 
-// The first of a pair less the second, the second with the first.
+// Signs: the first of a pair minus the second, the second plus the first.
 Value signs(const OperatorCall& call, const Rotation& rotation) {
   std::vector<double> entries;
   for (std::int64_t e = 0; e < rotation.size; ++e) entries.push_back(rotation.is_first(e) ? -1 : 1);

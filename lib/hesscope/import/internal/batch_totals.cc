@@ -11,12 +11,12 @@ namespace {
 
 using Kind = BatchTotal::Kind;
 
-// How a node may depend on totals.
+// How the result of a node may depend on totals.
 enum class Linearity {
   kNone,
   kFirst,  ///< on its first input
   kSum,    ///< on all of them
-  kOne,    ///< on one of them, the others being factors
+  kOne,    ///< on one of them, if the others are factors
 };
 
 struct LinearOperator {
@@ -51,9 +51,9 @@ Linearity linearity_of(const OperatorCall& call) {
 // The inputs of a node that are totals.
 struct Totals {
   std::vector<const BatchTotal*> totals;
-  std::size_t first = 0;  ///< the input that is the first of them
+  std::size_t first = 0;  ///< index of the first of them
   std::size_t num_others = 0;
-  bool has_samples = false;  ///< one of the others has entries for each sample
+  bool has_samples = false;  ///< another input has separate entries for samples
 
   explicit Totals(const OperatorCall& call) {
     for (std::size_t i = 0; i < call.num_inputs(); ++i) {

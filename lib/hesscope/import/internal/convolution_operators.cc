@@ -5,9 +5,9 @@
 //   Conv           patches of x as columns, (B, C k1 ... kd, P); a group's weights
 //                  (O/g, C/g k1 ... kd) times its patches give (O/g, P): y is (B, O, P) as it is.
 //   ConvTranspose  a group's weights, transposed, (O/g k1 ... kd, C/g) times x, (C/g, S): what each
-//                  entry of x sends along each entry of the kernel. An entry of y is the sum of
-//                  those that arrive at it.
-//   Col2Im         sums them, of what is sent, (B, C k1 ... kd, P).
+//                  entry of x contributes through each entry of the kernel. An entry of y is the
+//                  sum of the contributions that arrive at it.
+//   Col2Im         computes these sums, from contributions (B, C k1 ... kd, P).
 #include <algorithm>
 #include <array>
 #include <span>
@@ -23,7 +23,7 @@ namespace {
 struct Convolved {
   Value x;                   // (B, C, D1, ...)
   Value weights;             // (.., .., k1, ...)
-  std::int64_t samples = 1;  // B: leading entries, each convolved alone
+  std::int64_t samples = 1;  // B: leading entries, convolved separately
   std::int64_t channels = 1;
   std::int64_t groups = 1;
   std::vector<std::int64_t> kernel = {};
@@ -52,7 +52,7 @@ Convolved convolved(const OperatorCall& call) {
   return in;
 }
 
-// The weights, a matrix for each product of the stack of samples and groups.
+// The weights, as one matrix for each product of the stack of samples and groups.
 Value stacked_weights(const OperatorCall& call, const Convolved& in) {
   if (in.groups == 1 || in.samples == 1) return in.weights;
   Axes repeated = in.weights.axes;
@@ -110,7 +110,7 @@ Values lower_conv(const OperatorCall& call) {
 // --- ConvTranspose: SlidingAxis is that of the convolution that it transposes, of y's length with
 // --- x's entries as places
 
-// Sets length and pads. `shape` is the attribute output_shape, 0 if there is none.
+// Sets length and pads. `shape` is the attribute output_shape, or 0.
 void size_output(const OperatorCall& call,
                  AutoPad mode,
                  std::int64_t output_padding,
@@ -124,7 +124,7 @@ void size_output(const OperatorCall& call,
   }
   axis.length = shape > 0 ? shape : axis.places * axis.stride;
   const std::int64_t total = std::max<std::int64_t>(0, whole - axis.length);
-  // Opset 11 has the odd one on the other side than opset 1.
+  // In opset 11, the odd element is on the other side than in opset 1.
   const bool less_in_front = (mode == AutoPad::kSameUpper) == (call.opset() >= 11);
   axis.pad_begin = less_in_front ? total / 2 : total - total / 2;
   axis.pad_end = total - axis.pad_begin;
@@ -153,13 +153,13 @@ std::vector<SlidingAxis> transposed_axes(const OperatorCall& call, const Convolv
   return axes;
 }
 
-// Entry k of the kernel carries the entry of x at `place` somewhere.
+// Entry k of the kernel carries the entry of x at `place` to some entry of y.
 struct Arrival {
   std::int64_t k;
   std::int64_t place;
 };
 
-// What arrives at each entry of y along one axis.
+// The contributions to each entry of y along one axis.
 std::vector<std::vector<Arrival>> arrivals_along(const SlidingAxis& axis) {
   std::vector<std::vector<Arrival>> arrivals(static_cast<std::size_t>(axis.length));
   for (std::int64_t k = 0; k < axis.kernel; ++k) {
@@ -171,7 +171,7 @@ std::vector<std::vector<Arrival>> arrivals_along(const SlidingAxis& axis) {
   return arrivals;
 }
 
-// The sums of what arrives, of `sent` (B, O, k1, ..., kd, s1, ..., sd).
+// The sums of the contributions, from `sent` (B, O, k1, ..., kd, s1, ..., sd).
 Value collected(const OperatorCall& call,
                 const Value& sent,
                 std::span<const SlidingAxis> axes,

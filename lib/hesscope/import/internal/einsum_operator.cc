@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Labels are numbers: letters by their code, axes of an ellipsis -1, -2, ... counted from its end,
-// so that they meet as broadcasting aligns them.
+// so that they are aligned as for broadcasting.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -30,7 +30,7 @@ bool is_among(const Labels& labels, int label) {
 
 bool is_unit(const Axis& axis) { return axis.size == 1 && !axis.has_batch; }
 
-// One term of the equation. @param num_dots  axes that its ellipsis stands for.
+// One term of the equation. @param num_dots  the number of axes of its ellipsis.
 Labels labels_of(const OperatorCall& call, std::string_view term, int num_dots) {
   Labels labels;
   bool has_dots = false;
@@ -77,11 +77,11 @@ Equation equation_of(const OperatorCall& call) {
   return parts;
 }
 
-// An operand with each label once: labels that repeat take the diagonal.
+// The operand with each label once: repeated labels take the diagonal.
 Labelled without_repeats(const OperatorCall& call, const Labels& labels, const Value& value) {
   Labelled result;
   Axes axes;
-  std::vector<std::size_t> place_of;  // in the result, of each axis
+  std::vector<std::size_t> place_of;  // in the result, for each axis
   for (std::size_t i = 0; i < labels.size(); ++i) {
     const auto found = std::ranges::find(result.labels, labels[i]);
     place_of.push_back(static_cast<std::size_t>(found - result.labels.begin()));
@@ -125,7 +125,7 @@ Value in_order(const OperatorCall& call, const Labelled& operand, const Labels& 
   return transposed(call, operand.value, places_of(operand.labels, wanted));
 }
 
-// The operand with the axes of these labels summed.
+// The operand summed over the axes with these labels.
 Labelled summed_over(const OperatorCall& call, const Labelled& operand, const Labels& labels) {
   if (labels.empty()) return operand;
   Labels rest;
@@ -144,7 +144,7 @@ Labelled summed_over(const OperatorCall& call, const Labelled& operand, const La
   return {rest, call.result(sums, axes)};
 }
 
-// Without axes of length one whose label the other operand has in another length: they broadcast.
+// Without axes of length one whose label has another length in the other operand: they broadcast.
 Labelled without_units(const OperatorCall& call, const Labelled& operand, const Labelled& other) {
   Labelled result;
   Axes axes;
@@ -162,7 +162,7 @@ Labelled without_units(const OperatorCall& call, const Labelled& operand, const 
   return result;
 }
 
-// The labels of one operand, by what becomes of them.
+// The labels of one operand, by their role.
 struct Roles {
   Labels shared;      ///< in both, and needed later: a stack of products
   Labels own;         ///< in this one alone, and needed later
@@ -250,7 +250,7 @@ Labelled multiplied(const OperatorCall& call, Labelled a, Labelled b, const Labe
   return {labels, call.result(product, axes)};
 }
 
-// Without an arrow: the axes of the ellipsis, then labels that occur once, by the alphabet.
+// Without an arrow: the axes of the ellipsis, then labels that occur once, alphabetically.
 Labels implied_result(const std::vector<Labels>& operands, int num_dots) {
   std::map<int, int> counts;
   for (const Labels& labels : operands) {

@@ -5,8 +5,8 @@
 
 namespace hesscope::onnx {
 
-/// Einsum of any number of operands: "ij,jk->ik", "...ij->...ji", "bii->bi", "ij,jk,kl". Operands
-/// are folded from the left, each pair by a product of stacked matrices.
+/// Einsum with any number of operands: "ij,jk->ik", "...ij->...ji", "bii->bi", "ij,jk,kl". Operands
+/// are combined from the left, each pair by a product of stacked matrices.
 Values lower_einsum(const OperatorCall& call);
 
 }  // namespace hesscope::onnx

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Functions of each entry by itself, or of entries at the same place: they keep samples apart
-// wherever the batch stands, as long as it meets itself (broadcast_axes()).
+// Functions of single entries, or of entries at the same place: they keep samples apart wherever
+// the batch is, as long as it meets itself (broadcast_axes()).
 #include <array>
 #include <cmath>
 
@@ -16,7 +16,7 @@
 namespace hesscope::onnx {
 namespace {
 
-// --- of one tensor ---
+// --- unary ---
 
 template <Elementary kFunction>
 Values lower_function(const OperatorCall& call) {
@@ -42,7 +42,7 @@ Var elu(const OperatorCall& call, Var x) {
   return elementary(Elementary::kElu, x, call.number("alpha", 1), 1);
 }
 
-// gamma (x where x > 0, alpha (exp(x) - 1) elsewhere); the defaults are ONNX's, which are 32-bit.
+// gamma (x if x > 0, else alpha (exp(x) - 1)); the defaults are ONNX's, which are 32-bit numbers.
 Var selu(const OperatorCall& call, Var x) {
   const double alpha = call.number("alpha", 1.67326319217681884765625);
   const double gamma = call.number("gamma", 1.05070102214813232421875);
@@ -77,17 +77,17 @@ Var square_root(const OperatorCall&, Var x) { return root_of(x); }
 
 Var zeros_like(Var x) { return less(x, x); }
 
-// x where x > alpha, 0 elsewhere; NaN of NaN. The attribute has 32 bits.
+// x if x > alpha, else 0; NaN for NaN. The attribute has 32 bits.
 Var thresholded_relu(const OperatorCall& call, Var x) {
   const Var is_low = less_or_equal(x, call.constant(as_single(call.number("alpha", 1))));
   return select(is_low, zeros_like(x), x);
 }
 
-// x + bias where x < -lambd, x - bias where x > lambd, 0 between; NaN of NaN.
+// x + bias if x < -lambd, x - bias if x > lambd, else 0; NaN for NaN.
 Var shrink(const OperatorCall& call, Var x) {
   const double bias = call.number("bias", 0);
   if (std::floor(bias) != bias) call.require_no_integers(0, "adds a fraction to");
-  const double threshold = as_single(call.number("lambd", 0.5));  // of 32 bits
+  const double threshold = as_single(call.number("lambd", 0.5));  // has 32 bits
   const Var is_low = less(x, call.constant(-threshold));
   const Var is_not_high = less_or_equal(x, call.constant(threshold));
   return select(
@@ -105,7 +105,7 @@ Var gelu_operator(const OperatorCall& call, Var x) {
   return hadamard(x, sigmoid(kTwiceRoot * (x + 0.044715 * power(x, 3))));
 }
 
-// 1 where x is not a number, 0 elsewhere.
+// 1 if x is not a number, else 0.
 Var is_nan(const OperatorCall& call, Var x) { return call.constant(1.0) - equal(x, x); }
 
 Values lower_is_nan(const OperatorCall& call) {
@@ -123,7 +123,7 @@ Values lower_is_inf(const OperatorCall& call) {
   return {call.result(found, x.axes, ElementKind::kBoolean)};
 }
 
-// Dropout as it is in evaluation: x itself.
+// Dropout in evaluation mode: x itself.
 Values lower_dropout(const OperatorCall& call) {
   std::optional<double> is_training = 0;
   if (call.opset() < 7) is_training = call.integer("is_test", 0) == 0 ? 1 : 0;
@@ -140,7 +140,7 @@ Values lower_dropout(const OperatorCall& call) {
   return {x, call.known_result(std::move(kept), x.axes, ElementKind::kBoolean)};
 }
 
-// --- of two tensors and more ---
+// --- binary and more ---
 
 Var add(Var a, Var b) { return a + b; }
 
@@ -148,7 +148,7 @@ Var subtract(Var a, Var b) { return a - b; }
 
 Var divide(Var a, Var b) { return a / b; }
 
-// function(call, a, b) of two tensors that are spread to one shape.
+// function(call, a, b) for two tensors, broadcast to one shape.
 Value with_operands(const OperatorCall& call,
                     const Value& a,
                     const Value& b,
@@ -169,7 +169,7 @@ Values lower_binary(const OperatorCall& call) {
   if (call.input(0).is_known() && call.input(1).is_known()) {
     return counting(of_integers(call, call.input(0), call.input(1), kOfIntegers));
   }
-  // Of integers an integer, whatever is rounded on the way.
+  // For integers the result is an integer, however intermediate results are rounded.
   if (kOfIntegers == IntegerFunction::kDivide && call.input(0).kind == ElementKind::kInteger) {
     return {with_operands(call, call.input(0), second_operand(call), whole_quotient)};
   }
@@ -194,7 +194,7 @@ Values lower_mean(const OperatorCall& call) {
   return {call.result(over(*total.var, count), total.axes)};
 }
 
-// The larger of two, of equal ones the first, side by side in rows of two.
+// The larger of two numbers (the first if they are equal), computed from rows of two.
 Value larger(const OperatorCall& call, const Value& left, const Value& right) {
   const Value a = call.real(left);
   const Value b = call.real(right);
@@ -241,8 +241,8 @@ Values lower_extreme(const OperatorCall& call) {
   return {kIsMaximum ? best : opposite(call, best)};
 }
 
-// min(max(x, lowest), highest), where either may be left out: all is `highest` where that is below
-// `lowest`, and NaN where a bound is.
+// min(max(x, lowest), highest), where either bound may be omitted: everything is `highest` if that
+// is below `lowest`, and NaN if a bound is NaN.
 Values lower_clip(const OperatorCall& call) {
   const auto bound = [&](const char* attribute, std::size_t i) -> std::optional<Value> {
     if (call.has_attribute(attribute)) {
@@ -273,7 +273,7 @@ Values lower_clip(const OperatorCall& call) {
   return {clipped};
 }
 
-// x where x > 0, slope x elsewhere, at 0 too.
+// x if x > 0, else slope x, also at 0.
 Values lower_prelu(const OperatorCall& call) {
   const Value x = call.real(0);
   Value slope = call.real(1);
@@ -288,7 +288,7 @@ Values lower_prelu(const OperatorCall& call) {
   return {call.result(select(is_positive, operands.a, hadamard(operands.b, operands.a)), axes)};
 }
 
-// --- of numbers and integers ---
+// --- numbers and integers ---
 
 // Remainders have the slope of a sawtooth.
 Values lower_mod(const OperatorCall& call) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Tensors that are made of numbers alone.
+// Tensors generated from numbers.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -13,7 +13,7 @@
 namespace hesscope::onnx {
 namespace {
 
-// Of start, start + step, ... up to start + s N: N times s / step of them.
+// For start, start + step, ... up to start + s N: N times s / step entries.
 std::optional<Value> range_over_samples(const OperatorCall& call) {
   const auto start = call.input(0).single_integer();
   const auto step = call.input(2).single_integer();
@@ -45,9 +45,9 @@ Values lower_range(const OperatorCall& call) {
     numbers[i] = one.front();
   }
   const auto [start, limit, step] = numbers;
-  const double count = std::max(std::ceil((limit - start) / step), 0.0);  // NaN stays
+  const double count = std::max(std::ceil((limit - start) / step), 0.0);  // NaN is kept
   constexpr double kMaxCount = 1e7;
-  constexpr double kExact = 9e15;  // whole numbers below are doubles
+  constexpr double kExact = 9e15;  // doubles represent whole numbers below
   const bool is_exact =
       kind == ElementKind::kReal ||
       (std::abs(start) <= kExact && std::abs(limit) <= kExact && std::abs(step) <= kExact);
@@ -68,7 +68,7 @@ Values lower_range(const OperatorCall& call) {
   return {call.result(call.constant(entries), plain_axes({size}))};
 }
 
-// The axes that a list of sizes names; b N is an axis with the batch.
+// The axes given by a list of sizes; b N stands for an axis with the batch.
 Axes axes_of_sizes(const OperatorCall& call, const Value& sizes) {
   if (!sizes.is_known()) call.refuse("its shape depends on data");
   call.require_common(0);

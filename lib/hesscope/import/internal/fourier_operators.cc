@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The discrete Fourier transform along an axis that is not the batch. Complex numbers are pairs
-// along the last axis; with the axis transformed they make up the vectors that one constant matrix
-// multiplies.
+// The discrete Fourier transform along an axis other than the batch. Complex numbers are pairs
+// along the last axis; together with the transformed axis they form vectors that are multiplied by
+// one constant matrix.
 //
 //   forwards      y_k = sum_t x_t exp(-2 pi i k t / n)
 //   inverse       y_t = 1/n sum_k x_k exp(2 pi i k t / n)
@@ -25,8 +25,8 @@ namespace {
 
 struct FourierTransform {
   std::int64_t n = 1;
-  std::int64_t from = 1;        ///< entries along the axis; what is missing is 0
-  std::int64_t from_parts = 1;  ///< 2 of complex numbers, 1 of real ones
+  std::int64_t from = 1;        ///< entries along the axis; missing ones are 0
+  std::int64_t from_parts = 1;  ///< 2 for complex numbers, 1 for real ones
   bool is_inverse = false;
   bool is_one_sided = false;
 
@@ -39,7 +39,7 @@ struct FourierTransform {
   std::int64_t to_parts() const { return is_inverse && is_one_sided ? 1 : 2; }
 };
 
-// exp(2 pi i turns / n); where that is 1, i, -1 or -i to the last bit.
+// exp(2 pi i turns / n); exact to the last bit if that is 1, i, -1 or -i.
 std::complex<double> root_of_unity(std::int64_t turns, std::int64_t n) {
   const std::int64_t rest = turns % n;
   if (4 * rest % n == 0) {
@@ -50,7 +50,7 @@ std::complex<double> root_of_unity(std::int64_t turns, std::int64_t n) {
   return std::polar(1.0, 2 * std::numbers::pi * static_cast<double>(rest) / static_cast<double>(n));
 }
 
-// What entry `from` counts for in entry `to`.
+// The coefficient of entry `from` in entry `to`.
 std::complex<double> coefficient(const FourierTransform& transform,
                                  std::int64_t to,
                                  std::int64_t from) {

@@ -12,7 +12,7 @@
 namespace hesscope::onnx {
 namespace {
 
-// Indices that are known, counted from the front.
+// Known indices, counted from the front.
 std::optional<std::vector<std::int64_t>> known_places(const OperatorCall& call,
                                                       const Axis& along,
                                                       Picking picking) {
@@ -31,8 +31,8 @@ std::optional<std::vector<std::int64_t>> known_places(const OperatorCall& call,
   return places;
 }
 
-// Rows of a table that the data tell, as word vectors: the axis comes to the front, and its place
-// is taken by the indices' axes.
+// Rows of a table selected by the data, as word vectors are: the axis is moved to the front, and
+// the indices' axes take its place.
 Value looked_up(
     const OperatorCall& call, const Value& data, const Value& indices, int axis, Picking picking) {
   const auto rank = static_cast<std::size_t>(data.rank());
@@ -89,7 +89,7 @@ Values lower_gather_elements(const OperatorCall& call) {
     call.refuse("shapes {} and {} must have the same rank", text(data.axes), text(indices.axes));
   }
   call.require_no_batch(data, axis, "it picks entries along");
-  // Of a table that all samples have in common each may pick its own, as by x.gather(0, i).
+  // From a table that all samples share, each may select its own entries, as in x.gather(0, i).
   require_same_batch(call, data, indices, 0, axis);
   require_same_batch(call, data, indices, axis + 1, data.rank());
   if (batch_axis(data.axes) >= 0) call.require_no_batch(indices, axis, "it picks entries by");
@@ -119,8 +119,8 @@ Values lower_gather_elements(const OperatorCall& call) {
   return {call.result(found, indices.axes, data.kind)};
 }
 
-// The last axis of the indices names places of the data's axes behind the first batch_dims, which
-// both have in common; whole slices are taken from there.
+// The last axis of the indices selects places along the data's axes after the first batch_dims,
+// which both have in common; whole slices are taken from there.
 Values lower_gather_nd(const OperatorCall& call) {
   const Value& data = call.input(0);
   const Value& indices = call.input(1);
@@ -137,7 +137,7 @@ Values lower_gather_nd(const OperatorCall& call) {
   const auto first = static_cast<int>(common);
   const auto end = static_cast<int>(common + depth);
   call.require_no_batch(indices, indices.rank() - 1, "it picks entries by");
-  std::vector<Picking> pickings;  // of each axis that is picked along
+  std::vector<Picking> pickings;  // for each selected axis
   for (std::int64_t k = 0; k < depth; ++k) {
     pickings.push_back(picking_of(call, data, static_cast<int>(common + k), indices, k, depth));
   }
@@ -172,7 +172,7 @@ Values lower_gather_nd(const OperatorCall& call) {
     }
     return {moved(call, data, {.axes = std::move(axes), .table = std::move(table)})};
   }
-  // A column of places for the first entry of each slice, then a row of the others behind it.
+  // A column of places for the first entry of each slice, then a row with the others behind it.
   const std::int64_t rows = num_blocks * slices;
   std::vector<double> starts;
   for (std::int64_t row = 0; row < rows; ++row) {

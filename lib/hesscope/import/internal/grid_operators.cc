@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// GridSample: an image read at places that are data, or computed (a spatial transformer).
+// GridSample: reads an image at places that are data, or computed (a spatial transformer).
 //
-// Along each axis a place has one, two or four entries nearby, each with a weight; which entries
-// they are jumps, how much they weigh has slopes. The image is a table with a row for each of its
-// places, of which each pair of entries looks one up.
+// Along each axis, a place has one, two or four nearby entries, each with a weight; the selection
+// of entries jumps, their weights have slopes. The image is a table with one row per place, in
+// which each combination of entries looks up one row.
 //
 // Definition: https://onnx.ai/onnx/operators/onnx__GridSample.html and PyTorch's grid_sample().
 #include <array>
@@ -26,7 +26,7 @@ struct GridSampling {
   bool aligns_corners = false;
 };
 
-// An entry along one axis for each place: where it is, and its weight.
+// An entry along one axis for each place: its index, and its weight.
 struct Tap {
   Var entry;
   Var weight;
@@ -34,13 +34,13 @@ struct Tap {
 
 Var floor_of(Var a) { return elementary(Elementary::kFloor, a); }
 
-// Along one axis of a given length.
+// One axis of a given length.
 class GridAxis {
  public:
   GridAxis(const OperatorCall& call, const GridSampling& sampling, std::int64_t length)
       : call_(&call), sampling_(sampling), length_(static_cast<double>(length)) {}
 
-  // The taps of numbers in [-1, 1], a column.
+  // The taps for numbers in [-1, 1], given as a column.
   std::vector<Tap> taps(Var grid) const {
     const Var at = sampling_.aligns_corners ? (0.5 * (length_ - 1)) * (grid + number(1))
                                             : 0.5 * (length_ * (grid + number(1)) - number(1));
@@ -61,7 +61,7 @@ class GridAxis {
 
   Var clipped(Var at) const { return elementary(Elementary::kClip, at, 0, length_ - 1); }
 
-  // Entries outside weigh nothing.
+  // Entries outside have weight 0.
   Tap tap(Var entry, Var weight) const {
     const Var inside = number(1) - less(entry, number(0)) - less(last(), entry);
     return {clipped(entry), hadamard(inside, weight)};
@@ -98,7 +98,7 @@ class GridAxis {
     return clipped(reflected(at));
   }
 
-  // Between the first and the last entry's middles, or their outer edges.
+  // Between the middles of the first and the last entry, or their outer edges.
   Var reflected(Var at) const {
     const double begin = sampling_.aligns_corners ? 0 : -0.5;
     const double span = sampling_.aligns_corners ? length_ - 1 : length_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Operators that choose among entries, or put them elsewhere, by masks, lengths and repeats.
+// Operators that select entries, or move them, by masks, lengths and repeats.
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -14,8 +14,8 @@
 namespace hesscope::onnx {
 namespace {
 
-// x where the condition holds, y elsewhere. A known condition makes it a movement of both, so that
-// what is not taken (-inf in a mask) is multiplied with nothing.
+// x if the condition holds, else y. With a known condition it is a movement of both, so that
+// entries not taken (-inf in a mask) are never multiplied.
 Values lower_where(const OperatorCall& call) {
   const Value& condition = call.input(0);
   const Value& x = call.input(1);
@@ -55,8 +55,7 @@ Values lower_where(const OperatorCall& call) {
   return {moved(call, both, {.axes = axes, .table = std::move(table)})};
 }
 
-// An axis behind the others at `axis`, whose entry is values[1] at the index and values[0]
-// elsewhere.
+// Inserts an axis at `axis` whose entry is values[1] at the index and values[0] elsewhere.
 Values lower_one_hot(const OperatorCall& call) {
   const Value& indices = call.input(0);
   const Value& values = call.input(2);
@@ -81,7 +80,7 @@ Values lower_one_hot(const OperatorCall& call) {
     return {moved(call, values, {.axes = std::move(axes), .table = std::move(table)})};
   }
   Value whole = indices;
-  if (indices.kind == ElementKind::kReal) {  // cut towards 0
+  if (indices.kind == ElementKind::kReal) {  // truncated towards 0
     const Var x = *indices.var;
     whole.var = whole_part(x);
   }
@@ -95,8 +94,8 @@ Values lower_one_hot(const OperatorCall& call) {
   return {call.result(entries_at(call.real(values), hits), std::move(axes), values.kind)};
 }
 
-// Known numbers of samples N as a factor of how often an axis without the batch is repeated give it
-// the batch.
+// If the number of samples N is a known factor of the repeats of an axis without the batch, that
+// axis gets the batch.
 Values lower_tile(const OperatorCall& call) {
   const Value& data = call.input(0);
   const Value& repeats = call.input(1);
@@ -133,7 +132,7 @@ Values lower_tile(const OperatorCall& call) {
   return {moved(call, data, {.axes = std::move(axes), .table = std::move(table)})};
 }
 
-// The part of each matrix on and above the k-th diagonal, or on and below.
+// The part of each matrix on and above the k-th diagonal, or on and below it.
 Values lower_trilu(const OperatorCall& call) {
   const Value& data = call.input(0);
   const int rank = data.rank();
@@ -155,7 +154,7 @@ Values lower_trilu(const OperatorCall& call) {
   return {moved(call, data, {.axes = data.axes, .table = std::move(table)})};
 }
 
-// Sums of known integers from the front of the axis, or its end.
+// Running sums of known integers, from the front of the axis or from its end.
 Value running_sum(
     const OperatorCall& call, const Value& data, int axis, bool excludes, bool turns) {
   const std::int64_t size = extent_of(data.axes, axis, axis + 1);
@@ -203,7 +202,7 @@ Values lower_cumulative_sum(const OperatorCall& call) {
   return {transposed(call, sums, inverse_order(order))};
 }
 
-// The first lengths[b] entries of sequence b turned round.
+// Reverses the first lengths[b] entries of sequence b.
 Values lower_reverse_sequence(const OperatorCall& call) {
   const Value& data = call.input(0);
   const Value& lengths = call.input(1);
@@ -230,7 +229,7 @@ Values lower_reverse_sequence(const OperatorCall& call) {
   return {moved(call, data, {.axes = data.axes, .table = std::move(table)})};
 }
 
-// The entries along an axis, or of all, where a known condition holds.
+// The entries along an axis, or of the whole tensor, where a known condition holds.
 Values lower_compress(const OperatorCall& call) {
   const Value& data = call.input(0);
   const auto condition = indices_at_hand(call, 1);

@@ -49,7 +49,7 @@ Var entries_at(const Value& value, Var places) {
 }
 
 Var without(Var places, Var flags) {
-  constexpr double kNoPlace = -1e12;  // beyond all sizes that a tensor can have
+  constexpr double kNoPlace = -1e12;  // beyond all possible sizes of a tensor
   return places + kNoPlace * flags;
 }
 

@@ -29,7 +29,7 @@ std::int64_t quotient(const OperatorCall& call, std::int64_t a, std::int64_t b) 
   return b == -1 ? checked_product(call, a, -1) : a / b;
 }
 
-// Whether a is a multiple of b, which is not 0; INT64_MIN % -1 is beyond 64 bits.
+// Whether a is a multiple of b, which is not 0; INT64_MIN % -1 would overflow.
 bool is_multiple(std::int64_t a, std::int64_t b) { return b == -1 || a % b == 0; }
 
 std::int64_t raised(const OperatorCall& call, std::int64_t a, std::int64_t exponent) {
@@ -50,14 +50,14 @@ Entry divided(const OperatorCall& call, const Entry& a, const Entry& b) {
     if (!is_multiple(a.base, b.base) || !is_multiple(a.slope, b.base)) refuse_batch(call);
     return {quotient(call, a.base, b.base), quotient(call, a.slope, b.base)};
   }
-  // N cancels where both are multiples of it.
+  // N cancels if both are multiples of it.
   if (a.base == 0 && b.base == 0 && is_multiple(a.slope, b.slope)) {
     return {quotient(call, a.slope, b.slope), 0};
   }
   refuse_batch(call);
 }
 
-// Whether base + slope N > 0 for all N >= 1 (1), for none (0); refused otherwise.
+// Whether base + slope N > 0: true for all N >= 1, or false for all; refused otherwise.
 bool is_positive(const OperatorCall& call, const Entry& x) {
   const std::int64_t at_one = checked_sum(call, x.base, x.slope);
   if (x.slope == 0) return x.base > 0;
@@ -66,7 +66,7 @@ bool is_positive(const OperatorCall& call, const Entry& x) {
   refuse_batch(call);
 }
 
-// Whether base + slope N >= 0 for all N >= 1 (1), or <= 0 (0); refused otherwise.
+// Whether base + slope N >= 0 for all N >= 1 (true), or <= 0 for all (false); refused otherwise.
 bool is_at_least_zero(const OperatorCall& call, const Entry& x) {
   const std::int64_t at_one = checked_sum(call, x.base, x.slope);
   if (x.slope >= 0 && at_one >= 0) return true;
@@ -74,11 +74,11 @@ bool is_at_least_zero(const OperatorCall& call, const Entry& x) {
   refuse_batch(call);
 }
 
-// Whether base + slope N = 0, never by chance: true where it is so for all N, false where no N >= 1
-// makes it so.
+// Whether base + slope N = 0, for all N (true) or for no N >= 1 (false); refused if it depends on
+// N.
 bool is_zero(const OperatorCall& call, const Entry& x) {
   if (x.slope == 0) return x.base == 0;
-  // N = -base / slope; signs differ where it is positive.
+  // N = -base / slope is positive if the signs differ.
   const bool has_root =
       is_multiple(x.base, x.slope) && x.base != 0 && (x.base < 0) != (x.slope < 0);
   if (has_root) refuse_batch(call);

@@ -10,7 +10,7 @@ namespace {
 
 double cropped_coordinate(const ResizedAxis& axis, double x) {
   const auto last = static_cast<double>(axis.from - 1);
-  // To the last bit the ends, beyond which there is nothing.
+  // Exact to the last bit at the ends, beyond which there is nothing.
   const double part = axis.to > 1 ? x / static_cast<double>(axis.to - 1) : 0.5;
   const double at = std::lerp(axis.roi_begin, axis.roi_end, part) * last;
   return at < 0 || at > last ? std::numeric_limits<double>::quiet_NaN() : at;
@@ -49,8 +49,8 @@ double coordinate_of(const ResizedAxis& axis, Coordinates coordinates, std::int6
   const double half_pixel = (x + 0.5) / axis.scale - 0.5;
   switch (coordinates) {
     case Coordinates::kAlignCorners:
-      // By lengths, as the definition and PyTorch have it; ONNX's reference takes scale * from for
-      // the new length, which differs where that was rounded.
+      // By lengths, as in the definition and in PyTorch; ONNX's reference uses scale * from as the
+      // new length, which differs if that was rounded.
       return axis.to > 1 ? x * static_cast<double>(axis.from - 1) / static_cast<double>(axis.to - 1)
                          : 0;
     case Coordinates::kAsymmetric:
@@ -60,7 +60,7 @@ double coordinate_of(const ResizedAxis& axis, Coordinates coordinates, std::int6
     case Coordinates::kHalfPixel:
       return half_pixel;
     case Coordinates::kHalfPixelSymmetric: {
-      // Centred where the new length was rounded.
+      // Centred if the new length was rounded.
       const auto from = static_cast<double>(axis.from);
       return from / 2 * (1 - static_cast<double>(axis.to) / (axis.scale * from)) + half_pixel;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Comparisons, truth values and changes of type: no derivative passes through a comparison.
+// Comparisons, truth values and type conversions: no derivative passes through a comparison.
 #include <array>
 #include <cmath>
 #include <limits>
@@ -25,7 +25,7 @@ Var either(Var a, Var b) { return a + b - hadamard(a, b); }
 
 Var one_alone(Var a, Var b) { return square(a - b); }
 
-// @param kIsSwapped  b and a, as for Greater.
+// @param kIsSwapped  compares b with a, as for Greater.
 template <Relation kRelation, IntegerFunction kOfIntegers, bool kIsSwapped = false>
 Values lower_relation(const OperatorCall& call) {
   const Value second = second_operand(call);
@@ -47,16 +47,16 @@ Values lower_not(const OperatorCall& call) {
 
 // --- types ---
 
-// Constants become known integers. What is none, as log 0 in a table that a mask then leaves out,
-// becomes one that is lower than all others, but not so low that sums with these are beyond 64
-// bits.
+// Constants become known integers. A value that is not an integer, such as log 0 in a table whose
+// entry a mask later discards, becomes an integer lower than all others, but not so low that sums
+// with it overflow 64 bits.
 Value whole_constant(const OperatorCall& call,
                      const Value& x,
                      std::span<const double> entries,
                      ElementKind kind) {
   Integers whole;
   for (double entry : entries) {
-    // On the graph's side of a jump.
+    // On the same side of a jump as in the graph.
     if (x.is_single) entry = as_single(entry);
     if (kind == ElementKind::kBoolean) {
       whole.base.push_back(entry != 0 ? 1 : 0);
@@ -68,7 +68,7 @@ Value whole_constant(const OperatorCall& call,
   return call.known_result(std::move(whole), x.axes, kind);
 }
 
-// What a type of 8 to 32 bits keeps of an integer: its lowest bits.
+// What a type of 8 to 32 bits retains of an integer: its lowest bits.
 std::int64_t narrowed(std::int64_t number, std::int64_t onnx_type) {
   switch (onnx_type) {
     case 2:
@@ -88,7 +88,7 @@ std::int64_t narrowed(std::int64_t number, std::int64_t onnx_type) {
   }
 }
 
-// Integers in a type of integers; multiples of the number of samples as they are.
+// Converts integers to an integer type; multiples of the number of samples are unchanged.
 Value narrowed(const OperatorCall& call, const Value& x, std::int64_t onnx_type) {
   Integers cut = *x.integers;
   for (std::size_t e = 0; e < cut.base.size(); ++e) {
@@ -107,7 +107,7 @@ Value batch_count(const OperatorCall& call, const Value& x) {
   return count;
 }
 
-// Integers that data tell stay as they are in a narrow type.
+// Integers given by data are not changed by a narrow type.
 Value cast(const OperatorCall& call, const Value& x, std::int64_t onnx_type) {
   const ElementKind kind = element_kind(onnx_type);
   if (kind == ElementKind::kOther) {
@@ -142,7 +142,7 @@ Value cast(const OperatorCall& call, const Value& x, std::int64_t onnx_type) {
   return call.result(whole_part(*x.var), x.axes, kind);
 }
 
-// Of a data file that fits into memory.
+// For a data file that fits into memory.
 constexpr std::int64_t kMostSamples = std::int64_t{1} << 30;
 
 Values lower_cast(const OperatorCall& call) {
@@ -172,7 +172,7 @@ Values lower_cast_like(const OperatorCall& call) {
   call.refuse("takes a type that is not computed with");
 }
 
-// Its inputs: the condition, what the first branch gives, what the second gives. Only the branch
+// Its inputs: the condition, the result of the first branch, that of the second. Only the branch
 // that is taken has been recorded.
 Values lower_if(const OperatorCall& call) {
   const std::size_t count = call.num_outputs();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Loops, unrolled: how often they go round must be known before there are data.
+// Loops are unrolled: the number of rounds must be known without data.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -15,7 +15,7 @@ Value known_scalar_value(const OperatorCall& call, std::int64_t x, ElementKind k
   return call.known_result({.base = {x}}, {}, kind);
 }
 
-// Whether a loop goes on, of its condition.
+// Whether a loop continues, from its condition.
 bool goes_on(const OperatorCall& call, const Value& condition) {
   const std::optional<std::int64_t> known = condition.single_integer();
   if (!known) {
@@ -26,7 +26,7 @@ bool goes_on(const OperatorCall& call, const Value& condition) {
   return *known != 0;
 }
 
-// What a round gives and is kept of it, one list for each output.
+// Results of the rounds that are kept, one list for each output.
 class Kept {
  public:
   explicit Kept(std::size_t count) : lists_(count) {}
@@ -39,7 +39,7 @@ class Kept {
 
   Values& list(std::size_t k) { return lists_[k]; }
 
-  // Along new axes, if the node gives it and anything takes it.
+  // Stacks them along new axes, if the node outputs them and anything uses them.
   void add_stacked(const OperatorCall& call,
                    const std::vector<std::int64_t>& axes,
                    Values& results) const {
@@ -62,11 +62,11 @@ class Kept {
   std::vector<Values> lists_;
 };
 
-// Inputs: the most rounds, the condition, the state. The body's: the round, the condition, the
-// state; its outputs: the condition, the state, what is stacked.
+// Inputs: the maximal number of rounds, the condition, the state. The body's inputs: the round, the
+// condition, the state; its outputs: the condition, the state, what is stacked.
 Values lower_loop(const OperatorCall& call) {
   const Body& body = call.body();
-  constexpr std::size_t kFirst = 2;  // of the state
+  constexpr std::size_t kFirst = 2;  // index of the state
   const std::size_t num_states = body.inputs.size() - std::min(kFirst, body.inputs.size());
   if (body.inputs.size() < kFirst || body.outputs.size() < 1 + num_states) {
     call.refuse("its body has {} inputs and {} outputs", body.inputs.size(), body.outputs.size());
@@ -107,8 +107,8 @@ std::vector<std::int64_t> list_or_zeros(const OperatorCall& call,
   return list;
 }
 
-// Inputs, and the body's: the state, what is gone through. Outputs, and the body's: the state, what
-// is stacked.
+// Inputs of the node and of the body: the state, then the sequences to traverse. Outputs of both:
+// the state, then what is stacked.
 Values lower_scan(const OperatorCall& call) {
   const Body& body = call.body();
   const std::int64_t given = call.integer("num_scan_inputs", 0);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Losses that ONNX has as operators. Scores are (N, C, d1, ..., dk), labels (N, d1, ..., dk); a
-// mean over N, where N is the batch, is that of the objective; a sum is refused, and a mean by
-// weights, since what they add up to is not known of one sample.
+// Losses that are ONNX operators. Scores are (N, C, d1, ..., dk), labels (N, d1, ..., dk). If N is
+// the batch, a mean over N is that of the objective; a sum is refused, and so is a weighted mean,
+// since the total weight is not known from one sample.
 #include <array>
 #include <numeric>
 #include <optional>
@@ -17,7 +17,7 @@
 namespace hesscope::onnx {
 namespace {
 
-// Labels as a column on the graph, those that do not count made 0.
+// Labels as a column on the graph; those that do not count are replaced by 0.
 struct ClassLabels {
   Var labels;
   std::optional<Var> counts;  ///< 1 or 0; none: all count
@@ -43,8 +43,8 @@ ClassLabels class_labels(const OperatorCall& call, const Value& scores) {
   const std::int64_t num_classes = scores.axes[1].size;
   const std::int64_t ignored = call.integer("ignore_index", 0);
   const bool is_class = ignored >= 0 && ignored < num_classes;
-  // Exporters write PyTorch's -100 whether data have it or not. A mean over the batch takes it for
-  // no label at all, whose loss is NaN.
+  // Exporters write PyTorch's -100 whether the data contain it or not. A mean over the batch treats
+  // it as an invalid label, whose loss is NaN.
   const bool ignores =
       call.has_attribute("ignore_index") && (is_class || !is_mean_over_batch(call, labels));
   if (const auto known = indices_at_hand(call, 1)) {
@@ -82,13 +82,13 @@ ClassLabels class_labels(const OperatorCall& call, const Value& scores) {
           .axes = labels.axes};
 }
 
-// Scores with the classes behind all other axes: a row for each label.
+// Scores with the classes as the last axis: a row for each label.
 Value with_classes_last(const OperatorCall& call, const Value& scores) {
   constexpr int kClasses = 1;
   return transposed(call, scores, order_with_last(scores.rank(), std::span(&kClasses, 1)));
 }
 
-// The weight of each label, 0 where it does not count; none if all are 1.
+// The weight of each label, 0 if it does not count; none if all are 1.
 std::optional<Var> weights_of(const OperatorCall& call, const ClassLabels& labels) {
   if (!call.has_entries(2)) return labels.counts;
   const Value weights = call.real(2);
@@ -100,7 +100,7 @@ std::optional<Var> weights_of(const OperatorCall& call, const ClassLabels& label
   return labels.counts ? hadamard(of_labels, *labels.counts) : of_labels;
 }
 
-// What the reduction makes of a column of losses, which are 0 where labels do not count.
+// Applies the reduction to a column of losses, which are 0 for labels that do not count.
 Value reduced_loss(const OperatorCall& call, const ClassLabels& labels, Var losses) {
   const std::optional<Var> weights = weights_of(call, labels);
   const Var weighted = weights ? hadamard(*weights, losses) : losses;
@@ -139,7 +139,7 @@ Values lower_softmax_cross_entropy(const OperatorCall& call) {
   std::vector<double> numbers(static_cast<std::size_t>(labels.num_classes));
   std::iota(numbers.begin(), numbers.end(), 0.0);
   const Var classes = reshape(call.constant(numbers), 1, labels.num_classes);
-  // 1 for labels that there are, else NaN: a row without a target would have no loss.
+  // 1 for valid labels, else NaN: a row without a target would have no loss.
   const Value ones = {.axes = plain_axes({labels.num_classes}),
                       .var = call.constant(std::vector<double>(numbers.size(), 1.0))};
   const Var is_class = entries_at(ones, labels.labels);
@@ -169,7 +169,7 @@ Values lower_negative_log_likelihood(const OperatorCall& call) {
       without(call.constant(first) + labels.labels, is_outside(labels.labels, labels.num_classes));
   Var losses = -entries_at(rows, places);
   if (labels.counts) {
-    // What does not count is left out even where it is infinite.
+    // Losses that do not count are omitted even if they are infinite.
     const Var zeros = call.constant(std::vector<double>(first.size()));
     losses = select(*labels.counts, losses, zeros);
   }

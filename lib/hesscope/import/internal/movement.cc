@@ -45,8 +45,8 @@ Value moved_integers(const OperatorCall& call,
   return call.known_result(std::move(result), movement.axes, inputs.front().kind);
 }
 
-// One behind the other, by pairs of pairs, so that an entry is copied as often as the logarithm of
-// their number.
+// Concatenates by pairs of pairs, so that the number of copies of an entry is logarithmic in the
+// number of inputs.
 Var joined(std::span<const Value> inputs) {
   if (inputs.size() == 1) return *inputs.front().var;
   const Var a = joined(inputs.first(inputs.size() / 2));
@@ -229,8 +229,8 @@ Var matrix(const Value& value, std::int64_t rows, std::int64_t cols) {
 
 namespace {
 
-// Whether the tensor, aligned to `axes`, has length one or the result's in all axes of [begin,
-// end).
+// Whether the tensor, aligned to `axes`, has length one in all axes of [begin, end), or the
+// result's length in all of them.
 struct Extent {
   bool is_one = true;
   bool is_full = true;
@@ -254,7 +254,7 @@ Operands elementwise_operands(const OperatorCall& call,
                               const Value& b,
                               const Axes& axes) {
   call.checked_size(axes);
-  // A place that parts the axes so that each tensor is whole or of length one on both sides.
+  // A split of the axes such that each tensor is whole or of length one on either side.
   for (std::size_t split = 0; split <= axes.size(); ++split) {
     std::int64_t rows = 1;
     std::int64_t cols = 1;
@@ -301,7 +301,7 @@ std::vector<Value> parts_along(const OperatorCall& call,
                                std::span<const std::int64_t> lengths) {
   call.require_no_batch(value, axis, "splits");
   call.require_parts(lengths.size());
-  // Taken away one by one: a sum of what the file says might be beyond 64 bits.
+  // Subtracted one by one: the sum of the file's numbers might overflow 64 bits.
   std::int64_t left = value.axes[static_cast<std::size_t>(axis)].size;
   for (const std::int64_t part : lengths) left = part >= 0 && part <= left ? left - part : -1;
   if (left != 0) {
@@ -324,7 +324,7 @@ std::vector<Value> parts_along(const OperatorCall& call,
 
 Value joined(const OperatorCall& call, std::span<const Value> parts, std::int64_t along) {
   if (parts.empty()) call.refuse("joins nothing");
-  // What has no entries adds nothing, wherever the samples' axis is.
+  // Tensors without entries contribute nothing, wherever their batch axis is.
   const auto with_entries =
       std::ranges::find_if(parts, [](const Value& part) { return part.size() > 0; });
   const Value& first = with_entries == parts.end() ? parts.front() : *with_entries;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Operators that move entries and compute none, written once for known integers, constants and
-// numbers on the graph: each is a table of where the entries of its result come from.
+// Operators that move entries without computing any, written once for known integers, constants and
+// numbers on the graph: each is a table with the sources of the entries of its result.
 #pragma once
 
 #include <cstdint>
@@ -13,31 +13,31 @@
 
 namespace hesscope::onnx {
 
-/// Entry e of the result is entry table[e] of the inputs, one behind the other, row by row and for
-/// one sample; the fill where that is -1.
+/// Entry e of the result is entry table[e] of the inputs, counted for one sample, row by row, one
+/// input after the other; it is the fill value if table[e] is -1.
 struct Movement {
   Axes axes;  ///< of the result
   std::vector<std::int32_t> table;
   double fill = 0;
 };
 
-/// The tensors moved so. Known integers stay known if all inputs are; what has no entries is known,
-/// too.
+/// Applies the movement to tensors. Known integers stay known if all inputs are; a tensor without
+/// entries counts as known, too.
 Value moved(const OperatorCall& call, std::span<const Value> inputs, Movement movement);
 
-/// The same of one.
+/// The same for one tensor.
 Value moved(const OperatorCall& call, const Value& input, Movement movement);
 
 /// The same entries in the same order, with other axes.
 Value with_axes(const OperatorCall& call, const Value& value, Axes axes);
 
-/// A table of size_of(axes) entries; source(position) with the result's position by axis.
+/// A table of size_of(axes) entries; source() is called with the position of the result by axis.
 std::vector<std::int32_t> table_of(
     const OperatorCall& call,
     const Axes& axes,
     const std::function<std::int64_t(std::span<const std::int64_t> position)>& source);
 
-/// Row-major strides of a tensor of these axes, for one sample.
+/// Row-major strides of a tensor with these axes, for one sample.
 std::vector<std::int64_t> strides_of(const Axes& axes);
 
 /// Axis i of the result is axis order[i] of the input.
@@ -53,45 +53,46 @@ struct Range {
 /// All entries of each axis.
 std::vector<Range> whole_ranges(const Value& value);
 
-/// Of each axis a range; that of the batch must be whole.
+/// A range for each axis; that of the batch must be whole.
 Value sliced(const OperatorCall& call, const Value& value, const std::vector<Range>& ranges);
 
-/// Tensors of these lengths along an axis, which they make up. Refuses others, and the batch.
+/// Splits a tensor into tensors of these lengths along an axis, which must add up to its length.
+/// Refuses other lengths, and the batch.
 std::vector<Value> parts_along(const OperatorCall& call,
                                const Value& value,
                                int axis,
                                std::span<const std::int64_t> lengths);
 
-/// Tensors one behind the other along `axis`, from the front or, negative, from the end; in this
-/// alone their lengths may differ. Refuses shapes that do not fit, and the batch as the axis.
+/// Concatenates tensors along `axis`, counted from the front or, if negative, from the end; only in
+/// this axis may their lengths differ. Refuses shapes that do not fit, and the batch as the axis.
 Value joined(const OperatorCall& call, std::span<const Value> parts, std::int64_t axis);
 
-/// Tensors of one shape along a new axis, `axis` of the result.
+/// Stacks tensors of one shape along a new axis, `axis` of the result.
 Value stacked(const OperatorCall& call, std::span<const Value> parts, std::int64_t axis);
 
-/// Without an axis, which must be of length one and not the batch.
+/// Removes an axis, which must have length one and not be the batch.
 Value without_axis(const OperatorCall& call, const Value& value, int axis);
 
-/// Entry `index` of an axis, which is not there any more. Refuses the batch.
+/// Entry `index` of an axis, which is thereby removed. Refuses the batch.
 Value entry_of_axis(const OperatorCall& call, const Value& value, int axis, std::int64_t index);
 
-/// All axes but `last` in their order, then those of `last` in theirs.
+/// All axes except `last` in their order, followed by `last` in the given order.
 std::vector<int> order_with_last(int rank, std::span<const int> last);
 
-/// The order that undoes another.
+/// The inverse of an order of axes.
 std::vector<int> inverse_order(const std::vector<int>& order);
 
-/// The axes that two tensors broadcast to. Refuses shapes that do not fit, and those that would let
-/// samples meet: the batch meets itself at the same place, or a length of one.
+/// The axes to which two tensors are broadcast. Refuses shapes that do not fit, and shapes that
+/// would let samples meet: the batch may only meet itself at the same place, or a length of one.
 Axes broadcast_axes(const OperatorCall& call, const Axes& a, const Axes& b);
 
-/// The tensor repeated along axes of length one to reach `axes`.
+/// The tensor repeated along axes of length one so that it has `axes`.
 Value expanded(const OperatorCall& call, const Value& value, const Axes& axes);
 
 /// A tensor as a matrix on the graph.
 Var matrix(const Value& value, std::int64_t rows, std::int64_t cols);
 
-/// Two tensors as matrices that an elementwise operation of the graph takes, spread to `axes`.
+/// Two tensors as matrices for an elementwise operation of the graph, broadcast to `axes`.
 struct Operands {
   Var a;
   Var b;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Normalisations: a tensor brought to mean 0 and variance 1 over some of its axes, never over the
-// batch, then scaled and shifted. Variances are the mean of the squares of centred values, which
-// cannot cancel.
+// Normalisations: a tensor is brought to mean 0 and variance 1 over some of its axes, never over
+// the batch, then scaled and shifted. Variances are the mean of the squares of centred values,
+// which cannot cancel.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -30,7 +30,7 @@ void require_samples_apart(const OperatorCall& call, const Value& x, int first) 
   for (int axis = first; axis < x.rank(); ++axis) call.require_no_batch(x, axis, "normalises over");
 }
 
-// A parameter by channel, aligned to axis 1 of x.
+// A parameter per channel, aligned to axis 1 of x.
 Value by_channel(const OperatorCall& call, std::size_t input, const Value& x) {
   Value value = call.real(input);
   const std::int64_t channels = x.rank() < 2 ? 1 : x.axes[1].size;
@@ -50,7 +50,7 @@ Value affine(const OperatorCall& call, const Value& x, const Value& scale, const
   return plus(call, times(call, x, scale), shift);
 }
 
-// --- by statistics that were learnt ---
+// --- by learned statistics ---
 
 void require_evaluation_mode(const OperatorCall& call) {
   const auto& outputs = call.node().outputs;
@@ -106,13 +106,13 @@ Values lower_group_normalization(const OperatorCall& call) {
   const Axes grouped = {x.axes[0], {.size = groups}, {.size = x.size() / x.axes[0].size / groups}};
   const Var rows =
       standardize_rows(matrix(x, x.axes[0].size * groups, grouped[2].size), epsilon_of(call));
-  // One scale and shift for each group before opset 21, for each channel since.
+  // One scale and shift per group before opset 21, per channel since then.
   Value y = call.result(rows, call.opset() < 21 ? grouped : x.axes);
   y = affine(call, y, by_channel(call, 1, y), by_channel(call, 2, y));
   return {with_axes(call, y, x.axes)};
 }
 
-// A factor or shift that is spread to x, and no further.
+// A factor or shift that can be broadcast to x, without enlarging it.
 Value fitting(const OperatorCall& call, const Value& x, std::size_t i) {
   Value value = call.real(i);
   if (broadcast_axes(call, x.axes, value.axes) != x.axes) {
@@ -149,7 +149,7 @@ Values lower_rms_normalization(const OperatorCall& call) {
   return {times(call, call.result(rows, x.axes), fitting(call, x, 1))};
 }
 
-// Rows over some axes, brought back to where they were.
+// Applies a function of rows to some axes and restores their order.
 template <typename OfRows>
 Value over_axes(const OperatorCall& call,
                 const Value& x,
@@ -172,7 +172,7 @@ Values lower_mean_variance_normalization(const OperatorCall& call) {
       call.has_attribute("axes") ? call.integers("axes") : std::vector<std::int64_t>{0, 2, 3};
   return {over_axes(call, x, call.axes(list, x.rank()), [&](Var rows) {
     const Var rest = rows - mean_rows(rows);
-    // Beside the deviation, as ONNX defines it.
+    // Added to the deviation, as ONNX defines it.
     return rest / (sqrt(mean_rows(square(rest))) + call.constant(1e-9));
   })};
 }
@@ -214,7 +214,7 @@ Values lower_local_response_normalization(const OperatorCall& call) {
 
 std::span<const Operator> normalization_operators() {
   static constexpr auto kOperators = std::to_array<Operator>({
-      // Statistics that were learnt are no parameters.
+      // Learned statistics are not parameters.
       {"BatchNormalization", lower_batch_normalization, 0b00111},
       {"GroupNormalization", lower_group_normalization, kAllSlopes, 18},
       {"InstanceNormalization", lower_instance_normalization},

@@ -245,7 +245,7 @@ void OperatorCall::count_products() const {
     if (node.op != Graph::Op::kMatmul) continue;
     const Graph::Node& a = nodes[static_cast<std::size_t>(node.a)];
     const Eigen::Index stack = node.is_shared_a ? 1 : node.stack;
-    // Entries of a tensor are limited: neither factor is beyond 10^7.
+    // The number of entries of a tensor is limited: neither factor exceeds 10^7.
     recording_->num_products += node.size() * (node.transpose_a ? a.rows / stack : a.cols);
   }
   if (recording_->num_products > recording_->limits.max_products) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// One node of the file while it is imported: its inputs as values, its attributes, and what
-// operators make their results of. Every refusal names the node.
+// One node of the file during the import: its inputs as values, its attributes, and the functions
+// with which operators make their results. Every refusal names the node.
 #pragma once
 
 #include <cstdint>
@@ -21,31 +21,31 @@
 
 namespace hesscope::onnx {
 
-/// Strides, kernels, pads and lengths of axes: no more than a tensor may have entries; products of
-/// two fit into 64 bits.
+/// Limit of strides, kernels, pads and lengths of axes: the maximal number of entries of a tensor.
+/// Products of two such numbers fit into 64 bits.
 inline constexpr std::int64_t kLargestLength = ImportLimits{}.max_tensor_entries;
 
-/// The values of a body's outputs, of its inputs'.
+/// Computes the values of a body's outputs from those of its inputs.
 using RunBody = std::function<std::vector<Value>(const Body& body, std::vector<Value> inputs)>;
 
-/// What all nodes of an import share.
+/// Shared by all nodes of an import.
 struct Recording {
   std::string source;  ///< the file, for messages
   Graph* graph;
   ConstantFolder folder;
   ImportLimits limits = {};
-  std::size_t num_counted = 0;       ///< nodes whose products are
-  std::int64_t num_products = 0;     ///< multiplications of matrices that depend on constants alone
-  std::int64_t num_integers = 0;     ///< of all known results
-  std::int64_t num_moves = 0;        ///< entries of all tables by which tensors are moved
+  std::size_t num_counted = 0;       ///< nodes whose products are counted
+  std::int64_t num_products = 0;     ///< multiplications in constant matrix products
+  std::int64_t num_integers = 0;     ///< in all known results
+  std::int64_t num_moves = 0;        ///< entries of all tables that move tensors
   std::size_t num_in_sequences = 0;  ///< tensors in all sequences made
-  std::size_t num_steps = 0;         ///< nodes of the file run, and rounds of loops
+  std::size_t num_steps = 0;         ///< executed nodes of the file, and rounds of loops
   RunBody run_body = {};
 };
 
 class OperatorCall {
  public:
-  /// @param inputs  nullptr for those left out.
+  /// @param inputs  nullptr for omitted ones.
   OperatorCall(const Node& node,
                std::int64_t opset,
                std::vector<const Value*> inputs,
@@ -70,45 +70,45 @@ class OperatorCall {
 
   bool has(std::size_t i) const { return i < inputs_.size() && inputs_[i] != nullptr; }
 
-  /// Whether input i is there and has entries: a tensor without is the older way to leave out one
-  /// of numbers, as Resize's scales.
+  /// Whether input i exists and has entries: in older files, an empty tensor marks an omitted list
+  /// of numbers, such as Resize's scales.
   bool has_entries(std::size_t i) const { return has(i) && inputs_[i]->size() > 0; }
 
-  /// Input i, a tensor. Refuses if it was left out, or is a sequence.
+  /// Input i, a tensor. Refuses omitted inputs and sequences.
   const Value& input(std::size_t i) const;
 
   /// The tensors of input i, a sequence. Refuses others.
   const std::vector<Value>& sequence(std::size_t i) const;
 
-  /// Input i as it is. Refuses if it was left out.
+  /// Input i unchanged. Refuses omitted inputs.
   const Value& tensor_or_sequence(std::size_t i) const;
 
-  /// Input i, one integer or truth value that is known as known() has them; none if it was left
-  /// out.
+  /// Input i as one integer or truth value that is known in the sense of known(); none if omitted.
   std::optional<std::int64_t> known_scalar(std::size_t i) const;
 
-  /// Input i as numbers on the graph: known integers become constants; refused where they depend on
-  /// the number of samples.
+  /// Input i as numbers on the graph: known integers become constants; refuses them if they depend
+  /// on the number of samples.
   Value real(std::size_t i) const;
 
-  /// The same of any value.
+  /// The same for any value.
   Value real(const Value& value) const;
 
   /// Known integers that do not depend on the number of samples. Refuses others.
   std::vector<std::int64_t> known(std::size_t i) const;
 
-  /// Known numbers. Refuses what depends on data or parameters.
+  /// Known numbers. Refuses values that depend on data or parameters.
   std::vector<double> known_reals(std::size_t i) const;
 
-  /// The same of one sample, wherever the batch stands; the caller minds it.
+  /// The same for one sample, wherever the batch is; the caller must take care of it.
   std::vector<std::int64_t> known_of_one(std::size_t i) const;
   std::vector<double> known_reals_of_one(std::size_t i) const;
 
-  /// Refuses input i if it has entries for each sample, where all have to have the same.
+  /// Refuses input i if it has separate entries for each sample, although all must have the same.
   void require_common(std::size_t i) const;
 
-  /// Refuses integers as input i where the node `what` ("interpolates"): ONNX makes integers of
-  /// what comes of them, each operator and each program in its own way.
+  /// Refuses integers as input i if the node computes real numbers from it: `what`
+  /// ("interpolates"). ONNX converts the results to integers, and each operator and each program
+  /// does so in its own way.
   void require_no_integers(std::size_t i, const std::string& what) const;
 
   // --- attributes ---
@@ -122,13 +122,13 @@ class OperatorCall {
   std::vector<double> numbers(const std::string& name) const;
   std::vector<std::string> texts(const std::string& name) const;
 
-  /// The list that older opsets have as an attribute and newer ones as an input.
+  /// The list that is an attribute in older opsets and an input in newer ones.
   std::optional<std::vector<std::int64_t>> list(const std::string& name, std::size_t i) const;
 
-  /// `axis` counted from the front. Refuses one out of [-rank, rank).
+  /// `axis` counted from the front. Refuses values outside [-rank, rank).
   int axis(std::int64_t axis, int rank) const;
 
-  /// The same of several; refuses one that occurs twice.
+  /// The same for several; refuses repetitions.
   std::vector<int> axes(const std::vector<std::int64_t>& list, int rank) const;
 
   // --- the batch ---
@@ -139,47 +139,47 @@ class OperatorCall {
 
   // --- loops ---
 
-  /// What the node repeats. Refuses a node in a function, where loops are not read.
+  /// The body that the node repeats. Refuses a node in a function, where loops are not supported.
   const Body& body() const;
 
-  /// The values of the body's outputs, of its inputs'. A step.
+  /// The values of the body's outputs for these inputs. Counts as a step.
   std::vector<Value> run_body(std::vector<Value> inputs) const;
 
-  /// Refuses more steps than are taken: a file can ask for any number in a few bytes.
+  /// Refuses more steps than the limit: a file can ask for any number in a few bytes.
   void count_step() const;
 
   // --- results ---
 
   Graph& graph() const { return *recording_->graph; }
 
-  /// Refuses more entries than are taken, before they are allocated; also sizes below 1.
+  /// Refuses more entries than the limit, before they are allocated; also sizes below 1.
   std::int64_t checked_size(const Axes& axes) const;
 
-  /// Refuses more axes than are taken: what is done for each pair of them would take long.
+  /// Refuses more axes than the limit: work done for each pair of axes would take long.
   void require_rank(std::size_t rank) const;
 
   /// Refuses more parts of a tensor than a graph may have nodes.
   void require_parts(std::size_t num_parts) const;
 
-  /// Refuses more moves of entries than are made: of what stays where it is the graph records
-  /// nothing, and a loop can ask for any number of moves in a few bytes.
+  /// Refuses more moves of entries than the limit: moves that leave everything in place are not
+  /// recorded in the graph, and a loop can ask for any number of them in a few bytes.
   void count_moves(std::int64_t num_entries) const;
 
-  /// A tensor on the graph, computed now if it depends on constants alone. Refuses products of
-  /// constants that would take long: a file can ask for them in a few bytes.
+  /// A tensor on the graph, computed immediately if it depends on constants alone. Refuses products
+  /// of constants that would take long: a file can ask for them in a few bytes.
   Value result(Var var, Axes axes, ElementKind kind = ElementKind::kReal) const;
 
   Value known_result(Integers integers, Axes axes, ElementKind kind = ElementKind::kInteger) const;
 
-  /// Refuses more tensors in sequences than are taken: loops may copy ever longer ones.
+  /// Refuses more tensors in sequences than the limit: loops may copy ever longer ones.
   Value sequence_result(std::vector<Value> tensors) const;
 
-  /// Numbers that do not change, as a column.
+  /// Fixed numbers, as a column.
   Var constant(std::span<const double> entries) const;
 
   Var constant(double number) const { return constant({&number, 1}); }
 
-  /// The one value of a constant of one entry, if `value` is one.
+  /// The number, if `value` is a constant with a single entry.
   std::optional<double> single_number(const Value& value) const;
 
  private:
@@ -196,7 +196,7 @@ class OperatorCall {
   Recording* recording_;
 };
 
-/// "node 'X' (Op, opset 17)"; of a node without a name that of its first output.
+/// "node 'X' (Op, opset 17)"; a node without a name is called by its first output.
 std::string place_of(const Node& node, std::int64_t opset);
 
 }  // namespace hesscope::onnx

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The one list of ONNX operators that can be imported, family by family.
+// The list of ONNX operators that can be imported, by family.
 //
-// An operator is a function from a call to its outputs. It states what becomes of the batch: each
-// rule says which axes of its inputs must be free of it (OperatorCall::require_no_batch), and the
-// axes of the results carry it on. There is no default: an operator without a rule is not imported.
+// An operator is a function from a call to its outputs. It must define what happens to the batch:
+// each rule says which axes of its inputs must be free of it (OperatorCall::require_no_batch), and
+// the axes of the results carry it on. There is no default: an operator without a rule is not
+// imported.
 #pragma once
 
 #include <cstdint>
@@ -21,23 +22,23 @@ using Values = std::vector<Value>;
 
 struct Operator {
   std::string_view name;
-  /// The outputs, as many as are made from the front; further ones cannot be used.
+  /// The first outputs, as many as are supported; the others cannot be used.
   /// @throws InputError by OperatorCall::refuse().
   Values (*lower)(const OperatorCall& call);
   /// Bit i: a derivative passes through input i. Sizes, indices and conditions have none.
   std::uint32_t differentiable_inputs = ~std::uint32_t{0};
-  /// Before this opset there was no such operator, or it was defined otherwise than it is read
-  /// here; 6 stands for all that were there before.
+  /// Before this opset the operator did not exist, or had a definition that is not supported here;
+  /// 6 stands for all operators that existed then.
   std::int64_t first_opset = 6;
-  /// Its result jumps where an input passes a number. Constants of 32 bits are rounded to these
-  /// before, so that they fall on the side that the graph has them on.
+  /// Whether its result jumps when an input passes some number. 32-bit constants are then first
+  /// rounded to 32 bits, so that they are on the same side as in the graph.
   bool jumps = false;
 };
 
 inline constexpr bool kJumps = true;
 
-/// An operator whose result has elements of the type of its first input: of integers integers,
-/// which Div divides as such.
+/// An operator whose result has the element type of its first input: integers give integers, and
+/// Div is then an integer division.
 template <Values (*kLower)(const OperatorCall&)>
 Values of_same_kind(const OperatorCall& call) {
   Values results = kLower(call);
@@ -74,7 +75,7 @@ std::span<const Operator> loop_operators();
 std::span<const Operator> sequence_operators();
 std::span<const Operator> loss_operators();
 
-/// The operator of ONNX's own domain, or nullptr.
+/// The operator in ONNX's own domain, or nullptr.
 const Operator* find_operator(std::string_view name);
 
 /// A node's operator, or nullptr.

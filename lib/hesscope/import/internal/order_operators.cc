@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Operators that order entries, or say where the largest are.
+// Operators that sort entries, or find the largest.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -18,13 +18,13 @@
 namespace hesscope::onnx {
 namespace {
 
-// Whether its numbers are known while importing.
+// Whether its numbers are known during the import.
 bool is_at_hand(const OperatorCall& call, const Value& value) {
   return value.is_known() || !call.graph().constant_value(*value.var).empty();
 }
 
-// Whether one entry of numbers at hand is below another. Integers stay integers: two of 64 bits may
-// be one double.
+// Compares entries of known numbers. Integers stay integers: two different 64-bit integers may be
+// the same double.
 std::function<bool(std::size_t, std::size_t)> less_of(const OperatorCall& call, const Value& data) {
   const auto less_among = [](auto entries) {
     return [entries = std::move(entries)](std::size_t a, std::size_t b) {
@@ -39,7 +39,7 @@ Value known_column(const OperatorCall& call, std::vector<std::int64_t> entries, 
   return call.known_result({.base = std::move(entries)}, std::move(axes));
 }
 
-// Places along an axis, the first `count` in the order that `precedes` gives them.
+// Places along an axis: the first `count` in the order given by `precedes`.
 template <typename Precedes>
 std::vector<std::vector<std::int64_t>> ordered_places(const Axes& axes,
                                                       int axis,
@@ -62,7 +62,7 @@ std::vector<std::vector<std::int64_t>> ordered_places(const Axes& axes,
   return lines;
 }
 
-// Of known numbers, so that what is moved is known, too.
+// For known numbers, so that the moved ones are known, too.
 Values top_of_known(
     const OperatorCall& call, const Value& data, int axis, std::int64_t count, bool takes_largest) {
   call.require_no_batch(data, axis, "it compares entries along");
@@ -90,7 +90,7 @@ Values top_of_known(
           known_column(call, {places.begin(), places.end()}, axes)};
 }
 
-// Of others each entry is compared with all of its line, equal ones in the order of their places.
+// For other numbers, each entry is compared with its whole line; equal ones keep their order.
 Values top_of_computed(
     const OperatorCall& call, const Value& data, int axis, std::int64_t count, bool takes_largest) {
   call.require_no_batch(data, axis, "it compares entries along");
@@ -136,7 +136,7 @@ Values top_of_computed(
           result(sum_rows(hadamard(is_hit, from)), ElementKind::kInteger)};
 }
 
-// The largest or smallest along an axis, in their order, and where they are from.
+// The largest or smallest entries along an axis, in order, and their places.
 Values lower_top_k(const OperatorCall& call) {
   const Value& data = call.input(0);
   const bool takes_largest = call.integer("largest", 1) != 0;
@@ -151,14 +151,14 @@ Values lower_top_k(const OperatorCall& call) {
                                 : top_of_computed(call, data, axis, wanted.front(), takes_largest);
 }
 
-// The place of the first or last of the largest along an axis, of entries that are not at hand. It
-// changes by jumps, and has no slope between them.
+// The place of the first or last of the largest entries along an axis, for numbers that are not
+// known. It changes by jumps, and has no slope in between.
 Value computed_place(const OperatorCall& call, Value data, int axis, bool takes_last, Axes axes) {
   call.require_no_batch(data, axis, "it compares entries along");
   const Value ordered = transposed(call, data, order_with_last(data.rank(), std::span(&axis, 1)));
   const std::int64_t size = ordered.axes.back().size;
   const Var rows = matrix(ordered, data.size() / size, size);
-  std::vector<double> ranks(static_cast<std::size_t>(size));  // the place to take has the highest
+  std::vector<double> ranks(static_cast<std::size_t>(size));  // the preferred place has the highest
   for (std::int64_t i = 0; i < size; ++i) {
     ranks[static_cast<std::size_t>(i)] = static_cast<double>(takes_last ? i + 1 : size - i);
   }
@@ -175,7 +175,7 @@ Values lower_arg_extreme(const OperatorCall& call) {
   const Value& data = call.input(0);
   const int axis = call.axis(call.integer("axis", 0), data.rank());
   const auto along = static_cast<std::size_t>(axis);
-  call.checked_size(data.axes);  // of no entries none is largest
+  call.checked_size(data.axes);  // without entries, there is no largest
   const bool takes_last = call.integer("select_last_index", 0) != 0;
   Axes axes = data.axes;
   axes[along] = Axis{};
@@ -196,7 +196,7 @@ Values lower_arg_extreme(const OperatorCall& call) {
   return {known_column(call, std::move(places), std::move(axes))};
 }
 
-// Positions of entries that are not 0, a column each.
+// Positions of nonzero entries, one column each.
 Values lower_non_zero(const OperatorCall& call) {
   const Value& data = call.input(0);
   if (!is_at_hand(call, data)) {

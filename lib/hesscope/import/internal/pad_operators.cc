@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Borders added and cut off, and blocks that change between depth and space.
+// Adds and removes borders, and moves blocks between depth and space.
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -23,7 +23,7 @@ Border border_of(const OperatorCall& call) {
   call.refuse("mode '{}' is none of constant, edge, reflect, wrap", mode);
 }
 
-// Entries added in front and behind; negative ones are cut off.
+// Entries added in front and behind; negative numbers remove entries.
 struct Pads {
   std::int64_t begin = 0;
   std::int64_t end = 0;
@@ -52,7 +52,7 @@ std::vector<Pads> pads_of(const OperatorCall& call, const Value& x) {
   return pads;
 }
 
-// Which of `length` entries stands at `at`, which may be in front of them or behind; -1 for none.
+// Which of `length` entries is at `at`, which may be in front of them or behind them; -1 for none.
 std::int64_t entry_behind(Border border, std::int64_t at, std::int64_t length) {
   const auto modulo = [&](std::int64_t period) { return ((at % period) + period) % period; };
   switch (border) {
@@ -71,7 +71,7 @@ std::int64_t entry_behind(Border border, std::int64_t at, std::int64_t length) {
   return at < 0 || at >= length ? -1 : at;
 }
 
-// Cut first, then padded with what is left.
+// First removes entries, then pads with those that are left.
 std::vector<std::int64_t> padded_entries(Border border, std::int64_t length, const Pads& pads) {
   const std::int64_t first = std::max<std::int64_t>(0, -pads.begin);
   const std::int64_t left = length - first - std::max<std::int64_t>(0, -pads.end);
@@ -114,7 +114,7 @@ Values lower_pad(const OperatorCall& call) {
   }
   const Value& fill = call.input(2);
   if (fill.size() != 1) call.refuse("pads with {}, no single number", text(fill.axes));
-  // Of known integers as it is: not each of 64 bits is a double.
+  // Known integers are kept: not every 64-bit integer is a double.
   const bool are_integers = x.is_known() && fill.is_known();
   if (const auto number = call.single_number(fill); number && !are_integers) {
     return {moved(call, x, {.axes = axes, .table = table_with(-1), .fill = *number})};

@@ -46,7 +46,7 @@ Var rows_of(const OperatorCall& call, const Pool& pool, Movement movement) {
 Values lower_max_pool(const OperatorCall& call) {
   const Pool pool = pool_of(call);
   Movement movement = window_movement(call, pool.x, pool.axes, WindowOrder::kPlacesFirst);
-  // Padding is no candidate: the window's first entry stands in for it.
+  // Padding never wins: the window's first entry replaces it.
   const std::int64_t cols = count_of(pool.axes, &SlidingAxis::kernel);
   for (auto row = movement.table.begin(); row != movement.table.end(); row += cols) {
     const auto first = std::find_if(row, row + cols, [](std::int32_t from) { return from >= 0; });
@@ -56,7 +56,7 @@ Values lower_max_pool(const OperatorCall& call) {
   return {call.result(max_rows(rows_of(call, pool, std::move(movement))), pool.result)};
 }
 
-// How many entries of each window along an axis count: those of the tensor, or of its padding, too.
+// How many entries of each window along an axis count: those of the tensor, or also of its padding.
 std::vector<std::int64_t> counts_along(const SlidingAxis& axis, bool with_pads) {
   const std::int64_t begin = with_pads ? -axis.pad_begin : 0;
   const std::int64_t end = axis.length + (with_pads ? axis.pad_end : 0);
@@ -72,7 +72,7 @@ std::vector<std::int64_t> counts_along(const SlidingAxis& axis, bool with_pads) 
   return counts;
 }
 
-// How many numbers each window of a channel is the mean of.
+// The number of entries over which each window of a channel is averaged.
 std::vector<double> counts_of(const OperatorCall& call, std::span<const SlidingAxis> axes) {
   const bool with_pads = call.integer("count_include_pad", 0) != 0;
   std::vector<std::int64_t> counts = {1};

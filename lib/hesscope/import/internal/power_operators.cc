@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Pow: as exact as its exponents are known. It keeps samples apart as all functions of entries do.
+// Pow: as exact as the knowledge of its exponents permits. It keeps samples apart like all
+// functions of entries.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -19,7 +20,7 @@ namespace {
 
 Var column(const Value& value) { return matrix(value, value.size(), 1); }
 
-// x^c for one c, with the operations that are exact where they can be.
+// x^c for one c, with exact operations if possible.
 Var raised(Var x, double exponent) {
   if (exponent == 1) return x;
   if (exponent == 2) return square(x);
@@ -28,7 +29,7 @@ Var raised(Var x, double exponent) {
   return power(x, exponent);
 }
 
-// Entries with the same constant exponent together, then each in its place.
+// Processes entries with the same constant exponent together, then restores their places.
 Var raised_by_groups(Var x, std::span<const double> exponents) {
   std::vector<double> distinct;
   std::vector<std::vector<std::int32_t>> groups;
@@ -71,15 +72,15 @@ bool has_few_distinct(std::span<const double> numbers) {
   return distinct.size() <= kMaxExponents;
 }
 
-// 0^y where x = 0, and 0 elsewhere. At 0, x^y has the derivatives of x^c, up to the fourth, with
-// c = y for whole y and halfway between whole numbers for others: 0, infinite, or for whole y those
-// of a product. By y it has none but 0, as 0^y is 0 for all y > 0.
+// 0^y where x = 0, and 0 elsewhere. At 0, x^y has the derivatives of x^c up to the fourth, with c =
+// y for whole y, and c halfway between whole numbers otherwise: 0, infinite, or for whole y those
+// of a product. With respect to y, its only derivative is 0, since 0^y is 0 for all y > 0.
 // @param is_zero  1 where x = 0, 0 elsewhere.
 // @param ones     a column like x.
 Var powers_of_zero(const OperatorCall& call, Var x, Var y, Var is_zero, Var ones) {
-  constexpr double kLargest = 4;  // what is beyond has derivatives of 0
+  constexpr double kLargest = 4;  // beyond it, derivatives are 0
   const Var place = 0.5 * (elementary(Elementary::kFloor, y) + elementary(Elementary::kCeil, y));
-  // Elsewhere it is 1 that is raised, so that no infinite slope is multiplied with 0.
+  // Elsewhere 1 is raised instead, so that no infinite slope is multiplied by 0.
   const auto raised_where = [&](Var flag, double exponent) {
     const Var is_here = hadamard(is_zero, flag);
     return hadamard(is_here, raised(select(is_here, x, ones), exponent));
@@ -99,16 +100,16 @@ Var sign_of_power(const OperatorCall& call, Var y) {
   return hadamard(is_whole, call.constant(1.0) - 2 * is_odd) / is_whole;
 }
 
-// Whether x is cut off above 0, as in a generalised mean.
+// Whether x is clipped to a positive minimum, as in a generalised mean.
 bool is_cut_off_above_zero(Var x) {
   const std::int32_t root = detail::GraphPatterns(x.graph()).root(x.node());
   const Graph::Node& node = x.graph().nodes()[static_cast<std::size_t>(root)];
   return node.op == Graph::Op::kElementary && node.function == Elementary::kClip && node.factor > 0;
 }
 
-// x^y of exponents that are no constants, or too many to part: exp(y log |x|), with the sign of
-// whole powers. Where parameters tell the exponents, powers of negative numbers are NaN: they have
-// no derivative by their exponent.
+// x^y for exponents that are not constant, or have too many different values: exp(y log |x|), with
+// the sign of whole powers. If exponents depend on parameters, powers of negative numbers are NaN:
+// they have no derivative with respect to the exponent.
 Var raised_by_entries(const OperatorCall& call, Var x, Var y) {
   if (is_cut_off_above_zero(x)) return exp(hadamard(y, log(x)));
   const Var zero = call.constant(0.0);
@@ -147,7 +148,8 @@ Values lower_pow(const OperatorCall& call) {
   }
   const Value power = power_of(call);
   if (call.input(0).kind != ElementKind::kInteger) return {power};
-  // Of integers an integer, towards 0; what rounding has left just below a whole number is that.
+  // Integers give integers, rounded towards 0; numbers that rounding has left just below a whole
+  // number count as that number.
   const Var missing = elementary(Elementary::kClip, 0x1p-44 * *power.var, -0.25, 0.25);
   return {call.result(whole_part(*power.var + missing), power.axes)};
 }

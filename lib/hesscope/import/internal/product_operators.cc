@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Products of matrices. The batch may be among the stacked axes, or be the rows of the left or the
-// columns of the right matrix; it is never summed over, and never meets itself. And determinants.
+// Matrix products and determinants. In products, the batch may be among the stacked axes, or be the
+// rows of the left or the columns of the right matrix; it is never summed over, and never meets
+// itself.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -19,7 +20,7 @@ namespace {
 // A tensor as a stack of matrices.
 struct Stack {
   Value value;
-  Axes front;  // one matrix for each of their entries
+  Axes front;  // one matrix for each entry of these
   Axis rows;
   Axis cols;
 };
@@ -71,7 +72,7 @@ Values lower_matmul(const OperatorCall& call) {
   }
   call.checked_size(axes);
   const std::int64_t stack = size_of(front);
-  // One right matrix for all: the left ones are one tall matrix.
+  // One right matrix for all: the left ones form one tall matrix.
   const Var product = [&] {
     const auto whole = [&](const Stack& s) {
       Axes full = front;
@@ -131,7 +132,7 @@ Values lower_gemm(const OperatorCall& call) {
   return {call.result(sum.a + (beta == 1 ? sum.b : beta * sum.b), axes)};
 }
 
-// Choices of `count` among n columns, each in ascending order, in lexicographic order.
+// Subsets of `count` of n columns, each ascending, in lexicographic order.
 std::vector<std::vector<int>> choices(int n, int count) {
   std::vector<std::vector<int>> all;
   std::vector<int> chosen(static_cast<std::size_t>(count));
@@ -148,8 +149,8 @@ std::vector<std::vector<int>> choices(int n, int count) {
   return all;
 }
 
-// The minors of the first count rows from those of one row less, by Laplace's expansion along the
-// last: d(c_0 ... c_k) = sum_j (-1)^(k + j) a(k, c_j) d(c_0 ... c_k without c_j).
+// The minors of the first count rows, from those with one row less, by Laplace expansion along the
+// last row: d(c_0 ... c_k) = sum_j (-1)^(k + j) a(k, c_j) d(c_0 ... c_k without c_j).
 // @param entries, minors  a row for each matrix: n x n entries, and the minors in the order of
 //                         choices().
 Var next_minors(const OperatorCall& call, Var entries, Var minors, int n, int count) {
@@ -182,8 +183,8 @@ Var next_minors(const OperatorCall& call, Var entries, Var minors, int n, int co
   return reshape(sums, num_matrices, std::ssize(after));
 }
 
-// Determinants of matrices by their minors: polynomials of the entries, whose derivatives are right
-// where a matrix is singular, too. n 2^(n - 1) products for each.
+// Determinants of matrices by their minors: polynomials of the entries, whose derivatives are also
+// correct for singular matrices. n 2^(n - 1) products for each.
 Values lower_det(const OperatorCall& call) {
   constexpr std::int64_t kMostRows = 12;
   const Value x = call.real(0);

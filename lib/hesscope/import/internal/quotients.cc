@@ -12,8 +12,8 @@ Var sign(Var x) { return elementary(Elementary::kSign, x); }
 
 Var whole_part(Var x) { return hadamard(sign(x), elementary(Elementary::kFloor, abs(x))); }
 
-// floor((|a| + 1/2) / |b|) with its sign: the half keeps the quotient away from jumps, so that its
-// rounding does not matter.
+// floor((|a| + 1/2) / |b|) with the sign of the quotient: the half keeps the quotient away from
+// jumps, so that its rounding does not matter.
 Var whole_quotient(const OperatorCall& call, Var a, Var b) {
   const Var size = elementary(Elementary::kFloor, (abs(a) + call.constant(0.5)) / abs(b));
   return hadamard(hadamard(sign(a), sign(b)), size);
@@ -23,14 +23,14 @@ Var integer_remainder(const OperatorCall& call, Var a, Var b) {
   return a - hadamard(whole_quotient(call, a, b), b);
 }
 
-// Long division by digits of 25 bits. Their products with each half of |b| are exact, and so are
-// the differences; at the end one |b| is added or taken away where a quotient was rounded across an
+// Long division with digits of 25 bits. Their products with each half of |b| are exact, and so are
+// the differences; finally, |b| is added or subtracted once if a quotient was rounded across an
 // integer.
 Var real_remainder(const OperatorCall& call, Var a, Var b) {
   constexpr int kBits = 25;
   constexpr int kDigits = 4;
   const Var divisor = abs(b);
-  const Var wide = 0x8000001p0 * divisor;  // Veltkamp: 2^27 + 1 parts 53 bits into halves
+  const Var wide = 0x8000001p0 * divisor;  // Veltkamp: 2^27 + 1 splits 53 bits into halves
   const Var high = wide - (wide - divisor);
   const Var low = divisor - high;
   const Var size = abs(a);

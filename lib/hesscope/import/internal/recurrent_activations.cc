@@ -20,7 +20,7 @@ struct NamedActivation {
   Var (*function)(Var x, double alpha, double beta);
   bool has_alpha = false;
   bool has_beta = false;
-  double alpha = 0;  ///< where the file gives none
+  double alpha = 0;  ///< if the file gives none
   double beta = 0;
 };
 

@@ -10,7 +10,7 @@
 
 namespace hesscope::onnx {
 
-/// One activation with its numbers, behind the clip of its input.
+/// One activation with its parameters, applied after clipping its input.
 class RecurrentActivation {
  public:
   Var operator()(Var x) const { return function_(bound_ > 0 ? clipped(x) : x, alpha_, beta_); }
@@ -28,10 +28,10 @@ class RecurrentActivation {
   double bound_ = 0;  ///< 0: none
 };
 
-/// Those of all directions, one direction after the other. Attributes `activations`,
-/// `activation_alpha` and `activation_beta` (numbers go to those functions that have some, in their
-/// order) and `clip`.
-/// @param fallback  of one direction. Names are compared without regard to case.
+/// The activations of all directions, one direction after the other. Reads the attributes
+/// `activations`, `activation_alpha` and `activation_beta` (whose numbers belong, in order, to
+/// those functions that have such parameters) and `clip`.
+/// @param fallback  for one direction. Names are compared case-insensitively.
 std::vector<RecurrentActivation> recurrent_activations(const OperatorCall& call,
                                                        const std::vector<std::string>& fallback,
                                                        std::int64_t directions);

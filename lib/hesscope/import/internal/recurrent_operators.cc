@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// RNN, GRU and LSTM, unrolled in time: the inputs' part of all gates is one product for all steps,
-// each step then multiplies by the hidden weights alone.
+// RNN, GRU and LSTM, unrolled in time: the contribution of the inputs to all gates is one product
+// for all steps; each step then multiplies by the hidden weights only.
 //
-// Rows are sequences (one for each sample, or as many as the axis of the batch has without a mark),
-// columns are hidden units; gates lie side by side, in ONNX's order.
+// Rows are sequences (one per sample, or as many as the length of the batch axis if it is not
+// marked as batch), columns are hidden units; gates are side by side, in ONNX's order.
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -19,13 +19,13 @@
 namespace hesscope::onnx {
 namespace {
 
-// States of one direction while it runs.
+// The state of one direction while it runs.
 struct RecurrentState {
   std::optional<Var> hidden;  ///< B x H, none: zeros
   std::optional<Var> cell = {};
 };
 
-// The part of an input that belongs to a direction, as a matrix of so many rows.
+// The part of an input that belongs to a direction, as a matrix with so many rows.
 Var part_of_direction(const OperatorCall& call,
                       const Value& value,
                       std::int64_t direction,
@@ -35,7 +35,7 @@ Var part_of_direction(const OperatorCall& call,
   return folded(call, slice(all, direction * rows, 0, rows, all.cols()));
 }
 
-// Biases or peepholes of a direction, a row; none if they were left out.
+// Biases or peepholes of a direction, as a row; none if omitted.
 std::optional<Var> row_of(const OperatorCall& call,
                           std::size_t input,
                           const Sequences& all,
@@ -53,7 +53,7 @@ std::optional<Var> row_of(const OperatorCall& call,
   return part_of_direction(call, value, direction, 1);
 }
 
-// A state before the first step; none where it is zero.
+// A state before the first step; none if it is zero.
 std::optional<Var> initial_state(const OperatorCall& call,
                                  std::size_t input,
                                  const Sequences& all,
@@ -74,13 +74,13 @@ std::optional<Var> initial_state(const OperatorCall& call,
   return part_of_direction(call, value, direction, all.rows);
 }
 
-// One direction's gates before their activations: those in front, which read the hidden states as
-// they are, and perhaps some behind, which do not.
+// One direction's gates before their activations: the front ones, which read the hidden states
+// directly, and optionally back ones, which do not.
 class Gates {
  public:
   enum Part : std::size_t { kFront, kBack };
 
-  // @param holds_bias  leaves the back gates' hidden biases out (held_bias()).
+  // @param holds_bias  omits the back gates' hidden biases (see held_bias()).
   Gates(const OperatorCall& call,
         const Sequences& all,
         std::int64_t direction,
@@ -122,7 +122,7 @@ class Gates {
     return state.hidden ? inputs + of_hidden(*state.hidden, kFront) : inputs;
   }
 
-  // Gate k of several side by side.
+  // Gate k of several that are side by side.
   Var gate(Var several, int k) const { return slice(several, 0, k * units_, rows_, units_); }
 
   const std::optional<Var>& held_bias() const { return held_bias_; }
@@ -135,12 +135,13 @@ class Gates {
   std::optional<Var> held_bias_;
 };
 
-// @param step_of  makes the step of a direction: RecurrentState(step, RecurrentState before).
+// @param step_of  creates the step function of a direction: RecurrentState(step, RecurrentState
+//                 before).
 using RecurrentStep =
     std::function<RecurrentState(std::int64_t step, const RecurrentState& before)>;
 using RecurrentStepOf = std::function<RecurrentStep(std::int64_t direction)>;
 
-// A state of every direction with the axes that the layout says.
+// A state of every direction, with the axes required by the layout.
 Value final_state(const OperatorCall& call,
                   const Sequences& all,
                   const std::vector<Value>& states) {
@@ -151,12 +152,12 @@ Value final_state(const OperatorCall& call,
   return all.is_batch_first ? transposed(call, joined, {1, 0, 2}) : joined;
 }
 
-// Runs all directions; Y, the last hidden states, and the last cells of those that have some.
+// Runs all directions; returns Y, the last hidden states, and, if there are any, the last cells.
 Values run_all(const OperatorCall& call, const Sequences& all, const RecurrentStepOf& step_of) {
   const Axes state_axes = {all.batch, {.size = all.hidden}};
   const bool is_reverse = call.text("direction", "forward") == "reverse";
   const std::size_t cell_input = call.node().op == "LSTM" ? 6 : call.num_inputs();
-  std::vector<Value> hidden;  // of direction d at step t: d T + t
+  std::vector<Value> hidden;  // direction d at step t is entry d T + t
   std::vector<Value> last_hidden;
   std::vector<Value> last_cells;
   for (std::int64_t d = 0; d < all.directions; ++d) {

@@ -8,7 +8,7 @@
 namespace hesscope::onnx {
 namespace {
 
-// The steps that each sequence has, a column; none where all have all of them.
+// The number of steps of each sequence, as a column; none if all have all of them.
 std::optional<Var> lengths_of(const OperatorCall& call, const Axis& batch, std::int64_t steps) {
   if (!call.has_entries(4)) return std::nullopt;
   if (call.input(4).is_known()) {
@@ -25,8 +25,8 @@ std::optional<Var> lengths_of(const OperatorCall& call, const Axis& batch, std::
   return matrix(lengths, batch.size, 1);
 }
 
-// Where the data say how long sequences are: the lengths, the same in each column, and the inputs.
-// Of a length that is none of 0 ... T all steps are taken, and their inputs are NaN.
+// Used if the data give the lengths of sequences: sets the lengths, equal in each column, and the
+// inputs. A length outside 0 ... T counts as all steps, with inputs of NaN.
 void end_sequences(const OperatorCall& call, Var lengths, Sequences& all) {
   const Var is_none = is_outside(lengths, all.steps + 1);
   const Value zero = {.axes = plain_axes({1}), .var = call.constant(0.0)};
@@ -38,7 +38,7 @@ void end_sequences(const OperatorCall& call, Var lengths, Sequences& all) {
   all.inputs = all.inputs + gather(nothing, row_of, all.steps * all.rows, 1);
   const std::vector<double> zeros(static_cast<std::size_t>(all.hidden));
   const Var row = reshape(call.constant(zeros), 1, all.hidden);
-  all.lengths = folded(call, row - without(-lengths, is_none));  // beyond all steps where none
+  all.lengths = folded(call, row - without(-lengths, is_none));  // invalid ones: beyond all steps
 }
 
 }  // namespace

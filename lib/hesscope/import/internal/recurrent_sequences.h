@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What RNN, GRU and LSTM are given: sequences, of one length or of as many steps as the data say.
+// The inputs of RNN, GRU and LSTM: sequences of one length, or of lengths given by the data.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace hesscope::onnx {
 
-/// What the three operators have in common: sizes, weights and initial states.
+/// Shared by the three operators: sizes, weights and initial states.
 struct Sequences {
   std::int64_t steps;
   std::int64_t rows;
@@ -26,17 +26,17 @@ struct Sequences {
   std::optional<Var> lengths;  ///< B x H, equal within a row; none: all steps
 };
 
-/// A step's result, a constant where it depends on constants alone.
+/// The result of a step, as a constant if it depends on constants alone.
 Var folded(const OperatorCall& call, Var var);
 
 /// Refuses sizes that do not fit each other.
-/// @param activations  those that the operator has by default.
+/// @param activations  the operator's default ones.
 Sequences sequences_of(const OperatorCall& call,
                        int num_gates,
                        const std::vector<std::string>& activations);
 
-/// The entries of `next` in sequences that have this step, of the others those of `before`; none
-/// are zeros.
+/// The entries of `next` for sequences that have this step, and those of `before` for the others;
+/// without `before`, zeros.
 Var within_lengths(const OperatorCall& call,
                    const Sequences& all,
                    std::int64_t step,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What is taken over some axes of a tensor: never over the batch, but for the mean or sum that a
-// loss is.
+// Reductions over some axes of a tensor: never over the batch, except for the mean or sum that
+// forms a loss.
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -16,11 +16,11 @@
 namespace hesscope::onnx {
 namespace {
 
-// What becomes of a tensor's axes.
+// The axes of a tensor after a reduction.
 struct ReducedAxes {
-  Axes kept;                ///< reduced axes left out
+  Axes kept;                ///< without the reduced axes
   Axes ones;                ///< with them as lengths of one
-  std::int64_t length = 1;  ///< entries that become one
+  std::int64_t length = 1;  ///< entries combined to one
 
   ReducedAxes(const Axes& axes, const std::vector<int>& reduced) : ones(axes) {
     for (std::size_t i = 0; i < axes.size(); ++i) {
@@ -44,8 +44,8 @@ Var rows_over(const OperatorCall& call,
   return matrix(ordered, x.size() / length, length);
 }
 
-// The reduced axes in ascending order; where none are named all, or with noop_with_empty_axes none:
-// sums are then of one term each, and what is made of the terms stays.
+// The reduced axes in ascending order. If none are named, all or, with noop_with_empty_axes, none:
+// sums then have one term each, and the function of the terms is still applied.
 std::vector<int> reduced_axes(const OperatorCall& call, const Value& x) {
   auto list = call.list("axes", 1);
   if (list && list->empty()) list.reset();
@@ -70,7 +70,7 @@ Var sum_of_squares(Var a) { return sum_rows(square(a)); }
 
 Var log_of_sum(Var a) { return log(sum_rows(a)); }
 
-// Of known integers, as sizes are: joined one by one.
+// For known integers, such as sizes: combined one by one.
 Value of_known(const OperatorCall& call,
                const Value& x,
                const std::vector<int>& reduced,
@@ -97,7 +97,7 @@ Value of_known(const OperatorCall& call,
   return total;
 }
 
-// How integers are joined; nothing where the result would be none.
+// How integers are combined; nothing if the result would not be an integer.
 constexpr std::optional<IntegerFunction> integer_function(OfRows of_rows) {
   const bool is_sum =
       of_rows == sum_rows || of_rows == sum_of_magnitudes || of_rows == sum_of_squares;
@@ -108,7 +108,7 @@ constexpr std::optional<IntegerFunction> integer_function(OfRows of_rows) {
   return std::nullopt;
 }
 
-// What is joined of each known integer.
+// The term for each known integer.
 Value term_of(const OperatorCall& call, const Value& x, OfRows of_rows) {
   if (of_rows == sum_of_magnitudes) return of_integers(call, x, IntegerFunction::kAbsolute);
   if (of_rows == sum_of_squares) return of_integers(call, x, x, IntegerFunction::kMultiply);
@@ -136,7 +136,7 @@ bool has_batch_among(const Value& x, const std::vector<int>& axes) {
   return std::ranges::find(axes, batch_axis(x.axes)) != axes.end();
 }
 
-// Over the batch and other axes: of one sample, the mean or sum over the others.
+// Over the batch and other axes: for one sample, the mean or sum over the others.
 template <OfRows kOfRows>
 Value total_over_batch(const OperatorCall& call,
                        Value x,
@@ -162,7 +162,7 @@ Values lower_reduce_sum(const OperatorCall& call) {
   return {total_over_batch<sum_rows>(call, call.real(input), axes, BatchTotal::Kind::kSum)};
 }
 
-// Of integers towards 0, as Div has it.
+// Integers are rounded towards 0, as in Div.
 Values lower_reduce_mean(const OperatorCall& call) {
   const Value& input = call.input(0);
   const std::vector<int> axes = reduced_axes(call, input);
@@ -180,21 +180,21 @@ Values lower_reduce_mean(const OperatorCall& call) {
   return {call.result(whole_quotient(call, *sum.var, count), sum.axes)};
 }
 
-// --- softmax and its kin ---
+// --- softmax and similar ---
 
 Var log_softmax_rows(Var a) { return a - log_sum_exp_rows(a); }
 
-// 1 at the (first) largest of each row, 0 elsewhere.
+// 1 at the (first) largest entry of each row, 0 elsewhere.
 Var hardmax_rows(Var a) {
   const Var is_largest = equal(a, max_rows(a));
-  // Of equal ones the first: places count down along a row.
+  // Among equal entries the first is taken: places count down along a row.
   const Eigen::Index n = a.cols();
   const Eigen::RowVectorXd places = Eigen::RowVectorXd::LinSpaced(n, static_cast<double>(n), 1.0);
   const Var left = hadamard(is_largest, a.graph().constant(places));
   return hadamard(is_largest, equal(left, max_rows(left)));
 }
 
-// Along one axis; before opset 13 along all axes from the one named on, as of a matrix.
+// Along one axis; before opset 13 along all axes from the named one on, as in a matrix.
 template <OfRows kOfRows>
 Values lower_along(const OperatorCall& call) {
   const Value x = call.real(0);

@@ -44,13 +44,13 @@ struct Length {
   bool has_batch = false;
 };
 
-// With 0 and -1 replaced by what they stand for.
+// Replaces 0 and -1 by the lengths for which they stand.
 std::vector<Length> lengths(const OperatorCall& call,
                             const Value& value,
                             const Integers& shape,
                             bool zero_is_zero) {
   std::vector<Length> result;
-  std::size_t open = shape.base.size();  // where -1 is
+  std::size_t open = shape.base.size();  // position of -1
   std::int64_t product = 1;
   bool has_batch = false;
   for (std::size_t e = 0; e < shape.base.size(); ++e) {
@@ -89,7 +89,7 @@ Value reshaped(const OperatorCall& call,
                bool zero_is_zero) {
   const std::vector<Length> target = lengths(call, value, shape, zero_is_zero);
   const int batch = batch_axis(value.axes);
-  std::int64_t in_front = 1;  // of the batch
+  std::int64_t in_front = 1;  // factor before the batch
   for (int i = 0; i < batch; ++i) in_front *= value.axes[static_cast<std::size_t>(i)].size;
   if (batch >= 0) in_front *= value.axes[static_cast<std::size_t>(batch)].before;
   Axes axes;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Resize and Upsample. To the nearest entry is a movement; linear and cubic interpolation is one
-// constant matrix for each axis, applied one after the other.
+// Resize and Upsample. Nearest-entry resizing is a movement; linear and cubic interpolation
+// multiply by one constant matrix per axis, one after the other.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -19,7 +19,7 @@ namespace {
 template <typename T, std::size_t kCount>
 using Names = std::array<std::pair<std::string_view, T>, kCount>;
 
-// What an attribute's text stands for.
+// The value denoted by an attribute's text.
 template <typename T, std::size_t kCount>
 T named(const OperatorCall& call,
         const std::string& attribute,
@@ -45,7 +45,7 @@ struct Resizing {
 
   bool is_cropped() const { return coordinates == Coordinates::kCropAndResize; }
 
-  // Nothing happens along axis i: the batch, and where the interpolation is the identity.
+  // Whether axis i is unchanged: true for the batch, and if the interpolation is the identity.
   bool keeps(std::size_t i) const {
     const bool is_same = axes[i].from == axes[i].to && axes[i].scale == 1;
     return x.axes[i].has_batch || (is_same && mode != Mode::kNearest && !is_cropped());
@@ -80,7 +80,7 @@ void apply_scales(const OperatorCall& call,
     axis.scale = scale;
     if (resizing.x.axes[static_cast<std::size_t>(which[k])].has_batch) continue;
     const double part = resizing.is_cropped() ? axis.roi_end - axis.roi_begin : 1;
-    // In the precision in which scales are stored, as others do: ten times 0.7f is 7.
+    // In the precision in which scales are stored, as other programs do: ten times 0.7f is 7.
     const float length = std::floor(static_cast<float>(static_cast<double>(axis.from) * part) *
                                     static_cast<float>(scale));
     require_length(call, static_cast<double>(length), axis);
@@ -88,7 +88,7 @@ void apply_scales(const OperatorCall& call,
   }
 }
 
-// The new lengths, by the policy of opset 18 for lengths that are not in proportion.
+// The new lengths, by the policy of opset 18 for lengths that are not proportional.
 void fit_sizes(const OperatorCall& call, Resizing& resizing, const std::vector<int>& which) {
   const std::string policy = call.text("keep_aspect_ratio_policy", "stretch");
   if (policy == "stretch") return;
@@ -152,7 +152,7 @@ void apply_region(const OperatorCall& call, Resizing& resizing, const std::vecto
   }
 }
 
-// --- carried out ---
+// --- execution ---
 
 Axes resized_axes(const Resizing& resizing) {
   Axes axes = resizing.x.axes;
@@ -186,7 +186,7 @@ Value nearest(const OperatorCall& call, const Resizing& resizing) {
                {.axes = std::move(axes), .table = std::move(table), .fill = resizing.outside});
 }
 
-// What stands outside of the part that is seen, zeros within.
+// The values outside the visible part; zeros within.
 Value surroundings(const OperatorCall& call, const Resizing& resizing, const Axes& axes) {
   std::vector<double> entries;
   const std::vector<std::int32_t> is_outside = table_of(call, axes, [&](auto position) {
@@ -200,8 +200,8 @@ Value surroundings(const OperatorCall& call, const Resizing& resizing, const Axe
   return call.result(call.constant(entries), axes);
 }
 
-// How far an entry looks is in proportion to how much what it looks at is shrunk: a crop of a large
-// region by a small scale has few entries, each of very many.
+// The number of entries that a new entry reads is proportional to the shrinking factor: a crop of a
+// large region by a small scale has few entries that each read very many.
 void require_few_looks(const OperatorCall& call,
                        const Resizing& resizing,
                        const ResizedAxis& axis) {
@@ -256,7 +256,7 @@ std::vector<int> all_axes(const Value& x) {
   return axes;
 }
 
-// Upsample, and Resize as it was in opset 10.
+// Upsample, and Resize as defined in opset 10.
 Values lower_upsample(const OperatorCall& call) {
   Resizing resizing = with_same_axes(call.real(0));
   resizing.mode = named(call, "mode", "nearest", kModes);

@@ -13,7 +13,7 @@ namespace {
 
 struct Taker {
   std::string_view name;
-  unsigned inputs;  // bit i: input i may count samples
+  unsigned inputs;  // bit i: input i may number samples
 };
 
 constexpr unsigned kFirst = 0b1;
@@ -58,7 +58,7 @@ bool are_all_zero(const std::vector<std::int64_t>& numbers) {
   return std::ranges::all_of(numbers, [](std::int64_t number) { return number == 0; });
 }
 
-// Whether nothing but the number of the sample stands there.
+// Whether the value is nothing but the number of the sample.
 bool is_number_alone(const Value& value) {
   return value.counts_samples() && value.is_known() && !value.integers->depends_on_batch() &&
          are_all_zero(value.integers->base);
@@ -168,7 +168,7 @@ Picking picking_of(const OperatorCall& call,
   const Axis& along = data.axes[static_cast<std::size_t>(axis)];
   const std::int64_t inner = along.size / along.before;
   const std::vector<std::int64_t> steps = steps_of(indices);
-  // Data tell of places before the batch, or of places behind it.
+  // The data give places in front of the batch, or behind it.
   const bool is_in_time = is_times_batch(indices);
   const bool is_told = !indices.is_known();
   bool counts = is_in_time;

@@ -15,8 +15,8 @@
 namespace hesscope::onnx {
 namespace {
 
-// What entries that are hit become: a row for each, of the entry itself and of all updates that hit
-// it; rows are filled up with what does not matter.
+// The new values of entries that are hit: a row for each, with the entry itself and all updates
+// that hit it; rows are padded with neutral values.
 Value reduced(const OperatorCall& call,
               const Value& data,
               const Value& updates,
@@ -46,14 +46,14 @@ Value reduced(const OperatorCall& call,
   return call.result(result, {axes.front()}, data.kind);
 }
 
-// The entries of what does not depend on data; none of what does.
+// The entries of a value that does not depend on data; otherwise empty.
 std::vector<double> constants_of(const OperatorCall& call, const Value& value) {
   if (value.is_known()) return {value.integers->base.begin(), value.integers->base.end()};
   const auto entries = call.graph().constant_value(*value.var);
   return {entries.begin(), entries.end()};
 }
 
-// The data with update e put at entry targets[e], or joined with what is there.
+// The data with update e stored at entry targets[e], or combined with what is there.
 Value scattered(const OperatorCall& call,
                 const Value& data,
                 const Value& updates,
@@ -93,13 +93,13 @@ Value scattered(const OperatorCall& call,
   return moved(call, both, {.axes = data.axes, .table = std::move(table)});
 }
 
-// The data tell the places along the axis.
+// For places along the axis that are given by data.
 Value scattered_by_data(const OperatorCall& call,
                         const Value& data,
                         const Value& indices,
                         const Value& updates,
                         int axis) {
-  call.checked_size(data.axes);  // of no entries there are no places
+  call.checked_size(data.axes);  // without entries there are no places
   const std::array last = {axis};
   const std::vector<int> order = order_with_last(data.rank(), last);
   const auto lines_of = [&](const Value& value) {
@@ -159,8 +159,8 @@ Values lower_scatter_elements(const OperatorCall& call) {
   return {scattered(call, data, updates, targets, call.text("reduction", "none"))};
 }
 
-// How slices are put along each of the data's first axes: each sample's among its own where the
-// indices count samples, as those of x[:, 1:3] = y and x[arange(N), i] = y do.
+// How slices are stored along each of the data's first axes: each sample's among its own entries if
+// the indices number samples, as those of x[:, 1:3] = y and x[arange(N), i] = y do.
 std::vector<Picking> pickings_of(const OperatorCall& call,
                                  const Value& data,
                                  const Value& indices,
@@ -180,14 +180,14 @@ std::vector<Picking> pickings_of(const OperatorCall& call,
   return pickings;
 }
 
-// The data tell where slices are put, places of the data's first axes.
+// The data give the places of slices, along the data's first axes.
 Value slices_by_data(const OperatorCall& call,
                      const Value& data,
                      const Value& indices,
                      const Value& updates,
                      const std::vector<Picking>& pickings) {
   const auto depth = static_cast<int>(pickings.size());
-  call.checked_size(data.axes);  // of no entries there are no places
+  call.checked_size(data.axes);  // without entries there are no places
   const std::int64_t inner = extent_of(data.axes, depth, data.rank());
   const std::int64_t num_places = extent_of(data.axes, 0, depth);
   const std::int64_t slices = extent_of(indices.axes, 0, indices.rank() - 1);
@@ -221,7 +221,8 @@ Value slices_by_data(const OperatorCall& call,
   return call.result(*transposed(call, lines, turned).var, data.axes, data.kind);
 }
 
-// The last axis of the indices names places of the data's first axes, where whole slices are put.
+// The last axis of the indices gives places along the data's first axes, where whole slices are
+// stored.
 Values lower_scatter_nd(const OperatorCall& call) {
   const Value& data = call.input(0);
   const Value& indices = call.input(1);

@@ -14,7 +14,7 @@ namespace {
 
 using Eigen::Index;
 
-// A row for each entry n of each line l, and in it a column for each update of the line.
+// A row for each entry n of each line l, with a column for each update of the line.
 class ScatteredLines {
  public:
   ScatteredLines(const OperatorCall& call, Var lines, Var places, Var updates)
@@ -90,10 +90,10 @@ class ScatteredLines {
     return call_.graph().constant(entries, rows_, count_);
   }
 
-  // 0 where the flag of the column is 0, NaN elsewhere: a row of a table that is not there.
+  // 0 where the flag in the column is 0, NaN elsewhere: looks up a nonexistent row of a table.
   Var nan_where(Var flags) const { return lookup(call_.constant(0.0), -flags); }
 
-  // 0 in lines all of whose places are there, NaN in others.
+  // 0 in lines whose places all exist, NaN in others.
   Var misses() const {
     const Var is_missed = is_outside(places_, size_) + 0.0 * places_;  // or NaN
     const Var of_lines = sum_rows(reshape(nan_where(is_missed), rows_ / size_, count_));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Numbers put at places that the data tell, and what becomes of several in one place.
+// Writes numbers to positions given by the data, and combines several at one position.
 #pragma once
 
 #include <string>
@@ -10,15 +10,15 @@
 
 namespace hesscope::onnx {
 
-/// Each row joined to one number, a column: their sum, product, largest or least by the reduction
-/// "add", "mul", "max" or "min". Refuses others.
+/// Combines each row to one number, giving a column: the sum, product, maximum or minimum, for the
+/// reduction "add", "mul", "max" or "min". Refuses others.
 Var joined_rows(const OperatorCall& call, Var rows, const std::string& reduction);
 
-/// Lines of entries, a row each, of which entry places(l, e) of line l becomes updates(l, e), or is
-/// joined with it by the reduction. Places count from the end where they are negative; a line with
-/// one that is not there becomes NaN. Each entry looks at all updates of its line: lines x size x
-/// updates numbers. Without a reduction an entry that several updates meet at is NaN, unless they
-/// are one number everywhere; before opset 16, where PyTorch means sums, they are refused.
+/// Lines of entries, one per row, in which entry places(l, e) of line l becomes updates(l, e), or
+/// is combined with it by the reduction. Negative places count from the end; a line with a place
+/// that does not exist becomes NaN. Each entry examines all updates of its line: lines x size x
+/// updates numbers. Without a reduction, an entry with several updates becomes NaN, unless all
+/// updates are one and the same number; before opset 16, where PyTorch means sums, this is refused.
 /// @param places, updates  lines x updates; places are whole numbers that no parameter changes.
 Var scattered_lines(
     const OperatorCall& call, Var lines, Var places, Var updates, const std::string& reduction);

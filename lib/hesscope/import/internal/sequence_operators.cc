@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Sequences of tensors, as loops make them.
+// Sequences of tensors, as built by loops.
 #include <algorithm>
 #include <array>
 
@@ -10,8 +10,8 @@
 namespace hesscope::onnx {
 namespace {
 
-// The place that input i says, from the front or, negative, from the end; the last of `count` if it
-// was left out.
+// The place given by input i, counted from the front or, if negative, from the end; the last of
+// `count` if it is omitted.
 std::size_t place(const OperatorCall& call, std::size_t i, std::size_t count) {
   const auto size = static_cast<std::int64_t>(count);
   const std::int64_t given = call.known_scalar(i).value_or(size - 1);
@@ -29,7 +29,7 @@ Values lower_sequence_construct(const OperatorCall& call) {
   return {call.sequence_result(std::move(tensors))};
 }
 
-// Before the tensor at a place, or behind the last.
+// Inserts before the tensor at a place, or after the last.
 Values lower_sequence_insert(const OperatorCall& call) {
   Values tensors = call.sequence(0);
   const std::size_t count = tensors.size();
@@ -48,7 +48,7 @@ Values lower_sequence_erase(const OperatorCall& call) {
 
 Values lower_sequence_at(const OperatorCall& call) {
   const Values& tensors = call.sequence(0);
-  call.input(1);  // is there
+  call.input(1);  // must exist
   return {tensors[place(call, 1, tensors.size())]};
 }
 
@@ -72,7 +72,7 @@ Values lower_split_to_sequence(const OperatorCall& call) {
   std::vector<std::int64_t> lengths;
   if (call.has(1) && call.input(1).rank() > 0) {
     lengths = call.known(1);
-  } else {  // of all but the last
+  } else {  // for all but the last
     const std::int64_t each = call.known_scalar(1).value_or(1);
     if (each < 1) call.refuse("splits into parts of {}", each);
     for (std::int64_t left = size; left > 0; left -= each) lengths.push_back(std::min(each, left));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Shapes, and what changes them without computing: these follow where the batch goes.
+// Shapes, and operations that change them without computing; these track the batch.
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -77,7 +77,7 @@ Values lower_size(const OperatorCall& call) {
       {.base = {has_batch ? 0 : x.size()}, .per_sample = {has_batch ? x.size() : 0}}, {})};
 }
 
-// --- the same entries in other axes ---
+// --- the same entries with other axes ---
 
 Values lower_reshape(const OperatorCall& call) {
   const Value& x = call.input(0);
@@ -178,7 +178,7 @@ Range range_of(const OperatorCall& call,
   return {start, step, length <= 0 ? 0 : (length - 1) / stride + 1};
 }
 
-// Whether entry e, an end, is N times the axis' length, or beyond all batches.
+// Whether entry e, an end, is N times the length of the axis, or beyond all batches.
 bool is_whole_batch(const Axis& axis, const Integers& ends, std::size_t e) {
   constexpr std::int64_t kBeyond = 2147483647;  // what exporters write for "to the end"
   return ends.slope(e) == axis.size ? ends.base[e] >= 0
@@ -253,8 +253,8 @@ Values lower_concat(const OperatorCall& call) {
   return {joined(call, parts, call.integer("axis", 1))};
 }
 
-// A constant that holds the same for each sample of the batch it was exported with, as PyTorch
-// writes the initial states of packed sequences, of one sample.
+// A constant that is the same for each sample of the batch with which it was exported, reduced to
+// one sample; PyTorch writes initial states of packed sequences in this way.
 Value of_one_sample(const OperatorCall& call, const Value& x, const Axes& target) {
   if (x.is_known() || batch_axis(x.axes) >= 0 || x.axes.size() != target.size()) return x;
   const int batch = batch_axis(target);
@@ -282,7 +282,7 @@ Values lower_expand(const OperatorCall& call) {
   call.require_common(1);
   Axes target = axes_of(call, *call.input(1).integers);
   const Value x = of_one_sample(call, call.input(0), target);
-  // A multiple of N that the tensor has already stands for the tensor's own axis.
+  // A multiple of N that the tensor already has stands for the tensor's own axis.
   const std::size_t rank = std::max(target.size(), x.axes.size());
   for (std::size_t i = 0; i < target.size(); ++i) {
     const std::size_t back = target.size() - i;

@@ -83,7 +83,7 @@ void place_windows(const OperatorCall& call, bool ceil_mode, std::vector<Sliding
       continue;
     }
     const std::int64_t room = axis.length + axis.pad_begin + axis.pad_end - axis.reach();
-    // Rounded up, there is a place for a kernel that begins on the tensor and ends beyond it.
+    // Rounding up adds a place for a kernel that begins within the tensor and ends beyond it.
     const bool is_rounded_up = ceil_mode && room > -axis.stride;
     if (room < 0 && !is_rounded_up) {
       call.refuse("a kernel of {} with dilation {} does not fit a length of {} with pads {} and {}",

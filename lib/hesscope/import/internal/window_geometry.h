@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Windows that slide over the spatial axes of a tensor (B, C, D1, ..., Dd): where they stand, and
-// where their entries come from. Convolutions and pools share it.
+// Windows that slide over the spatial axes of a tensor (B, C, D1, ..., Dd): their positions, and
+// the sources of their entries. Shared by convolutions and pools.
 //
-// Axis 0 may be anything, as each of its entries is treated alone: the batch, the batch with other
-// factors, or a length without it. The axes behind it must be free of the batch.
+// Axis 0 may be anything, since its entries are treated independently: the batch, the batch with
+// other factors, or a length without it. The axes behind it must be free of the batch.
 #pragma once
 
 #include <cstdint>
@@ -24,12 +24,12 @@ struct SlidingAxis {
   std::int64_t dilation = 1;
   std::int64_t pad_begin = 0;
   std::int64_t pad_end = 0;
-  std::int64_t places = 1;  ///< where the window stands
+  std::int64_t places = 1;  ///< number of positions of the window
 
   /// Steps from the window's first entry to one past its last.
   std::int64_t reach() const { return dilation * (kernel - 1) + 1; }
 
-  /// Where entry k of the window at a place lies; in the padding outside of [0, length).
+  /// Where entry k of the window at a place is located; in the padding if outside [0, length).
   std::int64_t position(std::int64_t place, std::int64_t k) const {
     return place * stride + k * dilation - pad_begin;
   }
@@ -37,11 +37,11 @@ struct SlidingAxis {
 
 enum class AutoPad { kNone, kSameUpper, kSameLower, kValid };
 
-/// The attribute `auto_pad`. Refuses unknown ones, and pads beside one.
+/// The attribute `auto_pad`. Refuses unknown values, and explicit pads in addition to one.
 AutoPad auto_pad_of(const OperatorCall& call);
 
-/// A list of one number for each spatial axis; `fallback` for all if the node has none. Refuses
-/// other lengths, and numbers out of [least, 10^7]. `what` ("stride") is for messages.
+/// A list with one number per spatial axis; `fallback` for all if the node has none. Refuses other
+/// lengths, and numbers outside [least, 10^7]. `what` ("stride") is for messages.
 std::vector<std::int64_t> spatial_list(const OperatorCall& call,
                                        const std::string& name,
                                        const std::string& what,
@@ -57,11 +57,11 @@ std::vector<SlidingAxis> sliding_axes(const OperatorCall& call,
                                       const Value& x,
                                       std::span<const std::int64_t> kernel);
 
-/// Finds the places, and the pads of SAME_UPPER and SAME_LOWER. With `ceil_mode` a last window may
-/// stand half outside, as long as it begins within the tensor or the padding in front of it.
+/// Determines the places, and the pads of SAME_UPPER and SAME_LOWER. With `ceil_mode` a last window
+/// may extend beyond the end, as long as it begins within the tensor or the padding in front of it.
 void place_windows(const OperatorCall& call, bool ceil_mode, std::vector<SlidingAxis>& axes);
 
-/// The product over the axes of one of their numbers: &SlidingAxis::kernel, &SlidingAxis::places.
+/// The product over the axes of one of their members: &SlidingAxis::kernel, &SlidingAxis::places.
 std::int64_t count_of(std::span<const SlidingAxis> axes, std::int64_t SlidingAxis::*member);
 
 enum class WindowOrder {
@@ -69,7 +69,7 @@ enum class WindowOrder {
   kPlacesFirst,   ///< (B, C, p1, ..., pd, k1, ..., kd): windows as rows
 };
 
-/// Where the entries of all windows come from, -1 in the padding.
+/// The sources of the entries of all windows; -1 in the padding.
 Movement window_movement(const OperatorCall& call,
                          const Value& x,
                          std::span<const SlidingAxis> axes,

@@ -38,14 +38,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kFirstOwn = STDERR_FILENO + 1;  // behind the standard streams
+constexpr int kFirstOwn = STDERR_FILENO + 1;  // after the standard streams
 
 struct Header {
   std::uint64_t kind = 0;
   std::uint64_t num_bytes = 0;
 };
 
-/// All that can be blocked, for the calling thread, while it lives.
+/// While it lives, blocks all signals that can be blocked, for the calling thread.
 class BlockedSignals {
  public:
   BlockedSignals() {
@@ -63,10 +63,10 @@ class BlockedSignals {
   sigset_t before_;
 };
 
-// From here on to the constructors: in the child.
+// From here to the constructors: code that runs in the child.
 
-/// Those that mean its death are left; what is sent to the whole program (Ctrl-C) is the parent's
-/// business.
+/// Signals that kill the child keep their effect; those sent to the whole program (Ctrl-C) are left
+/// to the parent.
 void reset_signals() {
   struct sigaction action {};
 
@@ -90,8 +90,8 @@ void close_all(unsigned first, unsigned last) {
   }
 }
 
-/// Keeps these two descriptors and no others: a lock that the parent releases must not be kept
-/// alive here. Whatever is printed goes nowhere.
+/// Keeps only these two descriptors: a lock that the parent releases must not be kept alive here.
+/// Output to the standard streams is discarded.
 void keep_only(int socket, int file) {
   const int nowhere = ::open("/dev/null", O_RDWR);
   for (int standard = 0; standard < kFirstOwn; ++standard) {
@@ -112,12 +112,13 @@ void set_limit(int resource, rlim_t value) {
   ::setrlimit(static_cast<__rlimit_resource>(resource), &limit);
 }
 
-/// Returns only where no thread of the parent was within malloc at the fork. The C library's own is
-/// always in order in a child; a sanitizer's (gcc 12) keeps the locks of threads that are no more.
+/// Returns only if no thread of the parent was inside malloc at the fork. The C library's malloc is
+/// always usable in a child; a sanitizer's (gcc 12) keeps the locks of threads that no longer
+/// exist.
 void require_malloc_at_rest() {
 #ifdef HESSCOPE_ADDRESS_SANITIZER
-  constexpr std::size_t kLargest = std::size_t{1} << 20;     // mapped by itself
-  constexpr std::size_t kMostCached = std::size_t{1} << 17;  // bytes of a size that a thread keeps
+  constexpr std::size_t kLargest = std::size_t{1} << 20;     // mapped separately
+  constexpr std::size_t kMostCached = std::size_t{1} << 17;  // bytes per size that a thread keeps
   constexpr std::size_t kMostKept = 300;
   std::vector<std::unique_ptr<std::byte[]>> blocks;  // of each size more than a thread keeps
   for (std::size_t size = 16; size <= kLargest; size += std::max<std::size_t>(16, size / 8)) {
@@ -133,12 +134,12 @@ void require_malloc_at_rest() {
                             int file,
                             const std::function<void(MessageSocket&)>& serve) {
   reset_signals();
-  const int own = ::fcntl(socket, F_DUPFD, kFirstOwn);  // none of the standard streams
+  const int own = ::fcntl(socket, F_DUPFD, kFirstOwn);  // avoids the standard streams
   if (own < 0) ::_exit(1);
   keep_only(own, file);
   set_limit(RLIMIT_CORE, 0);
   set_limit(RLIMIT_FSIZE, 0);
-  ::prctl(PR_SET_DUMPABLE, 0);  // no core dump to a program either
+  ::prctl(PR_SET_DUMPABLE, 0);  // and no core dump to a program
   try {
     require_malloc_at_rest();
     MessageSocket end(own, MessageSocket::Patience::kEndless);
@@ -146,7 +147,7 @@ void require_malloc_at_rest() {
   } catch (...) {
     ::_exit(1);
   }
-  ::_exit(0);  // neither runs what the parent has registered for its end nor flushes its streams
+  ::_exit(0);  // skips the parent's exit handlers and does not flush its streams
 }
 
 }  // namespace
@@ -194,7 +195,7 @@ MessageSocket::Outcome MessageSocket::receive_bytes(std::span<std::byte> out, do
 }
 
 MessageSocket::Outcome MessageSocket::wait(double& seconds) {
-  constexpr double kSlice = 0.1;  // one that took far longer: this process was stopped
+  constexpr double kSlice = 0.1;  // if a slice took far longer, this process was stopped
   while (seconds != 0) {
     if (stop_.stop_requested()) throw Interrupted();
     const double slice = seconds < 0 ? kSlice : std::min(kSlice, seconds);
@@ -259,7 +260,7 @@ bool ChildProcess::is_ours() const { return ::getpid() == owner_; }
 ChildProcess::End ChildProcess::end() {
   End result;
   if (child_ < 0 || !is_ours()) return result;
-  // Of one that has already ended, this leaves the status as it is.
+  // If it has already ended, this does not change the status.
   ::kill(child_, SIGKILL);
   int status = 0;
   pid_t waited = 0;
@@ -302,13 +303,13 @@ TimeAllowance::TimeAllowance(double seconds) {
   timespec used{};
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
   set_limit(RLIMIT_CPU, static_cast<rlim_t>(used.tv_sec) + static_cast<rlim_t>(rounded) + 2);
-  ::alarm(static_cast<unsigned>(rounded) + 5);  // the parent, if it lives, is first
+  ::alarm(static_cast<unsigned>(rounded) + 5);  // a living parent acts first
 }
 
 TimeAllowance::~TimeAllowance() { ::alarm(0); }
 
 void forbid_further_files() {
-  set_limit(RLIMIT_NOFILE, 1);  // numbers below 1: descriptor 0 is taken. With 0, poll() fails
+  set_limit(RLIMIT_NOFILE, 1);  // descriptor 0 is taken; with 0, poll() would fail
 }
 
 }  // namespace hesscope::io

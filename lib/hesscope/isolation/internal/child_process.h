@@ -28,22 +28,22 @@ class MessageSocket {
     std::string payload;
   };
 
-  /// With one who does not take what is sent.
+  /// Whether to wait for a peer that does not take what is sent.
   enum class Patience { kNone, kEndless };
 
   /// Takes over the descriptor.
   MessageSocket(int descriptor, Patience patience) : descriptor_(descriptor), patience_(patience) {}
 
-  /// From now on receive() ends by Interrupted, within a fraction of a second, once `stop` is
-  /// requested. What was being received is lost.
+  /// From now on receive() throws Interrupted within a fraction of a second after `stop` is
+  /// requested. A message that was being received is lost.
   void heed(std::stop_token stop) { stop_ = std::move(stop); }
 
-  /// False when the other end is closed, or our patience with it has come to an end.
+  /// False if the other end is closed, or our patience with it is exhausted.
   bool send(std::uint64_t kind, std::span<const std::byte> payload = {});
 
   /// @param max_bytes  of the payload; nothing is allocated for a longer one.
-  /// @param seconds    less than 0 = without end. Time in which this process was stopped does not
-  ///                   count; what is left is returned in it.
+  /// @param seconds    less than 0 = unlimited. Time in which this process was stopped does not
+  ///                   count; the remaining time is returned in it.
   Outcome receive(Message& message, std::size_t max_bytes, double& seconds);
 
  private:
@@ -55,18 +55,18 @@ class MessageSocket {
   std::stop_token stop_;
 };
 
-/// The child: it has copies of all that the parent has, but of its descriptors one at most, none of
-/// its signal handlers, and leaves no core dump. Ends with `serve`.
+/// The child process. It has copies of everything that the parent has, but at most one of its
+/// descriptors and none of its signal handlers, and leaves no core dump. It ends with `serve`.
 class ChildProcess {
  public:
-  /// @param kept   descriptor, above those of the standard streams, that the child has, too.
+  /// @param kept   a descriptor, above those of the standard streams, that the child keeps.
   /// @param serve  runs in the child with its end of the socket. Other threads do not exist there,
-  ///               and what they were in the middle of is as they left it: locks other than
-  ///               malloc's may be held for ever.
+  ///               and what they were doing is left unfinished: locks other than malloc's may be
+  ///               held forever.
   /// @throws OutputError "<what>: ..." when the system allows no further process.
   ChildProcess(const std::string& what, int kept, const std::function<void(MessageSocket&)>& serve);
 
-  /// Ends the child at once.
+  /// Kills the child immediately.
   ~ChildProcess();
 
   ChildProcess(const ChildProcess&) = delete;
@@ -74,16 +74,17 @@ class ChildProcess {
 
   MessageSocket& socket() { return socket_; }
 
-  /// False in a process forked from the one that made the child.
+  /// False in a process forked from the one that created the child.
   bool is_ours() const;
 
   struct End {
-    bool is_known = false;  ///< not where the program itself collects its children
+    bool is_known = false;  ///< false if the program itself collects its children
     int exit_code = 0;
-    int signal = 0;  ///< that killed it; 0 = none
+    int signal = 0;  ///< the signal that killed it; 0 = none
   };
 
-  /// How it ended, once the socket has. Ends it if it has not.
+  /// How the child ended, to be called after its socket was closed. Kills the child if it is still
+  /// running.
   End end();
 
  private:
@@ -97,8 +98,8 @@ class ChildProcess {
   MessageSocket socket_;
 };
 
-/// In a child: address space it may use beyond what it has now. Does nothing where an address
-/// sanitizer needs all of it.
+/// In a child: limits the address space that it may use beyond its present size. Does nothing if an
+/// address sanitizer needs all of it.
 class MemoryAllowance {
  public:
   MemoryAllowance();
@@ -106,11 +107,11 @@ class MemoryAllowance {
 
  private:
   std::uint64_t bytes_at_start_ = 0;
-  std::uint64_t most_ = 0;  ///< what the program was allowed
+  std::uint64_t most_ = 0;  ///< the limit of the program
 };
 
-/// In a child: kills it after so many seconds, of processor time and of real time, of the work
-/// between construction and destruction.
+/// In a child: kills it if the work between construction and destruction takes more than so many
+/// seconds of processor time or of real time.
 class TimeAllowance {
  public:
   explicit TimeAllowance(double seconds);
@@ -119,7 +120,7 @@ class TimeAllowance {
   TimeAllowance& operator=(const TimeAllowance&) = delete;
 };
 
-/// In a child: no file can be opened any more.
+/// In a child: forbids opening any further file.
 void forbid_further_files();
 
 }  // namespace hesscope::io

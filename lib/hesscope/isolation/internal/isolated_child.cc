@@ -22,7 +22,7 @@ constexpr double kIdleSeconds = 5;
 
 struct ParentGone {};
 
-/// Delivers blocks to the parent, at most kNumBlocks that it has not taken.
+/// Delivers blocks to the parent; at most kNumBlocks may be untaken.
 class SharedSink final : public BlockSink {
  public:
   SharedSink(MessageSocket& socket, const SharedBlocks& blocks, double seconds)
@@ -42,7 +42,7 @@ class SharedSink final : public BlockSink {
     ++num_delivered_;
   }
 
-  /// Until the parent waits for the outcome.
+  /// Returns when the parent waits for the outcome.
   void finish() {
     while (num_taken_ != num_delivered_) wait_until_taken();
     time_.reset();
@@ -66,7 +66,7 @@ class SharedSink final : public BlockSink {
   std::uint64_t num_taken_ = 0;
 };
 
-/// What went wrong, as text.
+/// The error message, if the body fails.
 template <typename Body>
 std::optional<std::string> error_of(const std::string& where, Body body) {
   try {
@@ -138,7 +138,7 @@ void serve(MessageSocket& socket,
   try {
     if (report_ready(socket)) serve_requests(socket, blocks, path, limits, open);
   } catch (const ParentGone&) {
-    // Nobody is left to hear of it.
+    // Nobody is left to receive it.
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What an isolated file's child does.
+// The work of an isolated file's child process.
 #pragma once
 
 #include <functional>
@@ -13,18 +13,18 @@
 
 namespace hesscope::io::isolated {
 
-/// Where a thread that is none of ours was within HDF5 at the fork, this waits for ever: the parent
-/// hears nothing and tries again. @returns false if the parent is gone.
+/// If a foreign thread was inside HDF5 at the fork, this waits forever: the parent receives nothing
+/// and tries again. @returns false if the parent is gone.
 bool report_ready(MessageSocket& socket);
 
-/// The life of a child that reads a file.
+/// The main loop of a child that reads a file.
 void serve(MessageSocket& socket,
            const SharedBlocks& blocks,
            const std::string& path,
            const ReadLimits& limits,
            const OpenServer& open);
 
-/// The life of one that answers a question by kYes or kNo.
+/// The main function of a child that answers a question by kYes or kNo.
 void answer(MessageSocket& socket, const ReadLimits& limits, const std::function<bool()>& question);
 
 }  // namespace hesscope::io::isolated

@@ -26,12 +26,12 @@ using Outcome = MessageSocket::Outcome;
 using Message = MessageSocket::Message;
 using namespace isolated;  // the protocol
 
-// One forked while a thread that is none of ours was within HDF5 never is ready, nor is one forked
-// within a sanitizer's malloc: the next one is.
+// A child forked while a foreign thread was inside HDF5, or inside a sanitizer's malloc, never
+// becomes ready; the next one will.
 constexpr std::array<double, 5> kReadySeconds = {1, 2, 5, 10, 10};
 constexpr std::size_t kMaxIdleReaders = 8;
 
-/// A child, and what it shares with us.
+/// A child, and the memory it shares with us.
 struct Reader {
   Reader(const InputFile& file, const ReadLimits& limits, const OpenServer& open)
       : blocks(file.path().string()),
@@ -55,12 +55,12 @@ bool is_ready(MessageSocket& socket, double seconds) {
   return socket.receive(message, 0, seconds) == Outcome::kReceived && message.kind == kReady;
 }
 
-/// What `start` makes, once its child has found HDF5 in order.
+/// The result of `start`, once its child reports that HDF5 is usable.
 template <typename Start>
 auto started(const std::string& path, Start start) {
   for (const double seconds : kReadySeconds) {
     auto result = [&] {
-      const QuietHdf5 at_rest;  // and initialised: the child need not
+      const QuietHdf5 at_rest;  // and initialised, so that the child need not do it
       return start();
     }();
     if (is_ready(socket_of(*result), seconds)) return result;
@@ -77,12 +77,12 @@ std::uint64_t next_owner() {
   return ++count;
 }
 
-/// The children that wait for a request of their owner, longest waiting first: few, however many
-/// files are open. An owner has several where it is asked from several threads.
+/// The children that wait for a request from their owner, in the order of waiting time: only few,
+/// however many files are open. An owner has several if it is used by several threads.
 class IdleReaders {
  public:
   void put(std::uint64_t owner, std::unique_ptr<Reader> reader) {
-    std::unique_ptr<Reader> oldest;  // ends outside of the lock
+    std::unique_ptr<Reader> oldest;  // destroyed outside the lock
     const std::lock_guard lock(mutex_);
     readers_.emplace_back(owner, std::move(reader));
     if (readers_.size() <= kMaxIdleReaders) return;
@@ -113,7 +113,7 @@ class IdleReaders {
   std::vector<Entry> readers_;
 };
 
-/// Never destroyed: files of static storage may be closed after it.
+/// Never destroyed: files with static storage duration may be closed later.
 IdleReaders& idle_readers() {
   static IdleReaders& readers = *new IdleReaders;
   return readers;
@@ -156,12 +156,12 @@ class IsolatedFile::Impl {
     if (reader != nullptr && !reader->child.is_ours()) reader = nullptr;
     double seconds = seconds_for(request.num_elements, limits_);
     for (int attempt = 0; reader == nullptr || !has_begun(*reader, request, seconds, doing);
-         ++attempt) {  // it had ended for want of work
+         ++attempt) {  // it had ended because it was idle
       constexpr int kMaxAttempts = 5;
       if (attempt == kMaxAttempts) refuse_end(*reader, doing);
       reader = restart();
     }
-    // Not earlier: a child would keep its copy of what is overwritten.
+    // Not earlier: a child would keep its copy of overwritten pages.
     std::vector<double> out =
         allocate_elements(fmt::format("{}: '{}'", path_, name), request.num_elements);
     const std::optional<std::string> error = receive(*reader, out, seconds, doing);
@@ -171,7 +171,7 @@ class IsolatedFile::Impl {
   }
 
  private:
-  /// Malformed as far as can be seen from outside.
+  /// Malformed, as far as can be seen from outside.
   [[noreturn]] void refuse(const std::string& what) const {
     throw InputError(
         fmt::format("{}: malformed {}: {}; {}", path_, format_.name, what, format_.remedy));
@@ -236,7 +236,7 @@ class IsolatedFile::Impl {
     return std::move(message.payload);
   }
 
-  /// Asks for an array. @returns false if the child is gone.
+  /// Requests an array. @returns false if the child is gone.
   bool has_begun(Reader& reader,
                  const ArrayRequest& request,
                  double& seconds,
@@ -253,7 +253,7 @@ class IsolatedFile::Impl {
     return true;
   }
 
-  /// Fills `out` with the array asked for. @returns what the child says if it cannot read it.
+  /// Fills `out` with the requested array. @returns the child's message if it cannot read it.
   std::optional<std::string> receive(Reader& reader,
                                      std::span<double> out,
                                      double& seconds,
@@ -272,7 +272,7 @@ class IsolatedFile::Impl {
         const std::span<double> block = reader.blocks.block(num_blocks++).first(count);
         std::ranges::copy(block, out.begin() + static_cast<std::ptrdiff_t>(done));
         done += count;
-        socket.send(kTaken);  // if it has ended meanwhile, the next message tells
+        socket.send(kTaken);  // if it has ended meanwhile, the next message shows it
       } else if (message.kind == kDone && done == out.size()) {
         return std::nullopt;
       } else if (message.kind == kError) {
@@ -290,7 +290,7 @@ class IsolatedFile::Impl {
   std::size_t max_listing_bytes_;
   OpenServer open_;
   std::string listing_;
-  // Not our address, which a later file may have.
+  // Not our address, which a later object may have.
   std::uint64_t owner_ = next_owner();
 };
 

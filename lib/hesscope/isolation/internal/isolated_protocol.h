@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What an isolated file and its child say to each other.
+// The protocol between an isolated file and its child.
 //
-// The child says kReady and kListing, or kError. To each kRead it says kStarted, a kBlock for each
-// block of elements it has left in the shared memory, in turn in the one and in the other half, and
-// at last kDone or kError. Each block is answered by kTaken.
+// The child sends kReady and kListing, or kError. To each kRead it replies kStarted, then one
+// kBlock for each block of elements that it has left in the shared memory, alternating between the
+// two halves, and finally kDone or kError. Each block is answered by kTaken.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +37,7 @@ inline constexpr std::uint64_t kYes = 16;
 inline constexpr std::uint64_t kNo = 17;
 
 inline constexpr std::size_t kBlockElements = std::size_t{1} << 17;
-inline constexpr std::size_t kNumBlocks = 2;  // one is filled while the other one is copied
+inline constexpr std::size_t kNumBlocks = 2;  // one is filled while the other is copied
 inline constexpr std::size_t kMaxErrorBytes = 64 << 10;
 
 inline double seconds_for(std::size_t num_elements, const ReadLimits& limits) {
@@ -49,7 +49,7 @@ inline std::span<const std::byte> bytes_of(const std::uint64_t& number) {
   return std::as_bytes(std::span(&number, 1));
 }
 
-/// 0 for another size than that of a number: no number of elements of a block.
+/// 0 if the message does not have the size of a number: no block has 0 elements.
 inline std::uint64_t number_in(const MessageSocket::Message& message) {
   std::uint64_t number = 0;
   if (message.payload.size() == sizeof number) {
@@ -58,7 +58,7 @@ inline std::uint64_t number_in(const MessageSocket::Message& message) {
   return number;
 }
 
-/// Blocks of elements that parent and child see.
+/// Blocks of elements that are shared by parent and child.
 class SharedBlocks {
  public:
   /// @throws OutputError "<what>: ..."
@@ -75,7 +75,7 @@ class SharedBlocks {
   SharedBlocks(const SharedBlocks&) = delete;
   SharedBlocks& operator=(const SharedBlocks&) = delete;
 
-  /// To be called once the child has its own.
+  /// To be called once the child has its own mapping.
   void keep_from_other_children() { ::madvise(blocks_, kBytes, MADV_DONTFORK); }
 
   /// The block that is filled, or copied, after `number` others.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Routines of the BLAS behind LAPACK, declared here because the cblas.h on the include path may be
-// another BLAS's. Private, and for the sources that call them only, as lapack_call.h.
+// Routines of the BLAS that LAPACK uses, declared here because the cblas.h on the include path may
+// belong to another BLAS. Private to the sources that call them, like lapack_call.h.
 #pragma once
 
 #include <hesscope/linalg/internal/lapack_call.h>

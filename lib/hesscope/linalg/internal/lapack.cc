@@ -30,15 +30,15 @@ std::optional<Eigen::VectorXd> eigenvalues(Tridiagonal t) {
 
 namespace {
 
-// Eigenvalues by bisection, in the order dstein requires, and the blocks T splits into.
+// Eigenvalues by bisection, in the order required by dstein, and the blocks into which T splits.
 struct Bisection {
   std::vector<double> values;
   std::vector<lapack_int> block_of_value;
   std::vector<lapack_int> block_ends;
 };
 
-// All of them, or the one of this rank. None if dstebz cannot say: asked for one of a cluster it
-// may find none or several, all it finds reliably.
+// All of them, or the one of this rank. None if dstebz fails: asked for a single eigenvalue of a
+// cluster, it may return none or several; asked for all, it is reliable.
 std::optional<Bisection> bisect(const Tridiagonal& t, std::optional<Eigen::Index> rank) {
   const lapack_int n = to_lapack(t.diagonal.size());
   const auto length = static_cast<std::size_t>(n);
@@ -81,7 +81,7 @@ std::optional<Eigen::VectorXd> eigenvector(const Tridiagonal& t, Eigen::Index ra
   if (!found) {
     found = bisect(t, std::nullopt);
     if (!found) return std::nullopt;
-    // The value of this rank, and the block it belongs to, to the front.
+    // Moves the value of this rank, and the block to which it belongs, to the front.
     std::vector<std::size_t> order(found->values.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     const auto wanted = order.begin() + rank;

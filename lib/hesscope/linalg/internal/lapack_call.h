@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// How LAPACK is called. Private, and for the sources that call it only: lapacke.h defines C complex
-// macros that clash with C++.
+// How LAPACK is called. Private to the sources that call it: lapacke.h defines C complex macros
+// that clash with C++.
 #pragma once
 
 #include <cstddef>
@@ -17,9 +17,9 @@ namespace hesscope::detail {
 
 inline lapack_int to_lapack(Eigen::Index n) { return static_cast<lapack_int>(n); }
 
-// A negative info is memory that LAPACKE did not get, or an argument LAPACK refuses, which only a
-// mistake of its caller here can cause; a positive one is the routine's own report of numerical
-// failure.
+// A negative info means that LAPACKE did not get memory, or that LAPACK refuses an argument, which
+// only a mistake of the caller here can cause; a positive one is the routine's own report of
+// numerical failure.
 inline bool succeeded(const char* routine, lapack_int info) {
   if (info == LAPACK_WORK_MEMORY_ERROR || info == LAPACK_TRANSPOSE_MEMORY_ERROR) {
     throw std::bad_alloc();
@@ -31,7 +31,8 @@ inline bool succeeded(const char* routine, lapack_int info) {
   return info == 0;
 }
 
-// Runs a routine twice: asked for its best workspace size (lwork = -1), then with that workspace.
+// Runs a routine twice: first to ask for its best workspace size (lwork = -1), then with that
+// workspace.
 template <typename Routine>
 void run_with_workspace(const char* name, const Routine& routine) {
   double best_size = 0.0;

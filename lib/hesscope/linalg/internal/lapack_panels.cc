@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What LAPACK does to a matrix panel by panel, with its own routines for a panel, so that long work
-// can say how far it is: the same operations in the same order as in dsytrd and dsytrf.
+// LAPACK's panel-by-panel algorithms, using its own routines for a panel, so that long computations
+// can report progress: the same operations in the same order as in dsytrd and dsytrf.
 #include <algorithm>
 #include <cstddef>
 #include <vector>
@@ -9,7 +9,8 @@
 #include <hesscope/linalg/internal/blas_call.h>
 #include <hesscope/linalg/internal/lapack.h>
 
-// Left out by LAPACKE. They hand their characters on, so the lengths of these must be passed.
+// Missing in LAPACKE. They pass on their character arguments, so the lengths of these must be
+// passed.
 // NOLINTBEGIN(readability-identifier-naming): names of Fortran
 extern "C" {
 void dlatrd_(const char* uplo,
@@ -56,7 +57,7 @@ void dsytf2_(const char* uplo,
 namespace hesscope::detail {
 namespace {
 
-// Of n^3 / 3, the sum over the rows of what is left of the matrix, squared.
+// The fraction of n^3 / 3, which is the sum over the rows of the square of the remaining size.
 double fraction_done(lapack_int rows_left, lapack_int n) {
   const double left = static_cast<double>(rows_left) / static_cast<double>(n);
   return 1.0 - left * left * left;
@@ -143,7 +144,7 @@ Ldlt factor_ldlt(Eigen::MatrixXd a, const ProgressCallback& progress) {
       dsytf2_("L", &rows, &a(first, first), &n, pivots.data() + first, &info, 1);
       num_done = rows;
     }
-    // A block of D that is zero is no failure: the factorisation is complete.
+    // A zero block of D is not a failure: the factorisation is complete.
     result.is_singular = result.is_singular || info > 0;
     succeeded("dlasyf", std::min(info, lapack_int{0}));
     for (lapack_int j = first; j < first + num_done; ++j) {

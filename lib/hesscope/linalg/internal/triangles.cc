@@ -10,11 +10,11 @@ namespace {
 
 using Eigen::Index;
 
-// Edge of the squares in which the matrix is seen.
+// Edge of the squares in which the matrix is processed.
 constexpr Index kSquare = 32;
 
-// Of the square of rows from `below` on and columns from `first` on, in the lower triangle. Returns
-// 0, or NaN if an entry is not finite.
+// For the square of rows from `below` on and columns from `first` on, in the lower triangle.
+// Returns 0, or NaN if an entry is not finite.
 template <Triangle kFrom>
 double fill_square(Index first, Index below, double factor, Eigen::Ref<Eigen::MatrixXd> h) {
   const Index end_col = std::min(first + kSquare, h.cols());

@@ -7,11 +7,10 @@
 
 namespace hesscope::detail {
 
-/// Where the entries of a symmetric matrix were added up: in one triangle, or in part in each of
-/// both.
+/// Where the entries of a symmetric matrix were accumulated: in one triangle, or partly in either.
 enum class Triangle { kLower, kUpper, kBoth };
 
-/// Makes h symmetric, factor times what was added up. The diagonal counts once.
+/// Makes h symmetric, equal to `factor` times what was accumulated. The diagonal counts once.
 /// @returns whether all of h is finite.
 bool fill_triangles(const Executor& executor,
                     Triangle from,

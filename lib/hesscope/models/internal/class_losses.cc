@@ -15,7 +15,7 @@
 namespace hesscope::detail {
 namespace {
 
-// The axis of the output that its classes are on, the axes of one sample counted from 0.
+// The axis of the output for the classes, where the axes of one sample are counted from 0.
 std::size_t class_axis(const LossOptions& options, const Shape& shape) {
   const auto rank = static_cast<std::int64_t>(shape.size());
   const std::int64_t axis = *options.class_axis;
@@ -36,7 +36,7 @@ Shape without(Shape shape, std::size_t axis) {
   return shape;
 }
 
-// Whether the targets are a probability for each output.
+// Whether the targets are one probability per output.
 bool are_probabilities(const LossOptions& options,
                        const Shape& shape,
                        const std::string& target,
@@ -64,8 +64,8 @@ bool are_normalized(const std::vector<double>& probabilities,
   return true;
 }
 
-// Of targets that are probabilities: the only one of the last axis and the first along which they
-// add up to 1; nothing where both are, or neither, or where they cannot be read.
+// For targets that are probabilities: the last or the first axis, whichever is the only one of them
+// along which they add up to 1; nothing if both or neither is, or if they cannot be read.
 std::optional<std::size_t> axis_of_probabilities(const Shape& shape,
                                                  const std::string& target,
                                                  const TensorShapes& data) {
@@ -77,7 +77,7 @@ std::optional<std::size_t> axis_of_probabilities(const Shape& shape,
   return is_first ? 0 : shape.size() - 1;
 }
 
-// Axes that classes may be on for these targets: the last, and the first as PyTorch has them.
+// Possible class axes for these targets: the last, and the first as in PyTorch.
 std::vector<std::size_t> possible_class_axes(const Shape& shape, const Shape& targets) {
   std::vector<std::size_t> axes;
   if (shape.empty()) return axes;
@@ -88,7 +88,7 @@ std::vector<std::size_t> possible_class_axes(const Shape& shape, const Shape& ta
   return axes;
 }
 
-// The matrix z with a column for each class and a row for each of the others.
+// The matrix z with a column per class and a row for each combination of the other axes.
 Var class_rows(Var z, const Shape& shape, std::size_t axis) {
   const auto here = shape.begin() + static_cast<std::ptrdiff_t>(axis);
   const Eigen::Index before = volume_of(Shape(shape.begin(), here));
@@ -106,7 +106,7 @@ Var class_rows(Var z, const Shape& shape, std::size_t axis) {
   return gather(z, table, before * behind, num_classes);
 }
 
-// Logits, a row for each target, and the shape of the targets.
+// Logits, one row per target, and the shape of the targets.
 struct ClassRows {
   Var rows;
   Shape targets;
@@ -155,20 +155,20 @@ std::vector<double> class_weights(const LossOptions& options, Eigen::Index num_c
   return options.class_weights;
 }
 
-// factor w_c for each class, a row.
+// factor w_c for each class, as a row.
 Var weight_row(ModelBuilder& builder, double factor, std::vector<double> weights) {
   for (double& w : weights) w *= factor;
   return builder.graph().constant(weights, 1, static_cast<Eigen::Index>(weights.size()));
 }
 
-// Of a column of classes: a row for each, with a 1 at the class and zeros elsewhere.
+// For a column of classes: a row for each, with a 1 at the class and zeros elsewhere.
 Var one_hot_rows(ModelBuilder& builder, Var classes, Eigen::Index num_classes) {
   std::vector<double> all(static_cast<std::size_t>(num_classes));
   std::iota(all.begin(), all.end(), 0.0);
   return equal(classes, builder.graph().constant(all, 1, num_classes));
 }
 
-// Whether the loss is the mean of all targets' with the same weights.
+// Whether the loss is the mean over all targets with equal weights.
 bool is_plain_mean(const LossOptions& options) {
   return options.class_weights.empty() && !options.ignore_index;
 }
@@ -177,7 +177,7 @@ bool is_ignored(const std::optional<std::int64_t>& ignore_index, double y) {
   return ignore_index && y == static_cast<double>(*ignore_index);
 }
 
-// What a row counts in the mean over samples of sums over rows: samples / (sum of the targets'
+// The weight of a row in the mean over samples of sums over rows: samples / (sum of the targets'
 // weights).
 double row_factor(const LossOptions& options,
                   const std::vector<double>& weights,
@@ -209,7 +209,8 @@ double row_factor(const LossOptions& options,
   return static_cast<double>(data.at(target)[0]) / total;
 }
 
-// Targets of the classes y of one-hot rows, factor a_c = factor ((1 - e) w_y [c = y] + e w_c / C).
+// Targets for the classes y given by one-hot rows: factor a_c = factor ((1 - e) w_y [c = y] + e w_c
+// / C).
 Var targets_of(ModelBuilder& builder,
                const LossOptions& options,
                Var one_hot,
@@ -227,7 +228,7 @@ Var targets_of(ModelBuilder& builder,
   return targets + weight_row(builder, e * factor / static_cast<double>(weights.size()), weights);
 }
 
-// Targets for each row, C of them, from the data; those of a row that is ignored are 0.
+// C targets for each row, from the data; those of an ignored row are 0.
 Var class_targets(ModelBuilder& builder,
                   const LossOptions& options,
                   const ClassRows& z,
@@ -269,7 +270,7 @@ Var class_targets(ModelBuilder& builder,
   return hadamard(number(builder, 1.0) - ignored, targets);
 }
 
-// A probability for each class; weights count in the sum, not in the mean (as PyTorch).
+// One probability per class; weights count in the sum, but not in the mean (as in PyTorch).
 Var soft_targets(ModelBuilder& builder,
                  const LossOptions& options,
                  const Shape& shape,
@@ -308,7 +309,7 @@ Var class_loss(ModelBuilder& builder,
   const ClassRows z = class_rows_of(options, output, shape, data, target);
   const Var targets = class_targets(builder, options, z, data, target);
   if (options.kind == LossKind::kCrossEntropy) return sum(cross_entropy_rows(z.rows, targets));
-  // Of a class that is no target log p may be -inf.
+  // log p may be -inf for a class that is not a target.
   const Var zeros = builder.constant(Eigen::MatrixXd::Zero(targets.rows(), targets.cols()));
   return -sum(hadamard(select(targets, z.rows, zeros), targets));
 }

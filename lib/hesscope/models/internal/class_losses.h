@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Losses of outputs that are a number for each class (losses.h).
+// Losses of outputs with one number per class (losses.h).
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace hesscope::detail {
 
-/// Of LossKind::kCrossEntropy or kNegativeLogLikelihood; as record_loss().
+/// For LossKind::kCrossEntropy or kNegativeLogLikelihood; see record_loss().
 Var class_loss(ModelBuilder& builder,
                const LossOptions& options,
                Var output,

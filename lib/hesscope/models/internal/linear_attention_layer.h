@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What models with layers of linear attention share: the parameters of a layer.
+// Shared by models with layers of linear attention: the parameters of a layer.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct LinearAttentionHead {
   Var q;  ///< Q_full
 };
 
-/// "layers.0.P", or "layers.0.heads.1.P" of several heads.
+/// "layers.0.P", or "layers.0.heads.1.P" if there are several heads.
 std::string parameter_name(const LinearAttentionOptions& options,
                            std::int64_t layer,
                            std::int64_t head,
@@ -37,7 +37,7 @@ LinearAttentionHead declare_head(ModelBuilder& b,
 /// The key `parametrization` of a [model] table.
 SettingKey parametrization_key();
 
-/// Its value.
+/// The value of that key.
 LinearAttentionParametrization parametrization_of(const Settings& settings);
 
 }  // namespace hesscope::detail

@@ -13,7 +13,7 @@ namespace {
 using onnx::Node;
 using onnx::OnnxFile;
 
-// Whose result has all entries of the first input, and no others.
+// Operators whose result has all entries of the first input, and no others.
 constexpr std::array<std::string_view, 6> kSameEntries = {
     "Flatten", "Identity", "Reshape", "Squeeze", "Transpose", "Unsqueeze"};
 
@@ -21,7 +21,7 @@ bool has_same_entries(const Node& node) {
   return node.domain.empty() && std::ranges::find(kSameEntries, node.op) != kSameEntries.end();
 }
 
-// Which makes no other numbers of indices.
+// Whether it is a type conversion that does not change indices.
 bool is_wide_cast(const Node& node) {
   const onnx::Attribute* to = node.op == "Cast" ? node.find("to") : nullptr;
   constexpr std::int64_t kInt32 = 6;
@@ -30,7 +30,7 @@ bool is_wide_cast(const Node& node) {
   return type != nullptr && (*type == kInt32 || *type == kInt64);
 }
 
-// The axis that a Gather picks from, where it is an initializer's.
+// The axis from which a Gather selects, if it belongs to an initializer.
 std::optional<PickedAxis> gathered_axis(const OnnxFile& file, const Node& node) {
   const onnx::Tensor* table = file.find_initializer(node.inputs[0]);
   if (table == nullptr) return std::nullopt;

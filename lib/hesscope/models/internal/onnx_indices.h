@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Which entries of tables the data of an ONNX graph name, as tokens do rows of an embedding.
+// Which entries of tables the data of an ONNX graph select, as tokens select rows of an embedding.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@
 
 namespace hesscope::detail {
 
-/// An axis of an initializer that all entries of an input pick from.
+/// An axis of an initializer from which all entries of an input select.
 struct PickedAxis {
   std::int64_t size = 0;
   std::string table;
 };
 
-/// The shortest that a Gather picks from by the input's entries as they are, in whatever shape.
-/// What has been computed with (a mask, an offset), and branches and bodies, are not followed:
-/// nothing where an input comes to those alone.
+/// The shortest axis from which a Gather selects with the input's entries themselves, in whatever
+/// shape. Computed indices (with a mask or an offset), branches and bodies are not followed:
+/// nothing if the input is used only there.
 std::optional<PickedAxis> picked_axis(const onnx::OnnxFile& file,
                                       const onnx::Dependencies& needs,
                                       const std::string& input);

@@ -20,7 +20,7 @@ namespace {
 using onnx::Node;
 using onnx::Tensor;
 
-// Where a value's numbers come from; of shapes and the like from nowhere.
+// The origin of a value's numbers; shapes and the like have none.
 struct Origin {
   bool has_constants = false;  // real numbers of Constant nodes
   bool has_others = false;     // initializers, inputs
@@ -46,7 +46,7 @@ std::vector<std::size_t> weights_of(const Node& node) {
 }  // namespace
 
 std::string remark_on_inline_weights(const onnx::OnnxFile& file, const onnx::Dependencies& needs) {
-  // Of results of nodes; all else is an initializer or an input.
+  // For results of nodes; everything else is an initializer or an input.
   std::map<std::string, Origin> origins;
   const auto origin_of = [&](const std::string& name) {
     const auto found = origins.find(name);

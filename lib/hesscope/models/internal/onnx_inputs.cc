@@ -22,7 +22,7 @@ using onnx::ElementKind;
 using onnx::OnnxFile;
 using onnx::Value;
 
-// A name as a key of a TOML file, in quotes where it needs them.
+// A name as a key of a TOML file, quoted if necessary.
 std::string toml_key(const std::string& name) {
   const bool is_bare = !name.empty() && std::ranges::all_of(name, [](char c) {
     return is_letter_or_digit(c) || c == '_' || c == '-';
@@ -49,14 +49,14 @@ const SettingTable& renamed_inputs(const Settings& settings) {
   return settings.has("inputs") ? settings.table("inputs") : none;
 }
 
-// What an array may hold, and why.
+// The range of an array, and the reason for it.
 struct WholeNumbers {
   std::int64_t first;
   std::int64_t last;
   std::string reason = {};
 };
 
-// Those of 64 bits are bounded by what is computed with exactly.
+// Limits for 64-bit integers: those that can be computed with exactly.
 WholeNumbers bounds_of(const onnx::ValueInfo& input) {
   const std::string type = onnx::type_name(input.onnx_type);
   const auto of_type = [&](std::int64_t first, std::int64_t last) {
@@ -176,7 +176,8 @@ class DeclaredInputs {
         toml_key(input.name)));
   }
 
-  // The samples' axis is the first, or the only symbol, as of sequences (time, batch, numbers).
+  // The samples' axis is the first, or the only symbolic one, as for sequences (time, batch,
+  // numbers).
   std::size_t batch_place(const onnx::ValueInfo& input) const {
     const auto is_symbol = [](const onnx::Dimension& axis) { return axis.size < 0; };
     if (!input.shape || is_single_ || std::ranges::count_if(*input.shape, is_symbol) != 1) return 0;

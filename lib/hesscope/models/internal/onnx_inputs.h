@@ -12,18 +12,19 @@
 
 namespace hesscope::detail {
 
-/// Declares an array for each input that the output depends on and that is not `given`, and gives
+/// Declares an array for each input that the output depends on and that is not `given`, and adds
 /// its value, with the samples on the first axis: the batch, or 1 for a graph of one sample.
-/// @throws ConfigError for a name in [model.inputs] that is no input; InputError naming the input,
-///         the array and both shapes where they do not fit, and for a graph exported for several
-///         samples.
+/// @throws ConfigError for a name in [model.inputs] that is not an input; InputError naming the
+///         input, the array and both shapes if they do not fit, and for a graph exported for
+///         several samples.
 void declare_onnx_inputs(const onnx::OnnxFile& file,
                          const onnx::Dependencies& needs,
                          const ModelSources& sources,
                          ModelBuilder& builder,
                          std::map<std::string, onnx::Value>& given);
 
-/// @throws InputError for data without the array of targets, saying how the problem file names it.
+/// @throws InputError for data without the array of targets, saying how the problem file can name
+///         it.
 void require_target(const TensorShapes& data, const std::string& target);
 
 }  // namespace hesscope::detail

@@ -16,8 +16,8 @@ using onnx::Value;
 
 namespace {
 
-// The axis with the classes of a folded output, as losses count its axes: one more than the graph.
-// Classes have an axis of their own, so of two it is the last.
+// The class axis of a folded output, counted as losses count its axes: one more than in the graph.
+// Classes have an axis of their own, so of two axes it is the last.
 std::int64_t folded_class_axis(const OnnxFile& file,
                                const LossOptions& loss,
                                const SampleOutput& output) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a loss is taken of: one of the graph's outputs, for one sample.
+// The argument of the loss: one of the graph's outputs, for one sample.
 #pragma once
 
 #include <cstdint>
@@ -14,25 +14,27 @@
 
 namespace hesscope::detail {
 
-/// By the key `output`, or the only one. @throws InputError where there are several, or none.
+/// The output named by the key `output`, or the only one. @throws InputError if there are several,
+/// or none.
 std::string chosen_output(const onnx::OnnxFile& file, const Settings& settings);
 
-/// What the output has of one sample.
+/// The output's part for one sample.
 struct SampleOutput {
   std::vector<std::int64_t> shape;
-  /// Whether the output's first axis is of samples and of the first axis here, as of (N T, C).
+  /// Whether the output's first axis combines the samples with the first axis here, as in (N T, C).
   bool is_folded = false;
 };
 
-/// The output's axes without the batch's, which is the first where none is marked. A mean over the
-/// batch has none, nor need a number that is the one sample's. @throws InputError for others.
+/// The output's axes without that of the batch, which is the first one if none is marked. A mean
+/// over the batch has none, and a single number of the one sample needs none. @throws InputError
+/// for others.
 SampleOutput sample_output(const onnx::OnnxFile& file,
                            const std::string& output,
                            const onnx::Value& value,
                            const Settings& settings);
 
-/// loss_options() for this output. @throws InputError where it is a mean over the batch and the
-/// loss is another, or it does not say where its classes are; ConfigError as loss_options().
+/// loss_options() for this output. @throws InputError if it is a mean over the batch and the loss
+/// is another one, or it does not say where its classes are; ConfigError as loss_options().
 LossOptions loss_of_output(const onnx::OnnxFile& file,
                            const std::string& output,
                            const onnx::Value& value,

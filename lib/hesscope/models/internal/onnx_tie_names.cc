@@ -11,7 +11,8 @@
 namespace hesscope::detail {
 namespace {
 
-// Of two views of the same elements. Where only their names are known, they are taken for one.
+// Whether two names are views of the same elements. If only names are known, they are assumed to
+// be.
 bool are_one(const std::string& a, const std::string& b, const TensorShapes& checkpoint) {
   if (!checkpoint.has(a) || !checkpoint.has(b) || !checkpoint.read) return true;
   const std::vector<double> x = checkpoint.read(a);
@@ -21,7 +22,7 @@ bool are_one(const std::string& a, const std::string& b, const TensorShapes& che
                    {.shape = checkpoint.at(b), .entries = y}) == CopyKind::kTransposed;
 }
 
-// A tensor that is tied to one that is tied itself is tied to what that stands for.
+// A tensor tied to one that is itself tied is tied to what the latter stands for.
 void follow(std::vector<ModelTie>& ties, const Settings& settings) {
   for (ModelTie& tie : ties) {
     for (std::size_t steps = 0;; ++steps) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Which names of an ONNX graph, and of its checkpoint, are of one tensor.
+// Which names of an ONNX graph and its checkpoint denote the same tensor.
 #pragma once
 
 #include <set>
@@ -13,16 +13,16 @@
 
 namespace hesscope::detail {
 
-/// What `tied` says, in names of graph and checkpoint: what neither has may be a name of the
-/// checkpoint's file, to which a map has given another.
+/// The content of `tied`, in names of graph and checkpoint. A name that neither has may be a name
+/// in the checkpoint's file that a map has changed.
 std::vector<ModelTie> declared_ties(const std::set<std::string>& names_of_graph,
                                     const Settings& settings,
                                     const TensorShapes& checkpoint);
 
-/// The same, and tensors that are one in the checkpoint's file: all but the first of them that the
-/// graph has, and that is not said to stand for another, stand for that. None stands for one that
-/// stands for another.
-/// @throws ConfigError where `tied` goes round in a circle.
+/// The same, plus tensors that are one in the checkpoint's file: the first of them that the graph
+/// has, and that is not declared to stand for another, is the one for which all others stand. No
+/// tensor stands for one that itself stands for another.
+/// @throws ConfigError if `tied` is circular.
 std::vector<ModelTie> all_ties(const std::set<std::string>& names_of_graph,
                                const Settings& settings,
                                const TensorShapes& checkpoint);

@@ -21,7 +21,7 @@ bool says_something(std::span<const double> numbers) {
          std::ranges::all_of(numbers, [](double x) { return std::isfinite(x); });
 }
 
-// Rows and columns that say something.
+// Visits the rows and columns that are conclusive.
 template <typename F>
 void for_lines(const ShapedNumbers& tensor, F visit) {
   if (tensor.shape.size() < 2 || tensor.entries.empty()) return;
@@ -36,7 +36,7 @@ void for_lines(const ShapedNumbers& tensor, F visit) {
   for (std::size_t j = 0; j < cols; ++j) take(j, cols, rows);
 }
 
-// Whether a_k = c b_(place(k)) for one c.
+// Whether a_k = c b_(place(k)) with a single c.
 template <typename Place>
 bool is_multiple(std::span<const double> a, std::span<const double> b, Place place) {
   constexpr double kRounding = 0x1p-21;

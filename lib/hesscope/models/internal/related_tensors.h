@@ -10,10 +10,10 @@
 
 namespace hesscope::detail {
 
-/// Of each tensor, another one that it seems to be computed from, the first there is: a row or a
-/// column of one is a row or a column of the other, or one is a multiple of the other, as it is or
-/// transposed, to the rounding of 32 bits. Lines of less than three numbers, of six where 16 bits
-/// hold them, and those of numbers of one magnitude say nothing.
+/// For each tensor, the first other one from which it seems to be computed: a row or a column of
+/// one is a row or a column of the other, or one is a multiple of the other, possibly transposed,
+/// to the rounding of 32 bits. Lines with fewer than three numbers, or fewer than six if 16 bits
+/// can hold them, and lines whose numbers have equal magnitudes are inconclusive.
 /// @cost  sorts all rows and columns.
 std::vector<std::optional<std::size_t>> related_tensors(std::span<const ShapedNumbers> tensors);
 

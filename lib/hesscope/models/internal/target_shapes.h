@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What losses ask of the shapes of outputs and targets.
+// What losses require of the shapes of outputs and targets.
 #pragma once
 
 #include <string>
@@ -11,11 +11,11 @@
 
 namespace hesscope::detail {
 
-/// Of one sample.
+/// For one sample.
 using Shape = std::vector<std::int64_t>;
 
-/// Without the ones it ends with: a scalar sample may be written (samples, 1), and a column of
-/// outputs (samples,).
+/// Without trailing ones: a scalar sample may be written as (samples, 1), and a column of outputs
+/// as (samples,).
 Shape trimmed(Shape shape);
 
 Shape target_shape(const TensorShapes& data, const std::string& target);

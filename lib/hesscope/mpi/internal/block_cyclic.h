@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// ScaLAPACK's layout along one side of a matrix: blocks of kBlock rows (columns) are dealt to the
-// processes of one side of the grid in turn. Indices and processes count from 0.
+// ScaLAPACK's layout along one side of a matrix: blocks of kBlock rows (columns) are dealt out in
+// turn to the processes along one side of the grid. Indices and processes count from 0.
 #pragma once
 
 #include <algorithm>
@@ -22,18 +22,18 @@ class BlockCyclic {
     return static_cast<int>(global / kBlock % num_processes_);
   }
 
-  /// The place of a row among those of its owner.
+  /// The local index of a row at its owner.
   Eigen::Index local(Eigen::Index global) const {
     return global / (kBlock * num_processes_) * kBlock + global % kBlock;
   }
 
-  /// The row at a place of a process.
+  /// The global index of a process's row.
   Eigen::Index global(Eigen::Index local, int process) const {
     return (local / kBlock * num_processes_ + process) * kBlock + local % kBlock;
   }
 
-  /// How many of the first `count` rows a process has (ScaLAPACK's numroc): where its rows from
-  /// `count` on begin.
+  /// The number of the first `count` rows that a process has (ScaLAPACK's numroc), which is also
+  /// the local index from which its rows from `count` on begin.
   Eigen::Index num_local(Eigen::Index count, int process) const {
     const Eigen::Index in_whole_rounds = count / (kBlock * num_processes_) * kBlock;
     const Eigen::Index rest = count % (kBlock * num_processes_) - process * kBlock;

@@ -9,14 +9,14 @@
 namespace hesscope::detail {
 
 /// Decomposed by ELPA, in one stage, into all eigenvalues and eigenvectors: T is diagonal, and Q
-/// has the vectors. All else is ScaLAPACK's. ELPA reads both triangles and checks neither, and
-/// fails where a process has no rows.
+/// holds the vectors. Everything else is done by ScaLAPACK. ELPA reads both triangles without
+/// checking them, and fails if a process has no rows.
 class ElpaMatrix : public ScalapackMatrix {
  public:
-  /// A call of all ranks. @throws ConfigError also where a process would have no rows.
+  /// A call of all ranks. @throws ConfigError also if a process would have no rows.
   ElpaMatrix(Team& team, int grid, Eigen::Index n, bool with_vectors);
 
-  /// NaN where ELPA fails.
+  /// NaN if ELPA fails.
   Tridiagonal tridiagonalize() override;
   Eigen::MatrixXd apply_q(const Eigen::MatrixXd& v) override;
 
@@ -24,11 +24,11 @@ class ElpaMatrix : public ScalapackMatrix {
   bool find_vectors() override { return true; }
 
  private:
-  // Gives work(), a lower triangle with zeros above, its upper one.
+  // Copies the lower triangle of work() to its upper one, which holds zeros.
   void fill_upper_triangle();
 
-  // Of work(), which is lost, on the ranks of the grid. @returns whether ELPA says that it
-  // succeeded.
+  // Decomposes work(), which is overwritten, on the ranks of the grid. @returns whether ELPA
+  // reports success.
   bool decompose(Eigen::VectorXd& values);
 };
 

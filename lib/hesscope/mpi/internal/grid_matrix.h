@@ -20,15 +20,15 @@ inline int to_int(Eigen::Index number) { return static_cast<int>(number); }
 
 inline std::size_t to_size(Eigen::Index number) { return static_cast<std::size_t>(number); }
 
-/// @throws std::logic_error for a negative `info` of ScaLAPACK's.
+/// @throws std::logic_error for a negative `info` of ScaLAPACK.
 void require_accepted(const char* routine, int info);
 
-/// All ranks get vectors of which each entry is on one of them, and zero on the others: exact in
+/// Gives all ranks a vector whose entries are each on one rank, and zero on the others; exact in
 /// any order.
 void gather(double* numbers, Eigen::Index count);
 
-/// H as ScaLAPACK wants it, block by block on the first grid x grid ranks, without what is made of
-/// it: that is left to libraries that take this layout. Only the lower triangle is filled.
+/// H in ScaLAPACK's layout, block by block on the first grid x grid ranks. Decompositions are left
+/// to the libraries that use this layout. Only the lower triangle is filled.
 class GridMatrix : public DistributedMatrix {
  public:
   /// A call of all ranks. @throws as DistributedSolver::matrix().
@@ -53,7 +53,7 @@ class GridMatrix : public DistributedMatrix {
 
   MPI_Comm communicator() const { return communicator_; }  // of the grid's ranks
 
-  int context() const { return context_; }  // BLACS's of the grid
+  int context() const { return context_; }  // the grid's context in BLACS
 
   int row() const { return row_; }  // of this process in the grid
 
@@ -65,14 +65,15 @@ class GridMatrix : public DistributedMatrix {
 
   const BlockCyclic& layout() const { return layout_; }
 
-  /// Of this process, column by column; above the diagonal anything may stand.
+  /// The entries on this process, column by column; those above the diagonal are arbitrary.
   const std::vector<double>& entries() const { return h_; }
 
-  /// Of a matrix of n rows that lies as H does.
+  /// For a matrix of n rows that is distributed like H.
   Descriptor descriptor(Eigen::Index cols) const;
 
-  /// Calls of ScaLAPACK are made by all processes of the grid or by none: what may fail on one of
-  /// them alone, above all for want of memory, is agreed upon in a step of its own before.
+  /// Calls of ScaLAPACK are made by all processes of the grid or by none. What may fail on one of
+  /// them alone, above all for lack of memory, must therefore be agreed upon in a separate step
+  /// before.
   template <typename Call>
   void on_grid(const Call& call) const {
     team_.together([&] {
@@ -80,7 +81,8 @@ class GridMatrix : public DistributedMatrix {
     });
   }
 
-  /// Runs a routine twice: asked for its workspace (lwork = -1), then with that.
+  /// Runs a routine twice: first to ask for its workspace size (lwork = -1), then with that
+  /// workspace.
   template <typename Routine>
   void run_with_workspace(const char* name, const Routine& routine) const {
     double size = 0.0;
@@ -102,19 +104,20 @@ class GridMatrix : public DistributedMatrix {
     }
   }
 
-  /// ||A||_F of a symmetric matrix: the processes' sums in their order, and those of their columns'
-  /// sums.
+  /// ||A||_F of a symmetric matrix: columns are summed first, then each process, then the processes
+  /// in their order.
   double norm_of_lower(const std::vector<double>& matrix) const;
 
-  /// The root of the sum of what each process has, in their order.
+  /// The root of the sum of the processes' numbers, in their order.
   double norm_on_ranks(double squares) const;
 
-  /// A dense n x k matrix, k at most a block, as its processes have it, and back to all ranks.
+  /// The local part of a dense n x k matrix, k at most a block; and such a matrix, from all parts,
+  /// on all ranks.
   std::vector<double> local_part(const Eigen::MatrixXd& whole) const;
   Eigen::MatrixXd whole_of(const std::vector<double>& part, Eigen::Index cols) const;
 
-  /// A product with such a matrix, on all ranks. @param multiply called with the processes' parts
-  /// of the matrix and of the product, which is zero.
+  /// A product with such a matrix, on all ranks. @param multiply called with each process's parts
+  /// of the matrix and of the product, which is initially zero.
   template <typename Multiply>
   Eigen::MatrixXd product_of(const Eigen::MatrixXd& v, const Multiply& multiply) const {
     std::vector<double> part;
@@ -129,7 +132,8 @@ class GridMatrix : public DistributedMatrix {
 
  private:
   struct Round;
-  // The columns that this process has computed as they are sent, and room for those it receives.
+  // The columns that this process has computed, in the order in which they are sent, and room for
+  // those it receives.
   Round prepared(Eigen::Index first_task, Eigen::Index width, const Eigen::MatrixXd& own) const;
   void exchange(Eigen::Index first_task, Eigen::Index width, Round& round);
 

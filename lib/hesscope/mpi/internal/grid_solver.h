@@ -11,11 +11,11 @@
 
 namespace hesscope::detail {
 
-/// Of a kind of GridMatrix.
+/// A solver for one kind of GridMatrix.
 template <typename Matrix, DistributedEngine kEngine>
 class GridSolver final : public DistributedSolver {
  public:
-  /// @throws ConfigError if the ranks are too few.
+  /// @throws ConfigError if there are too few ranks.
   GridSolver(std::shared_ptr<MpiTeam> team, int grid)
       : grid_(grid_of(team->size(), grid)), team_(std::move(team)) {}
 
@@ -34,7 +34,7 @@ class GridSolver final : public DistributedSolver {
   std::shared_ptr<MpiTeam> team_;
 };
 
-/// @throws ConfigError also where this was built without ELPA.
+/// @throws ConfigError also if this was built without ELPA.
 std::unique_ptr<const DistributedSolver> elpa_solver(std::shared_ptr<MpiTeam> team, int grid);
 
 }  // namespace hesscope::detail

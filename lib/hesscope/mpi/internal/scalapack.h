@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The routines of ScaLAPACK and BLACS that are called here; they come without a header. Integers
-// are of 32 bits, indices count from 1, characters are passed without their lengths.
+// have 32 bits, indices count from 1, characters are passed without their lengths.
 #pragma once
 
 #include <mpi.h>
@@ -140,7 +140,7 @@ void pdpotrf_(const char* uplo,
 
 namespace hesscope::detail {
 
-/// An index, from 1 on: that of the first row or column.
+/// The 1-based index of the first row or column.
 inline constexpr int kOne = 1;
 
 }  // namespace hesscope::detail

@@ -10,7 +10,7 @@
 
 namespace hesscope::detail {
 
-/// Decomposed by ScaLAPACK. Only lower triangles are read and written, but of vectors.
+/// Decomposed by ScaLAPACK. Only lower triangles are read and written, except for vectors.
 class ScalapackMatrix : public GridMatrix {
  public:
   using GridMatrix::GridMatrix;
@@ -22,17 +22,18 @@ class ScalapackMatrix : public GridMatrix {
   bool is_positive_definite(double sign, double shift) final;
 
  protected:
-  /// Makes vectors() those of all eigenvalues, ascending. @returns whether they were found.
+  /// Stores all eigenvectors, in ascending order of the eigenvalues, in vectors(). @returns whether
+  /// they were found.
   virtual bool find_vectors();
 
-  /// This process's entries of n x n matrices, column by column: eigenvectors of H, and what H has
-  /// been made.
+  /// This process's entries of n x n matrices, column by column: the eigenvectors of H, and the
+  /// matrix to which H has been reduced.
   std::vector<double>& vectors() { return vectors_; }
 
   std::vector<double>& work() { return work_; }
 
  private:
-  // Of matrices of so many columns that lie as H does.
+  // For matrices of so many columns that are distributed like H.
   void multiply_by_q(std::vector<double>& part, Eigen::Index cols);
   void multiply_by_h(const std::vector<double>& part,
                      Eigen::Index cols,
@@ -43,7 +44,7 @@ class ScalapackMatrix : public GridMatrix {
 
   Tridiagonal t_;
   std::vector<double> work_;
-  std::vector<double> tau_;  // scales of Q's reflectors, of which work_ has the vectors
+  std::vector<double> tau_;  // scales of Q's reflectors, whose vectors are in work_
   std::vector<double> vectors_;
 };
 

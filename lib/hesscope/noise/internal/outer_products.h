@@ -7,7 +7,7 @@
 
 namespace hesscope::detail {
 
-/// sum += D D^T, both triangles, on threads.
+/// sum += D D^T, both triangles, multithreaded.
 void add_outer_products(const Eigen::MatrixXd& d, Eigen::MatrixXd& sum, const Executor& executor);
 
 }  // namespace hesscope::detail

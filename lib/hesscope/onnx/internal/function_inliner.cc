@@ -16,7 +16,7 @@ constexpr std::string_view kIf = "If";
 
 bool is_loop(std::string_view op) { return op == "Loop" || op == "Scan"; }
 
-/// Bytes of the values that a copy of the attribute has of its own.
+/// Size of the values that are duplicated when the attribute is copied.
 std::size_t bytes_of_copy(const Attribute& attribute) {
   std::size_t bytes = attribute.name.size();
   if (const auto* text = std::get_if<std::string>(&attribute.value)) bytes += text->size();
@@ -37,7 +37,7 @@ const Attribute* find_attribute(const std::vector<Attribute>& attributes, const 
   return found == attributes.end() ? nullptr : &*found;
 }
 
-/// What nodes of a call are named after.
+/// The name from which the names of a call's nodes are derived.
 const std::string& label_of(const Node& node) { return node.name.empty() ? node.op : node.name; }
 
 }  // namespace
@@ -78,7 +78,7 @@ std::vector<Node> FunctionInliner::inlined_graph() {
   return std::move(nodes_);
 }
 
-// All that the file spells: no name that is made up here is one of them.
+// All names in the file: no generated name may be one of them.
 void FunctionInliner::add_names(const hesscope_onnx::GraphProto& graph) {
   for (const auto& value : graph.input()) names_.insert(value.name());
   for (const auto& value : graph.output()) names_.insert(value.name());
@@ -184,7 +184,7 @@ void FunctionInliner::add_body(Node& node,
   --depth_;
 
   std::unordered_set<std::string> known(body.inputs.begin(), body.inputs.end());
-  known.insert("");  // an input left out
+  known.insert("");  // an omitted input
   for (const Node& each : body.nodes) known.insert(each.outputs.begin(), each.outputs.end());
   const auto take = [&](const std::string& name) {
     if (known.insert(name).second) node.inputs.push_back(name);
@@ -195,7 +195,7 @@ void FunctionInliner::add_body(Node& node,
   node.body = std::make_shared<const Body>(std::move(body));
 }
 
-// Its initializers and its nodes.
+// Emits its initializers and its nodes.
 void FunctionInliner::emit(const hesscope_onnx::GraphProto& graph, Scope& scope) {
   for (const hesscope_onnx::TensorProto& stored : graph.initializer()) {
     Node constant;
@@ -271,7 +271,7 @@ void FunctionInliner::replace(const Node& node, Function& function) {
     call.names.emplace(inputs[i], place < node.inputs.size() ? node.inputs[place] : "");
   }
   std::vector<std::pair<std::string, std::string>>
-      passed_on;  // an input, or another output: from, to
+      passed_on;  // an input or another output: from, to
   for (std::size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i].empty()) continue;
     const auto [known, is_new] = call.names.emplace(outputs[static_cast<int>(i)], node.outputs[i]);
@@ -321,7 +321,7 @@ Node FunctionInliner::in_call(const FileNode& inner, Call& call) {
   for (const FileNode::Reference& reference : inner.references) {
     const Attribute* found = find_attribute(call.node.attributes, reference.of_function);
     if (found == nullptr) found = find_attribute(call.function.defaults, reference.of_function);
-    if (found != nullptr) add(reference.attribute, *found);  // else the operator's own default
+    if (found != nullptr) add(reference.attribute, *found);  // otherwise the operator's default
   }
   count(num_bytes);
   return node;

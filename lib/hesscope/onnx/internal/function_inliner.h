@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Local functions, branches and loops of an ONNX file: each call becomes the nodes of the function,
-// those in the branches of an If become nodes of the graph, under its condition, and the body of a
-// loop stands beside its node.
+// Inlines local functions, branches and loops of an ONNX file: each call is replaced by the nodes
+// of the function, the nodes in the branches of an If become nodes of the graph, guarded by its
+// condition, and the body of a loop is attached to its node.
 #pragma once
 
 #include <cstddef>
@@ -34,13 +34,13 @@ class FunctionInliner {
                   TensorReader& tensors,
                   const OnnxLimits& limits);
 
-  /// The nodes of the graph, calls replaced by what the functions do, and branches by guarded
-  /// nodes. Values inside of a function, a branch or a body get names that no other value has. An
-  /// If or a loop in a function stays as it is.
-  /// @throws InputError for a function that calls itself, calls, branches or loops too deep, nodes
-  ///         beyond the limits, a call with more inputs or outputs than its function has, a branch
-  ///         with another number of outputs than its If, a body with another number of inputs than
-  ///         its loop.
+  /// The nodes of the graph, with calls replaced by the functions' nodes, and branches by guarded
+  /// nodes. Values inside a function, a branch or a body get names that no other value has. An If
+  /// or a loop in a function is kept.
+  /// @throws InputError for a function that calls itself, calls, branches or loops nested too deep,
+  ///         more nodes than the limits allow, a call with more inputs or outputs than its function
+  ///         has, a branch whose number of outputs differs from that of its If, a body whose number
+  ///         of inputs differs from that of its loop.
   std::vector<Node> inlined_graph();
 
  private:
@@ -53,9 +53,9 @@ class FunctionInliner {
     std::vector<FileNode> nodes;
     std::vector<Attribute> defaults;
   };
-  struct Call;  // a function's formal names in terms of a caller's
+  struct Call;  // maps a function's formal names to a caller's
 
-  // The names in a branch or a body, and those around it, in terms of the graph's.
+  // Maps the names in a branch or a body, and those around it, to the graph's.
   struct Scope {
     const Scope* around = nullptr;
     std::string label;
@@ -92,9 +92,9 @@ class FunctionInliner {
   std::vector<Node> nodes_;
   std::size_t depth_ = 0;
   std::size_t num_steps_ = 0;                            // nodes and calls
-  std::uint64_t num_bytes_ = 0;                          // of what inlining has copied
+  std::uint64_t num_bytes_ = 0;                          // copied by inlining
   std::unordered_set<std::string> names_;                // of values
-  std::unordered_map<std::string, std::size_t> copies_;  // the last number added to a name
+  std::unordered_map<std::string, std::size_t> copies_;  // the last number appended to a name
 };
 
 }  // namespace hesscope::onnx

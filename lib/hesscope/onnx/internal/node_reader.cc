@@ -16,7 +16,7 @@ namespace {
 
 using hesscope_onnx::AttributeProto;
 
-/// The shortest decimal that rounds to the 32 bits, as a double: what the writer of the file wrote.
+/// The shortest decimal that rounds to these 32 bits, as a double: what the file's author wrote.
 double as_decimal(float stored) {
   constexpr std::size_t kLongest = 32;  // "-1.17549435e-38", "-nan"
   std::array<char, kLongest> text;
@@ -27,7 +27,7 @@ double as_decimal(float stored) {
   return read.ec == std::errc() ? value : static_cast<double>(stored);
 }
 
-/// The type; of files that do not say it, that of the field which is there.
+/// The type; if the file does not state it, that of the field that is present.
 AttributeProto::AttributeType type_of(const std::string& where, const AttributeProto& stored) {
   if (stored.type() != AttributeProto::UNDEFINED) return stored.type();
   if (stored.has_f()) return AttributeProto::FLOAT;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Nodes of an ONNX file, of its graph and of its functions.
+// Reads the nodes of an ONNX file, in its graph and its functions.
 #pragma once
 
 #include <string>
@@ -14,9 +14,9 @@
 
 namespace hesscope::onnx {
 
-/// A node as the file has it, which may be a call of a function or stand in one.
+/// A node as stored in the file, which may be a call of a function or be part of one.
 struct FileNode {
-  /// In a function: an attribute of the node is the attribute of the function with this name.
+  /// Within a function: an attribute of the node takes the function's attribute of this name.
   struct Reference {
     std::string attribute;
     std::string of_function;
@@ -24,12 +24,12 @@ struct FileNode {
 
   Node node;
   std::vector<Reference> references;
-  std::string overload;  ///< of the function, where it calls one
+  std::string overload;  ///< of the function that it calls, if any
 };
 
 /// @param where  "model.onnx", for messages.
-/// @throws InputError "<where>: node 'X' (Op): ...": names that are no text, an attribute that
-///         occurs twice or is of no type, and what TensorReader refuses.
+/// @throws InputError "<where>: node 'X' (Op): ...": names that are not text, an attribute that
+///         occurs twice or has no type, and what TensorReader refuses.
 FileNode read_node(const std::string& where,
                    const hesscope_onnx::NodeProto& stored,
                    TensorReader& tensors);
@@ -42,12 +42,13 @@ Attribute read_attribute(const std::string& where,
 /// "model.onnx: node 'X' (Op)"
 std::string node_text(const std::string& where, const Node& node);
 
-/// The name, found to be text. @param what  "the name of an input"; @throws InputError
+/// The name, after checking that it is text. @param what  "the name of an input"; @throws
+/// InputError
 const std::string& checked_name(const std::string& where,
                                 std::string_view what,
                                 const std::string& name);
 
-/// Empty for ONNX's own, which may be written in two ways.
+/// Empty for ONNX's own domain, which may be written in two ways.
 std::string domain_of(const std::string& stored);
 
 }  // namespace hesscope::onnx

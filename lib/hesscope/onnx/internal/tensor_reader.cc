@@ -21,7 +21,7 @@ namespace {
 
 using hesscope_onnx::TensorProto;
 
-/// Bytes of an element where it is not kOther.
+/// Size of an element, unless it is kOther.
 std::uint64_t bytes_of_element(std::int64_t onnx_type) {
   switch (onnx_type) {
     case TensorProto::UINT8:
@@ -48,7 +48,7 @@ bool has_typed_data(const TensorProto& stored) {
          stored.uint64_data_size() != 0 || stored.string_data_size() != 0;
 }
 
-/// A number of bytes, as external_data writes it.
+/// A number of bytes as written in external_data.
 std::uint64_t number_of_bytes(const std::string& where,
                               const std::string& key,
                               const std::string& text) {
@@ -57,7 +57,7 @@ std::uint64_t number_of_bytes(const std::string& where,
       "{}: the {} of its external data is '{}', which is no number", where, key, escaped(text)));
 }
 
-/// What `external_data` says; keys that are not known count for nothing.
+/// The contents of `external_data`; unknown keys are ignored.
 struct ExternalPlace {
   std::string location;
   std::uint64_t offset = 0;
@@ -76,7 +76,7 @@ ExternalPlace external_place(const std::string& where, const TensorProto& stored
 
 }  // namespace
 
-/// Elements as they lie in the file: bytes, or a list of numbers of a wider type.
+/// Elements as stored in the file: bytes, or a list of numbers of a wider type.
 struct TensorReader::Elements {
   const std::string& where;
   std::size_t size;
@@ -259,7 +259,7 @@ const io::InputFile& TensorReader::external_file(const std::string& where,
     throw InputError(fmt::format("{}: external data in more than {} files", where, kMaxFiles));
   }
   try {
-    // A name from a stranger's file: nothing outside the model's folder is ever opened.
+    // The name is from an untrusted file: nothing outside the model's folder is ever opened.
     auto file = io::InputFile::beside(*model_, location, "a file of external data");
     return *external_.emplace(location, std::move(file)).first->second;
   } catch (const InputError& error) {

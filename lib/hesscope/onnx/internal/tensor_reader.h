@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Tensors of an ONNX file: stored elements to doubles and integers, wherever they lie.
+// Tensors of an ONNX file: converts stored elements to doubles and integers, wherever they are
+// stored.
 #pragma once
 
 #include <cstddef>
@@ -23,10 +24,10 @@ class TensorReader {
 
   /// @param where  "model.onnx: initializer 'W'".
   /// @throws InputError "<where>: ...": beyond a limit, data that do not fit the shape or the type,
-  ///         external data that do not lie in a file beside the model.
+  ///         external data that are not in a file next to the model.
   Tensor read(const std::string& where, const hesscope_onnx::TensorProto& stored);
 
-  /// The model, and those with external data read so far, in the order of their names.
+  /// The model, and the files with external data read so far, in the order of their names.
   std::vector<std::shared_ptr<const io::InputFile>> files() const;
 
  private:
@@ -39,7 +40,7 @@ class TensorReader {
 
   std::shared_ptr<const io::InputFile> model_;
   OnnxLimits limits_;
-  std::uint64_t num_bytes_ = 0;  // of all tensors read, as float64
+  std::uint64_t num_bytes_ = 0;  // of all tensors read so far, as float64
   std::map<std::string, std::shared_ptr<const io::InputFile>> external_;
 };
 

@@ -14,16 +14,16 @@
 namespace hesscope::onnx {
 namespace {
 
-/// A field's number and type, and the place of what it holds.
+/// A field's number and type, and the position of its content.
 struct WireField {
   std::uint64_t number = 0;
   WireType type = WireType::kVarint;
   std::uint64_t value = 0;   ///< of kVarint
-  std::uint64_t begin = 0;   ///< of what it holds
-  std::uint64_t length = 0;  ///< of that, which may be more than there is
+  std::uint64_t begin = 0;   ///< of the content
+  std::uint64_t length = 0;  ///< of the content; may exceed the available bytes
 };
 
-/// The field that begins at `position`; nothing where there is none.
+/// The field that begins at `position`; nothing if there is none.
 std::optional<WireField> field_at(std::string_view bytes, std::uint64_t position) {
   const std::optional<std::uint64_t> tag = varint_at(bytes, position);
   if (!tag || *tag >> 3 == 0 || *tag >> 32 != 0) return std::nullopt;
@@ -50,10 +50,10 @@ std::optional<WireField> field_at(std::string_view bytes, std::uint64_t position
       field.length = 4;
       return field;
   }
-  return std::nullopt;  // groups, which no version of ONNX has
+  return std::nullopt;  // groups, which no version of ONNX uses
 }
 
-/// Messages that hold messages. kPlain is for all others, and for text and numbers.
+/// Messages that contain messages. kPlain is for all others, and for text and numbers.
 enum class Message : std::uint8_t {
   kPlain,
   kModel,
@@ -79,7 +79,7 @@ struct Child {
   Message message;
 };
 
-/// What onnx.proto says of fields that are messages with messages in them.
+/// From onnx.proto: fields that are messages with messages in them.
 constexpr std::array kChildren = std::to_array<Child>({
     {Message::kModel, 7, Message::kGraph},
     {Message::kModel, 20, Message::kTraining},
@@ -127,7 +127,7 @@ class WireWalk {
  public:
   WireWalk(const std::string& where, std::string_view bytes) : where_(where), bytes_(bytes) {}
 
-  /// The message from byte `begin` to byte `end`.
+  /// Scans the message from byte `begin` to byte `end`.
   void walk(Message message, std::uint64_t begin, std::uint64_t end, int depth) {
     constexpr int kMaxDepth = 100;  // protobuf's
     if (depth > kMaxDepth)
@@ -152,7 +152,7 @@ class WireWalk {
   }
 
  private:
-  /// A model of 100,000 nodes has about 2 million. They take up to 160 bytes of memory each.
+  /// A model with 100,000 nodes has about 2 million. They take up to 160 bytes of memory each.
   void count(std::uint64_t position) {
     constexpr std::uint64_t kMaxParts = 4'000'000;
     if (++num_parts_ > kMaxParts) {
@@ -170,7 +170,7 @@ class WireWalk {
   std::uint64_t num_parts_ = 0;
 };
 
-/// A field of a model: its number, and the one type that it comes in.
+/// A field of a model: its number, and its only valid type.
 bool is_model_field(const WireField& field) {
   switch (field.number) {
     case 1:  // ir_version
@@ -221,7 +221,7 @@ bool begins_like_a_model(const io::InputFile& file) {
     if (i == 0 && !is_first_as_expected) return false;
     if (field->number == kGraph) return true;
     position += field->begin;
-    if (field->length >= file.size() - position) return i > 0;  // the end, or cut off
+    if (field->length >= file.size() - position) return i > 0;  // the end, or truncated
     position += field->length;
   }
   return false;

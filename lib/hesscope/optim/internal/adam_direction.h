@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What `adam` and `muon` share.
+// Shared by `adam` and `muon`.
 #pragma once
 
 #include <cmath>
@@ -23,8 +23,8 @@ inline double bias_correction(double beta, double t) { return -std::expm1(t * st
 
 /// Takes the gradient d of step t = 1, 2, ... into the averages m and v and returns
 ///   -(m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + epsilon),
-/// 0 / 0 being 0. Where v is beyond the range of double, which would leave a parameter where it is
-/// from then on, the direction is NaN.
+/// with 0 / 0 = 0. If v is beyond the range of double, the parameter would never move again; the
+/// direction is then NaN.
 inline Eigen::VectorXd adam_direction(const AdamDecays& decays,
                                       double t,
                                       const Eigen::Ref<const Eigen::VectorXd>& d,

@@ -20,7 +20,7 @@ inline SettingKey real_key(const std::string& name,
           .fallback = SettingValue(fallback)};
 }
 
-/// In [0, 1): of averages, say.
+/// In [0, 1); for averages, for example.
 inline SettingKey decay_key(const std::string& name, double fallback, const std::string& meaning) {
   return real_key(name, fallback, meaning, kBelowOne);
 }

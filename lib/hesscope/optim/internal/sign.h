@@ -5,7 +5,7 @@
 
 namespace hesscope::detail {
 
-/// The signs of the entries, -1, 0 or 1; NaN stays NaN, which Eigen's sign() makes 0.
+/// The signs of the entries, -1, 0 or 1; NaN stays NaN, whereas Eigen's sign() turns it into 0.
 inline Eigen::VectorXd signs_of(const Eigen::Ref<const Eigen::VectorXd>& values) {
   return values.unaryExpr([](double x) { return x > 0 ? 1.0 : x < 0 ? -1.0 : x == 0 ? 0.0 : x; });
 }

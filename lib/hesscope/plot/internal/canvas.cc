@@ -49,7 +49,7 @@ std::string fill_attributes(Colour fill, double opacity) {
 
 constexpr double kSpace = 0.278;  // width of a space in Helvetica, relative to the size
 
-// Runs as tspans; after a script the next one returns to the baseline.
+// Runs as tspans; after a script the next run returns to the baseline.
 std::string spans(std::string_view text, double size) {
   std::string content;
   double shift = 0;  // of the baseline so far, downwards
@@ -155,7 +155,7 @@ void Canvas::text(const Point& at, std::string_view text, const TextStyle& style
   }
   const std::string content = spans(text, style.size);
   if (style.halo) {
-    // Twice, rather than by paint-order, which not all programs know.
+    // Drawn twice instead of using paint-order, which some programs do not support.
     body_ += fmt::format(
         R"(<text {} stroke="{}" stroke-width="2" stroke-linejoin="round" aria-hidden="true">{}</text>)"
         "\n",

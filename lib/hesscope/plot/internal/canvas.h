@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Elements of an SVG document, in points from its upper left corner. Nothing has an id, so that
-// figures can be put side by side into one page.
+// several figures can be put into one page.
 #pragma once
 
 #include <optional>
@@ -50,18 +50,18 @@ struct TextStyle {
   Colour colour = kInk;
   bool bold = false;
   bool upwards = false;          ///< turned by 90 degrees, to be read from below
-  std::optional<Colour> halo{};  ///< drawn around the letters, to part them from what is behind
+  std::optional<Colour> halo{};  ///< around the letters, to separate them from the background
 };
 
 /// A coordinate with at most two decimals, never "-0". Must be finite.
 std::string coordinate(double value);
 
-/// A number that reads back as itself, for data- attributes.
+/// A number that reads back exactly, for data- attributes.
 std::string exact_number(double value);
 
 class Canvas {
  public:
-  /// @param magnification  what a point of the canvas is on paper, in points.
+  /// @param magnification  size of a point of the canvas on paper, in points.
   Canvas(double width, double height, double magnification = 1);
 
   /// Opens a group with attributes; close() ends it.
@@ -71,10 +71,10 @@ class Canvas {
   /// Several polylines as one path. Points must be finite.
   void lines(const std::vector<Polyline>& parts, const Stroke& stroke);
 
-  /// Several closed polygons as one path, filled where a ray from there crosses them oddly often.
+  /// Several closed polygons as one path, filled by the even-odd rule.
   void area(const std::vector<Polyline>& parts, Colour fill, double opacity = 1);
 
-  /// `seamless`: without antialiasing, so that neighbours leave no hairline.
+  /// `seamless`: without antialiasing, so that there is no hairline between neighbours.
   void rectangle(const Box& box, Colour fill, double opacity = 1, bool seamless = false);
   void circle(
       const Point& centre, double radius, Colour fill, double opacity = 1, bool rim = false);

@@ -28,7 +28,7 @@ class Segments {
     }
   }
 
-  // Open lines first, so that what remains is closed.
+  // Open lines first, so that the remaining ones are closed.
   std::vector<Polyline> lines() {
     std::vector<Polyline> result;
     for (const bool open : {true, false}) {
@@ -46,7 +46,7 @@ class Segments {
 
   bool is_above(std::size_t i, std::size_t j) const { return at(i, j) >= level_; }  // not NaN
 
-  // The edge from node (i, j) to the right, or downwards to row i + 1.
+  // The edge from node (i, j) to the right, or down to row i + 1.
   std::size_t right_of(std::size_t i, std::size_t j) const { return 2 * (i * columns_ + j); }
 
   std::size_t below(std::size_t i, std::size_t j) const { return right_of(i, j) + 1; }
@@ -97,7 +97,7 @@ class Segments {
     }
   }
 
-  // Where the level is crossed; beside a hole, at the node that is there.
+  // Where the level is crossed; next to a hole, at the existing node.
   Point crossing(std::size_t edge) const {
     const std::size_t i = edge / 2 / columns_;
     const std::size_t j = edge / 2 % columns_;
@@ -135,7 +135,7 @@ class Segments {
   std::vector<std::array<std::size_t, 2>> neighbours_;
 };
 
-// The field with a border of minus infinity laid on its edge; holes are that, too.
+// The field surrounded by a border of minus infinity; holes become minus infinity, too.
 Field with_border(const Field& field) {
   const double nothing = -kInfinity;
   const std::size_t columns = field.x.size();

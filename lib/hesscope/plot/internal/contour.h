@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Contours of numbers on a grid, by marching squares: linear between neighbours, and where a cell
-// is a saddle, by the mean of its corners.
+// Contours of numbers on a grid, by marching squares: linear between neighbours; saddle cells are
+// resolved by the mean of their corners.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace hesscope::plot {
 
-/// Numbers at the crossings of columns and rows; entry (row i, column j) at [i * x.size() + j],
-/// NaN where there is none.
+/// Numbers at the crossings of columns and rows; entry (row i, column j) at [i * x.size() + j], NaN
+/// if missing.
 struct Field {
   std::vector<double> x;
   std::vector<double> y;
@@ -23,8 +23,8 @@ struct Field {
 /// it, or are closed (last point = first).
 std::vector<Polyline> contour_lines(const Field& field, double level);
 
-/// The boundaries of where the field is at least the level, its own edge included: closed polygons,
-/// to be filled by the even-odd rule.
+/// The boundaries of the region where the field is at least the level, including the field's own
+/// edge: closed polygons, to be filled by the even-odd rule.
 std::vector<Polyline> superlevel_area(const Field& field, double level);
 
 }  // namespace hesscope::plot

@@ -157,7 +157,7 @@ void draw_colour_bar(Canvas& canvas, const Panel& panel, const PanelPlan& plan) 
                {"data-upper", exact_number(scale.upper())}});
   const std::vector<double> edges = slices(plan);
   for (std::size_t k = 0; k + 1 < edges.size(); ++k) {
-    // Up to the bar's end, and then the next over it: no seams.
+    // Each slice extends to the bar's end and is covered by the next: no seams.
     const double height = (1 - edges[k]) * bar.height;
     const Colour colour = plan.levels.empty()
                               ? colour_at(panel.colour_bar->map, (edges[k] + edges[k + 1]) / 2)

@@ -50,7 +50,7 @@ bool numbers_fit(const PanelPlan& plan,
   return true;
 }
 
-// In every cell or in none.
+// In all cells or in none.
 void draw_numbers(Canvas& canvas, const Panel& panel, const PanelPlan& plan, const HeatMap& map) {
   const Axes& axes = plan.axes;
   const Grid& grid = map.grid;
@@ -75,7 +75,7 @@ void draw_numbers(Canvas& canvas, const Panel& panel, const PanelPlan& plan, con
 
 constexpr double kSeam = 0.25;
 
-// Neighbours of one colour in a row are one rectangle.
+// Neighbouring cells of a row with the same colour become one rectangle.
 void draw(Canvas& canvas, const Panel& panel, const PanelPlan& plan, const HeatMap& map) {
   const Axes& axes = plan.axes;
   const Grid& grid = map.grid;
@@ -99,7 +99,7 @@ void draw(Canvas& canvas, const Panel& panel, const PanelPlan& plan, const HeatM
       while (end < columns && is_there(end) && colour_of(panel, plan, value(end)) == colour) ++end;
       const double from = axes.x_at(x[j]);
       const double to = axes.x_at(x[end]);
-      // A trifle too large, and the next over it: no seams.
+      // Slightly too large, and partly covered by the next one: no seams.
       const Box cell =
           overlap({std::min(from, to), top, std::abs(to - from) + kSeam, height + kSeam}, axes.box);
       if (cell.width > 0 && cell.height > 0) canvas.rectangle(cell, colour, 1, true);
@@ -109,7 +109,7 @@ void draw(Canvas& canvas, const Panel& panel, const PanelPlan& plan, const HeatM
   if (map.numbers) draw_numbers(canvas, panel, plan, map);
 }
 
-// From the lowest level up, each area over the one below: no seams between them.
+// From the lowest level up, each area on top of the one below: no seams between them.
 void draw(Canvas& canvas, const Panel& panel, const PanelPlan& plan, const FilledContours& c) {
   const Field field = smooth_field_of(c.grid, plan.axes, *plan.colour_scale);
   const Box& box = plan.axes.box;

@@ -45,7 +45,7 @@ Polyline stepped(const Polyline& line) {
   return result;
 }
 
-// Around what is not known for certain.
+// Around uncertain points.
 void draw_rings(const Pen& pen, const Line& line) {
   for (std::size_t i = 0; i < line.uncertain.size(); ++i) {
     if (!line.uncertain[i]) continue;
@@ -68,7 +68,7 @@ void draw(const Pen& pen, const Line& line) {
         if (box.contains(p)) dots.push_back(p);
       }
     } else if (stretch.size() == 1 && box.contains(stretch.front())) {
-      dots.push_back(stretch.front());  // a point between gaps is no line
+      dots.push_back(stretch.front());  // a single point between gaps is not a line
     }
     for (Polyline& part : clip_line(path, box)) {
       if (part.size() > 1) parts.push_back(std::move(part));
@@ -96,7 +96,7 @@ void draw(const Pen& pen, const Band& band) {
   };
   for (std::size_t i = 0; i < band.x.size(); ++i) {
     double low = band.low[i];
-    // Down to nothing on a logarithmic axis: down to its end.
+    // On a logarithmic axis, a band down to zero extends to the lower end.
     if (axes.y.kind() == ScaleKind::kLog && low <= 0) low = axes.y.lower();
     if (!axes.has_place(band.x[i], low) || !axes.has_place(band.x[i], band.high[i])) {
       flush();
@@ -106,7 +106,7 @@ void draw(const Pen& pen, const Band& band) {
     upper.push_back(axes.at(band.x[i], band.high[i]));
   }
   flush();
-  // One by one: bands that overlap themselves must not cancel.
+  // One by one: bands that overlap themselves must not cancel out.
   for (const Polyline& polygon : polygons) pen.canvas.area({polygon}, pen.colour, kBandOpacity);
 }
 
@@ -128,7 +128,7 @@ void draw(const Pen& pen, const Bars& bars) {
   const Axes& axes = pen.axes();
   const bool is_log = axes.y.kind() == ScaleKind::kLog;
   const double base = is_log ? axes.y.lower() : std::clamp(0.0, axes.y.lower(), axes.y.upper());
-  // Neighbours share an edge: as one outline they have no seams.
+  // Neighbours share an edge: drawn as one outline, they have no seams.
   Polyline outline;
   std::vector<Polyline> outlines;
   const auto flush = [&] {
@@ -205,7 +205,7 @@ void draw(const Pen& pen, const Reference& reference) {
                    .halo = kWhite});
 }
 
-// Above the frame, in a row of their own: the first series has the lowest.
+// Above the frame, each series in its own row: the first one is the lowest.
 void draw_marks(const Pen& pen, const Marks& marks, std::size_t row) {
   constexpr double kHalf = 2.2;  // of a cross
   const Axes& axes = pen.axes();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The parts of a planned panel, drawn.
+// Draws the parts of a planned panel.
 #pragma once
 
 #include <hesscope/plot/internal/layout.h>
@@ -15,19 +15,19 @@ void draw_axes(Canvas& canvas, const Panel& panel, const PanelPlan& plan);
 
 void draw_colour_bar(Canvas& canvas, const Panel& panel, const PanelPlan& plan);
 
-/// One series that is a field: heat map, filled contours.
+/// Draws a series that is a field: heat map, filled contours.
 void draw_field(Canvas& canvas, const Panel& panel, const PanelPlan& plan, std::size_t series);
 
-/// One series that is not.
+/// Draws a series that is not a field.
 void draw_series(Canvas& canvas, const Panel& panel, const PanelPlan& plan, std::size_t series);
 
 /// Whether a series is drawn by draw_field().
 bool is_field(const Series& series);
 
-/// The field of a grid on the canvas: its values' places on a scale, NaN where they have none.
+/// The field of a grid on the canvas: its values' places on a scale, NaN if they have none.
 struct Field field_of(const Grid& grid, const Axes& axes, const Scale& values);
 
-/// The same with cells too small to see, for contours (refined_field.h).
+/// The same with cells too small to be seen, for contours (refined_field.h).
 struct Field smooth_field_of(const Grid& grid, const Axes& axes, const Scale& values);
 
 /// The colour of a number.

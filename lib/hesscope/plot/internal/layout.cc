@@ -15,7 +15,7 @@ namespace hesscope::plot {
 namespace {
 
 constexpr double kMargin = 4;     // around everything
-constexpr double kXPerTick = 38;  // points of an axis that a labelled tick wants
+constexpr double kXPerTick = 38;  // points of an axis per labelled tick
 constexpr double kXPerDecade = 24;
 constexpr double kYPerTick = 24;
 constexpr double kSmallestPlot = 30;
@@ -148,7 +148,7 @@ PanelPlan plan_panel(const Panel& panel,
       .levels = scales.levels,
   };
 
-  // Heights first: ticks of the y axis give the width left for the x axis.
+  // Heights first: the ticks of the y axis determine the width that is left for the x axis.
   PanelRoom& own = plan.own;
   own.has_title = !panel.title.empty();
   own.num_mark_rows = num_mark_rows(panel);
@@ -158,7 +158,7 @@ PanelPlan plan_panel(const Panel& panel,
     return cell.height - room_above(room) - room.below;
   };
   plan.y_ticks = vertical_ticks(panel.y, y, height_within(own));
-  // A remark stands in the line of the title where both fit.
+  // A remark is put into the line of the title if both fit.
   const double words = text_width(panel.title, kTitleSize) + text_width(plan.note, kSmallSize);
   own.has_small_line = plan.y_ticks.exponent != 0 ||
                        (!plan.note.empty() && (panel.title.empty() || words > cell.width / 2));

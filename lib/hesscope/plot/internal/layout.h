@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Where everything of a panel goes: ranges, ticks, margins, colours.
+// The layout of a panel: ranges, ticks, margins, colours.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ inline constexpr double kGap = 3;       ///< between tick labels and ticks, and 
 inline constexpr double kBarGap = 9;    // between plot and colour bar
 inline constexpr double kBarWidth = 8;  // of a colour bar
 
-/// A plot's place and its two scales.
+/// The position of a plot and its two scales.
 struct Axes {
   Box box;
   Scale x;
@@ -42,28 +42,28 @@ struct Axes {
   }
 };
 
-/// What a series says in a legend.
+/// The text of a series in a legend.
 struct LegendEntry {
   std::size_t series = 0;
   std::string text;
-  bool is_direct = false;  ///< beside the end of its line
+  bool is_direct = false;  ///< next to the end of its line
   double wanted_y = 0;     ///< of a direct entry: where its line ends
 };
 
-/// What a panel takes around its plot. Those of a row and of a column take what any of them needs,
-/// so that their frames are in line.
+/// The space that a panel takes around its plot. Panels in a row or a column get the largest space
+/// that any of them needs, so that their frames are aligned.
 struct PanelRoom {
   double left = 0;  ///< in points
   double right = 0;
   double below = 0;
   bool has_title = false;
   bool has_small_line = false;    ///< between title and plot, for exponents and remarks
-  std::size_t num_mark_rows = 0;  ///< between that and the plot
+  std::size_t num_mark_rows = 0;  ///< between that line and the plot
 
   double height_of_marks() const { return kMarkRow * static_cast<double>(num_mark_rows); }
 };
 
-/// The most that either needs.
+/// The larger of both needs.
 PanelRoom joined(const PanelRoom& a, const PanelRoom& b);
 
 struct PanelPlan {
@@ -74,8 +74,8 @@ struct PanelPlan {
   bool has_values = false;        ///< there is something to draw
   bool has_field = false;         ///< the plot is filled to its edges
   PanelRoom own;                  ///< what the panel needs
-  PanelRoom room;                 ///< what it has
-  std::string note;               ///< the panel's own, and what is missing
+  PanelRoom room;                 ///< what it gets
+  std::string note;               ///< the panel's own, and about missing numbers
   std::vector<Colour> colours;    ///< of each series
   std::vector<LegendEntry> legend;
   std::optional<Scale> colour_scale;
@@ -84,7 +84,7 @@ struct PanelPlan {
 };
 
 /// @param name  the panel's in messages.
-/// @param least  room to take in any case, where that leaves enough for a plot.
+/// @param least  minimum space to take, if enough is left for a plot.
 /// @throws PreconditionError as to_svg().
 PanelPlan plan_panel(const Panel& panel,
                      const Box& cell,
@@ -92,8 +92,7 @@ PanelPlan plan_panel(const Panel& panel,
                      const std::string& name,
                      const PanelRoom& least = {});
 
-/// Edges of the cells around the points of an axis: in the middle, on the scale, between
-/// neighbours.
+/// Edges of the cells around the points of an axis: halfway, on the scale, between neighbours.
 std::vector<double> cell_edges(const std::vector<double>& points, ScaleKind kind);
 
 }  // namespace hesscope::plot

@@ -16,7 +16,7 @@ constexpr double kRow = 10;
 constexpr double kSwatch = 14;
 constexpr double kSwatchGap = 4;
 constexpr double kPad = 4;
-constexpr double kBesideGap = 6;  // between the plot and names beside it
+constexpr double kBesideGap = 6;  // between the plot and names next to it
 
 bool has_points(const Series& series, const Axes& axes) {
   return std::visit(

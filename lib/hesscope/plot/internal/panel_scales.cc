@@ -18,7 +18,7 @@ Scale axis_scale(const Axis& axis,
                  double margin,
                  bool from_zero,
                  const std::string& name) {
-  // A limit at one end must not leave room there for what it cuts off.
+  // A limit at one end must not leave space there for numbers that it cuts off.
   std::vector<double> within;
   for (const double value : values) {
     if (value >= axis.lower.value_or(value) && value <= axis.upper.value_or(value)) {
@@ -33,7 +33,7 @@ Scale axis_scale(const Axis& axis,
       std::all_of(values.begin(), values.end(), [](double v) { return v >= 0; })) {
     lower = 0;
   }
-  // A limit given may lie beyond all numbers.
+  // A given limit may lie beyond all numbers.
   if (axis.lower && !axis.upper && !(lower < upper)) {
     upper = axis.scale == ScaleKind::kLog ? lower * 10 : lower + std::max(1.0, std::abs(lower));
   } else if (axis.upper && !axis.lower && !(lower < upper)) {
@@ -91,7 +91,7 @@ std::vector<double> contour_levels(const Scale& scale) {
       levels.push_back(std::pow(10.0, k * step));
     }
   } else if (scale.kind() == ScaleKind::kSignedLog) {
-    constexpr int kBands = 14;  // even: zero in the middle parts two of them
+    constexpr int kBands = 14;  // even: zero is then between two of them
     for (int k = 1; k < kBands; ++k) {
       levels.push_back(2 * k == kBands && scale.lower() == -scale.upper()
                            ? 0

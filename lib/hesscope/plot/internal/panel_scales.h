@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a panel's numbers need wherever it is drawn: ranges, colours, levels, and a remark on what
-// cannot be shown.
+// What a panel's numbers need in any drawing: ranges, colours, levels, and a remark on what cannot
+// be shown.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@ struct PanelScales {
   Scale y;
   bool has_values = false;       ///< there is something to draw
   bool has_field = false;        ///< the plot is filled to its edges
-  std::string note;              ///< the panel's own, and what is missing
+  std::string note;              ///< the panel's own, and about missing numbers
   std::vector<Colour> colours;   ///< of each series
   std::optional<Scale> colour;   ///< of the colour bar, if there is something to draw
   std::vector<double> levels{};  ///< of filled contours, ascending; equally spaced on the scale

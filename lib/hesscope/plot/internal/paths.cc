@@ -41,7 +41,7 @@ std::optional<std::pair<double, double>> span_within(const Point& a,
   return std::pair(start, end);
 }
 
-// Rounding may leave an intersection a hair outside.
+// Rounding may put an intersection slightly outside.
 Point pulled_in(const Point& p, const Box& box) {
   return {std::clamp(p.x, box.left, box.right()), std::clamp(p.y, box.top, box.bottom())};
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Lines and areas made fit to be drawn: cut at a box, and freed of what nobody can see.
+// Prepares lines and areas for drawing: clips them to a box, and removes invisible detail.
 #pragma once
 
 #include <vector>
@@ -9,14 +9,14 @@
 
 namespace hesscope::plot {
 
-/// The parts of a polyline within a box. A lone point within is kept as a separate part.
+/// The parts of a polyline within a box. A single point within it is kept as a separate part.
 std::vector<Polyline> clip_line(const Polyline& line, const Box& box);
 
-/// A polygon cut at a box.
+/// A polygon clipped to a box.
 Polyline clip_polygon(const Polyline& polygon, const Box& box);
 
-/// A polyline that looks the same: of more than four consecutive points in one column of half a
-/// point's width, the first, the lowest, the highest and the last remain, in their order.
+/// A polyline that looks the same: of more than four consecutive points within a column of half a
+/// point's width, only the first, the lowest, the highest and the last are kept, in their order.
 /// @cost linear.
 Polyline thinned(const Polyline& line);
 

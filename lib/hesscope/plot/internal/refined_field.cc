@@ -13,7 +13,7 @@ namespace hesscope::plot {
 namespace {
 
 constexpr double kMostParts = 16;
-// Of an axis: more than a screen has, also where one cell of many is wide.
+// Per axis: more than a screen has, even if one cell of many is wide.
 constexpr double kMostPlaces = 2000;
 
 std::size_t parts_of(const std::vector<double>& places, double largest) {
@@ -38,7 +38,7 @@ std::vector<double> divided(const std::vector<double>& places, std::size_t parts
   return all;
 }
 
-// Numbers over places, NaN where there is none.
+// Numbers at places; NaN if missing.
 class Section {
  public:
   Section(const std::vector<double>& places, std::vector<double> values)
@@ -59,14 +59,14 @@ class Section {
  private:
   double width(std::size_t i) const { return places_[i + 1] - places_[i]; }
 
-  // The slope between places i and i + 1, where both have a number.
+  // The slope between places i and i + 1, if both have a number.
   std::optional<double> secant(std::size_t i) const {
     if (i + 1 >= values_.size()) return std::nullopt;
     const double slope = (values_[i + 1] - values_[i]) / width(i);
     return std::isfinite(slope) ? std::optional(slope) : std::nullopt;
   }
 
-  // Of the parabola through places i - 1, i and i + 1.
+  // The slope of the parabola through places i - 1, i and i + 1.
   std::optional<double> inner_slope(std::size_t i) const {
     if (i == 0) return std::nullopt;
     const std::optional<double> left = secant(i - 1);
@@ -75,8 +75,8 @@ class Section {
     return (*left * width(i) + *right * width(i - 1)) / (width(i - 1) + width(i));
   }
 
-  // At one end of the piece from place i to i + 1, whose secant is known. A parabola has the mean
-  // of its slopes at both ends for its secant.
+  // The slope at one end of the piece from place i to i + 1, whose secant is known. The secant of a
+  // parabola is the mean of its slopes at both ends.
   double slope_at(std::size_t end, std::size_t other, double secant) const {
     if (const std::optional<double> own = inner_slope(end)) return *own;
     const std::optional<double> opposite = inner_slope(other);

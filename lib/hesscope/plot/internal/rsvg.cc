@@ -11,7 +11,7 @@
 namespace hesscope::plot {
 namespace {
 
-constexpr const char* kLibrary = "librsvg-2.so.2";  // which brings the others along
+constexpr const char* kLibrary = "librsvg-2.so.2";  // which depends on the others
 
 [[noreturn]] void fail(const std::string& why) {
   throw OutputError("the figure could not be printed: " + why);
@@ -25,7 +25,7 @@ void look_up(void* library, const char* name, Function*& function) {
 }
 
 RsvgFunctions load() {
-  void* const library = dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);  // and never closed
+  void* const library = dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);  // never closed
   if (library == nullptr) {
     const char* const why = dlerror();
     throw OutputError(fmt::format(
@@ -58,7 +58,7 @@ RsvgFunctions load() {
   return f;
 }
 
-// A GError, which is freed.
+// Throws for a GError, and frees it.
 [[noreturn]] void fail(GError* error) {
   std::string why = "librsvg does not say why";
   if (error != nullptr) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// librsvg and cairo, loaded on demand. Linked, they and the forty libraries behind them would cost
-// every command 12 ms at its start.
+// librsvg and cairo, loaded on demand. If linked, they and the forty libraries that they need would
+// add 12 ms to the start of every command.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@
 
 namespace hesscope::plot {
 
-/// Their functions, as their headers declare them.
+/// Their functions, as declared by their headers.
 struct RsvgFunctions {
   decltype(&::g_error_free) g_error_free = nullptr;
   decltype(&::g_object_unref) g_object_unref = nullptr;
@@ -39,28 +39,28 @@ struct RsvgFunctions {
   decltype(&::cairo_pdf_surface_set_metadata) cairo_pdf_surface_set_metadata = nullptr;
 };
 
-/// Loads them once; they stay. @throws OutputError saying what is missing.
+/// Loads them once; they stay loaded. @throws OutputError saying what is missing.
 const RsvgFunctions& rsvg();
 
-/// Cairo's word for what went wrong. @throws OutputError unless the status is that of success.
+/// @throws OutputError with cairo's error message unless the status is success.
 void require_success(cairo_status_t status);
 
 using Surface = std::unique_ptr<cairo_surface_t, std::function<void(cairo_surface_t*)>>;
 
-/// Takes the surface, which may be one that could not be made. @throws OutputError for such.
+/// Takes over the surface. @throws OutputError if it could not be created.
 Surface owned(cairo_surface_t* surface);
 
 /// A parsed SVG document.
 class RsvgDocument {
  public:
-  /// @throws OutputError where librsvg does not understand it.
+  /// @throws OutputError if librsvg does not accept it.
   explicit RsvgDocument(const std::string& svg);
 
   double width() const { return width_; }  ///< in points
 
   double height() const { return height_; }
 
-  /// Draws it over all of a surface of width x height units. @throws OutputError as above.
+  /// Draws it to fill a surface of width x height units. @throws OutputError as above.
   void draw(cairo_surface_t* surface, double width, double height) const;
 
  private:

@@ -37,7 +37,7 @@ class Collector {
             fmt::format("{} must have {} entries, as x has, got {}", what, expected, found));
   }
 
-  // Whether a point has a place; counts it if not.
+  // Whether a point has a place; otherwise it is counted as missing.
   bool counted(double x, double y) {
     bool placed = true;
     for (const auto& [value, kind] : {std::pair(x, panel_.x.scale), std::pair(y, panel_.y.scale)}) {
@@ -63,7 +63,7 @@ class Collector {
   void add(const Band& band) {
     require_same(band.x.size(), band.low.size(), "low");
     require_same(band.x.size(), band.high.size(), "high");
-    // What is missing in a band is counted with its line.
+    // Missing numbers of a band are counted with its line.
     for (std::size_t i = 0; i < band.x.size(); ++i) {
       if (!is_drawable(panel_.x.scale, band.x[i])) continue;
       for (const double y : {band.low[i], band.high[i]}) {
@@ -93,7 +93,7 @@ class Collector {
     data_.has_bars = true;
     const bool has_zero = panel_.y.scale != ScaleKind::kLog;
     for (std::size_t i = 0; i < bars.heights.size(); ++i) {
-      // An empty bin of a histogram is there, though it has no place on a logarithmic axis.
+      // An empty bin of a histogram is not missing, although it has no place on a logarithmic axis.
       if (!has_zero && bars.heights[i] == 0) continue;
       if (!counted(bars.edges[i], bars.heights[i])) continue;
       data_.x.insert(data_.x.end(), {bars.edges[i], bars.edges[i + 1]});

@@ -20,7 +20,7 @@ double height_of(const TableRow& row) {
   return kRowHeight + kLineHeight * static_cast<double>(row.num_lines - 1);
 }
 
-// The text in lines no wider than `width`, if its words are not.
+// The text broken into lines no wider than `width`, unless single words are wider.
 std::vector<std::string> broken(std::string_view text, double width) {
   std::vector<std::string> lines;
   while (!text.empty()) {
@@ -52,7 +52,7 @@ std::vector<std::string> heading_lines(const std::string& text, double width) {
   return lines;
 }
 
-// What stands before a parenthesis, and the parenthesis.
+// The text before a parenthesis, and the parenthesis.
 std::vector<std::string> parted(const std::string& text) {
   const std::size_t at = text.find(" (");
   if (at == std::string::npos || at == 0) return {text};
@@ -92,7 +92,7 @@ TablePlan planned(const Table& table, const std::string& title, bool is_narrow) 
 }  // namespace
 
 TablePlan plan_table(const Table& table, const std::string& title) {
-  constexpr double kPage = 504;  // seven inches: what is wide enough for a page without its margins
+  constexpr double kPage = 504;  // seven inches: a page without its margins
   TablePlan plan = planned(table, title, false);
   return plan.width > kPage ? planned(table, title, true) : plan;
 }
@@ -114,7 +114,7 @@ void draw_table(Canvas& canvas, const Table& table, const Box& cell, const std::
     double x = left;
     for (std::size_t c = 0; c < row.cells.size(); ++c) {
       const std::vector<std::string>& lines = row.cells[c];
-      // The last lines of headings stand side by side, the first ones of other cells.
+      // Headings are aligned at their last lines, other cells at their first.
       const std::size_t first = r == 0 ? row.num_lines - lines.size() : 0;
       for (std::size_t i = 0; i < lines.size(); ++i) {
         canvas.text(

@@ -8,7 +8,7 @@
 namespace hesscope::plot {
 namespace {
 
-// Of the characters from ' ' to '~', in thousandths of the size: Adobe's metrics of Helvetica.
+// For the characters from ' ' to '~', in thousandths of the size: Adobe's metrics of Helvetica.
 constexpr std::array<short, 95> kWidths = {
     278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333,  278, 278, 556, 556, 556,
     556, 556, 556, 556, 556, 556, 556, 278, 278, 584, 584, 584, 556, 1015, 667, 667, 722, 722, 667,

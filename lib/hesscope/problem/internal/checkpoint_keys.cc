@@ -7,8 +7,8 @@
 namespace hesscope::detail {
 namespace {
 
-// Of `hesscope train`, or of a state_dict() of torch.optim wherever it stands:
-// "opt.state.0.momentum_buffer". Momenta are shaped like the parameters, and in their order.
+// Whether it comes from `hesscope train`, or from a state_dict() of torch.optim at any place:
+// "opt.state.0.momentum_buffer". Momenta have the shapes of the parameters, and their order.
 bool is_of_optimizer(std::string_view name) {
   constexpr std::string_view kState = "state.";
   if (name.starts_with("optimizer.")) return true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Keys under which parameters might stand.
+// Keys under which parameters might be stored.
 #pragma once
 
 #include <set>
@@ -10,8 +10,8 @@
 
 namespace hesscope::detail {
 
-/// All keys (TensorFile::part) that tensors stand under, those of an optimiser apart; of very many,
-/// some.
+/// All keys (TensorFile::part) under which there are tensors, except those of an optimiser; some of
+/// them if there are very many.
 std::set<std::string> keys_in(const io::TensorFile& checkpoint);
 
 }  // namespace hesscope::detail

@@ -17,7 +17,7 @@ namespace hesscope::detail {
 
 namespace {
 
-// Of a tuple, "0", "1", ..., the arrays in the model's order; no rules for anything else.
+// For a tuple, "0", "1", ..., maps its arrays in the model's order; no rules for anything else.
 io::TensorMap arrays_of_tuple(const ProblemFile& problem, const io::TensorFile& file) {
   io::TensorMap map{.place = problem.path.string()};
   const ModelKind* const kind = find_model_kind(problem.model_kind);
@@ -40,7 +40,7 @@ io::TensorFile open_data(const ProblemFile& problem, const std::stop_token& stop
     return tuple.rules.empty() ? file : io::mapped(file, tuple);
   }
   io::TensorMap map = problem.data_arrays;
-  // What is named takes the place of what happens to have its name.
+  // A named array replaces one that merely happens to have that name.
   for (const io::TensorRule& rule : problem.data_arrays.rules) map.ignored.push_back(rule.name);
   return io::mapped(file, map);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Experiment files whose TOML is read already: for those who put several together.
+// Experiment files from already parsed TOML, for code that combines several of them.
 #pragma once
 
 #include <filesystem>
@@ -12,15 +12,16 @@
 
 namespace hesscope::detail {
 
-/// What read_experiment_file() makes of a file that is read already, and of which parts may have
-/// been replaced.
-/// @param path  of the file: where relative paths in it start, and for messages.
-/// @throws ConfigError as that.
+/// The same as read_experiment_file(), from the content of a file, parts of which may have been
+/// replaced.
+/// @param path  of the file: the base of relative paths in it, and for messages.
+/// @throws ConfigError as that function.
 ExperimentFile experiment_from(const TomlTable& root, const std::filesystem::path& path);
 
-/// Takes `from_checkpoint` or `from` out of an [initialization]; nothing where it has neither.
-/// @param  folder  where relative paths start. @throws ConfigError for both, or for what is no
-/// text.
+/// Removes `from_checkpoint` or `from` from an [initialization] and returns it; nothing if it has
+/// neither.
+/// @param  folder  base of relative paths. @throws ConfigError for both, or for a value that is not
+///                 a text.
 std::optional<StartCheckpoint> take_start(TomlTable& initialization,
                                           const std::filesystem::path& folder);
 

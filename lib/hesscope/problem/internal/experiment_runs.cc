@@ -19,7 +19,7 @@ const UpdateRuleKind& take_rule(TomlTable& table) {
   return find_update_rule_kind(take_kind(table, "[[run]]", names_of(update_rule_kinds()), "rule"));
 }
 
-// `learning_rate`, or the ones of `learning_rates`, of which each makes a run.
+// `learning_rate`, or those in `learning_rates`, each of which makes a run.
 std::vector<double> rates_from(const TomlTable& table, const Settings& settings) {
   const std::string one = "learning_rate";
   const std::string many = "learning_rates";
@@ -70,7 +70,7 @@ std::vector<ExperimentRun> runs_of(TomlTable table) {
   settings.erase("title");
   settings.erase("learning_rate");
   const Settings of_rule = Settings::checked(settings, kind.keys, context, table.locations);
-  make_update_rule(kind, of_rule, {});  // which refuses numbers that are out of range
+  make_update_rule(kind, of_rule, {});  // refuses numbers that are out of range
   std::vector<ExperimentRun> runs;
   const bool is_family = table.locations.contains("learning_rates");
   const std::string title = all.has("title") ? all.text("title") : name;

@@ -42,7 +42,7 @@ std::string without_wrapper_at_end(std::string key) {
   return key;
 }
 
-// Keys of the checkpoint under which exactly the parameters stand.
+// Keys of the checkpoint under which there are exactly the parameters.
 std::vector<std::string> fitting_keys(const ProblemFile& problem,
                                       const TensorShapes& data,
                                       const io::TensorFile& checkpoint) {
@@ -57,12 +57,12 @@ std::vector<std::string> fitting_keys(const ProblemFile& problem,
 
 bool is_data_file(const ProblemFile& problem, const io::TensorFile& checkpoint) {
   return std::ranges::any_of(problem.data_files, [&](const std::filesystem::path& data) {
-    std::error_code none;  // what is not there is not the checkpoint
+    std::error_code none;  // a nonexistent file is not the checkpoint
     return std::filesystem::equivalent(data, checkpoint.path(), none);
   });
 }
 
-// Whether the checkpoint is the graph itself: then no other names can be meant.
+// Whether the checkpoint is the graph itself: then other names cannot be meant.
 bool is_the_graph(const ProblemFile& problem, const io::TensorFile& checkpoint) {
   if (problem.model_kind != "onnx") return false;
   std::error_code none;
@@ -70,7 +70,7 @@ bool is_the_graph(const ProblemFile& problem, const io::TensorFile& checkpoint) 
       problem.path.parent_path() / problem.model.text("file"), checkpoint.path(), none);
 }
 
-// What to do where only a part of the file was looked at, by its key.
+// What to do if only a part of the file was examined, because of its key.
 std::string advice_on_key(const ProblemFile& problem,
                           const TensorShapes& data,
                           const io::TensorFile& checkpoint) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The model that a problem file and a checkpoint make together, and where they make none, what to
+// The model that a problem file and a checkpoint define together, and if they do not fit, what to
 // change so that they do.
 #pragma once
 
@@ -13,20 +13,20 @@
 
 namespace hesscope::detail {
 
-/// That the checkpoint does not fit, but what stands under each of these keys does.
+/// Says that the checkpoint does not fit, but that the parts under each of these keys do.
 std::string only_parts_fit(const ProblemFile& problem,
                            const io::TensorFile& checkpoint,
                            const std::vector<std::string>& keys);
 
-/// The model that fits the checkpoint. Where only a part of the checkpoint fits, the refusal names
-/// its key: the part is not taken unasked, since averages, gradients and moments are named alike.
-/// Where none does, it says which model was asked for and what tells more.
+/// The model that fits the checkpoint. If only a part of the checkpoint fits, the error names its
+/// key: the part is not used unasked, since averages, gradients and moments have the same names. If
+/// none fits, the error says which model was expected, and what gives more information.
 /// @throws InputError.
 Model fitted_or_advised(const ProblemFile& problem,
                         const TensorShapes& data,
                         const io::TensorFile& checkpoint);
 
-/// What [data.arrays] could say where it does not; empty if nothing fits.
+/// A setting of [data.arrays] with which the data would fit; empty if there is none.
 std::string arrays_that_fit(const ModelKind& kind,
                             const ProblemFile& problem,
                             const io::TensorFile& checkpoint,

@@ -16,13 +16,13 @@ namespace {
 
 using Shape = std::vector<std::int64_t>;
 
-// Of both, to the bit; a graph of 32-bit numbers may be that of 64-bit weights.
+// Compares bits; a graph with 32-bit numbers may correspond to 64-bit weights.
 bool are_equal(double graph, double checkpoint, bool is_single) {
   if (is_single) return static_cast<float>(graph) == static_cast<float>(checkpoint);
   return graph == checkpoint;
 }
 
-// A tensor of the checkpoint that the graph has under no name.
+// A tensor of the checkpoint that the graph does not have under any name.
 struct Unknown {
   std::string name;
   Shape shape;
@@ -73,12 +73,12 @@ std::vector<io::TensorRule> rules_by_value(const onnx::OnnxFile& graph,
                                            std::string& doubt) {
   const std::vector<Unknown> unknown = unknown_tensors(graph, checkpoint);
   std::vector<io::TensorRule> rules;
-  std::set<std::string> several;  // tensors of the checkpoint that several initializers could be
+  std::set<std::string> several;  // tensors to which several initializers could correspond
   for (const onnx::Tensor& tensor : graph.initializers) {
     if (tensor.kind != onnx::ElementKind::kReal || checkpoint.find(tensor.name) != nullptr)
       continue;
     std::vector<io::TensorRule> found;
-    std::string either_way;  // what it is as it stands, and turned
+    std::string either_way;  // what it is both directly and transposed
     for (const Unknown& theirs : unknown) {
       const bool as_is = is_the_same(tensor, theirs);
       const bool is_turned = is_the_transpose(tensor, theirs);

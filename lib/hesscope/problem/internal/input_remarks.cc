@@ -126,7 +126,7 @@ namespace {
 
 constexpr std::size_t kMostShown = 4;
 
-// The first of these names as a setting has them: ["a", "b", ...].
+// The first of these names in the form of a setting: ["a", "b", ...].
 std::string setting_of(std::span<const std::string> names) {
   const std::span<const std::string> first = names.first(std::min(names.size(), kMostShown));
   return fmt::format(

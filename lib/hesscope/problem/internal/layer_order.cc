@@ -14,7 +14,7 @@ namespace hesscope::detail {
 namespace {
 
 constexpr std::size_t kMaxLayers = 500;
-constexpr std::size_t kMaxSteps = 5'000'000;  // of one search
+constexpr std::size_t kMaxSteps = 5'000'000;  // per search
 
 // A tensor's name in words.
 struct Named {
@@ -22,8 +22,8 @@ struct Named {
   std::vector<std::string_view> words;
 };
 
-// Whether the names differ in numbers alone, and the first that differs is smaller in `a`. No
-// number is before any: dense, dense_1.
+// Whether the names differ in numbers only, and the first differing one is smaller in `a`. A
+// missing number comes first: dense, dense_1.
 bool comes_before(const Named& a, const Named& b) {
   const std::size_t common = std::min(a.words.size(), b.words.size());
   std::size_t i = 0;
@@ -49,7 +49,7 @@ bool differ_in_one_word(const Named& a, const Named& b) {
   return count == 1;
 }
 
-// What comes next to a layer: numbers of a matrix and of a vector.
+// A candidate for the next layer: the indices of a matrix and of a vector.
 struct Layer {
   std::size_t weight;
   std::size_t bias;
@@ -78,14 +78,14 @@ class Layers {
     return weights_[weight].tensor->shape[is_output == transpose ? 1 : 0];
   }
 
-  // Widths that a first layer may take.
+  // Possible input widths of a first layer.
   std::set<std::int64_t> inputs(bool transpose) const {
     std::set<std::int64_t> all;
     for (std::size_t i = 0; i < weights_.size(); ++i) all.insert(size_of(i, transpose, false));
     return all;
   }
 
-  // Whether the layer may take `width` numbers.
+  // Whether the layer can take `width` numbers.
   bool is_layer(const Layer& layer, bool transpose, std::int64_t width) const {
     const std::optional<std::size_t> partner = partners_[layer.weight];
     const bool may_go = partner ? *partner == layer.bias : !is_taken_[layer.bias];
@@ -93,7 +93,7 @@ class Layers {
            size_of(layer.weight, transpose, true) == biases_[layer.bias].tensor->shape[0];
   }
 
-  // All of them as they come, if they go so.
+  // All tensors in the given order, if they form a chain.
   std::optional<Chain> as_they_come(bool transpose) const {
     Chain chain{.transpose = transpose};
     std::int64_t width = size_of(0, transpose, false);
@@ -105,7 +105,7 @@ class Layers {
     return chain;
   }
 
-  // Whether no layer stands before one that comes before it by its name.
+  // Whether no layer precedes one that comes before it by its name.
   bool is_numbered_so(const Chain& chain) const {
     for (std::size_t i = 0; i < chain.layers.size(); ++i) {
       for (std::size_t k = 0; k < i; ++k) {
@@ -130,7 +130,7 @@ class Layers {
     return all;
   }
 
-  // What is not certain of two chains that differ.
+  // What is uncertain if two chains differ.
   std::string doubt(const Chain& a, const Chain& b) const {
     if (a.transpose != b.transpose) {
       return "its matrices could all be (out, in), or all (in, out)";
@@ -151,7 +151,8 @@ class Layers {
   const std::vector<Named>& biases() const { return biases_; }
 
  private:
-  // The one vector whose name differs in one word, if the matrix is the one of that vector.
+  // The only vector whose name differs in one word, if the matrix is also the only one for that
+  // vector.
   std::optional<std::size_t> partner_of(const Named& weight) const {
     const auto one_of = [](const Named& name,
                            const std::vector<Named>& all) -> std::optional<std::size_t> {
@@ -169,11 +170,11 @@ class Layers {
 
   std::vector<Named> weights_;
   std::vector<Named> biases_;
-  std::vector<std::optional<std::size_t>> partners_;  // of the matrices
+  std::vector<std::optional<std::size_t>> partners_;  // for the matrices
   std::vector<bool> is_taken_;                        // vectors that are a partner
 };
 
-// Up to two chains, by trying what may come next.
+// Finds up to two chains, by trying all possible next layers.
 class Search {
  public:
   Search(const Layers& layers, bool by_number) : layers_(layers) {
@@ -192,7 +193,7 @@ class Search {
     prepare(layers.biases(), biases_);
   }
 
-  // With this many inputs.
+  // With this number of inputs.
   std::vector<Chain> find(bool transpose, std::int64_t inputs) {
     found_.clear();
     chain_ = {.transpose = transpose};
@@ -201,13 +202,13 @@ class Search {
     return std::exchange(found_, {});
   }
 
-  // Whether the search was given up before it had found all or two.
+  // Whether the search was aborted before it had found all chains, or two.
   bool was_cut() const { return was_cut_; }
 
  private:
   struct Order {
     std::vector<std::vector<std::size_t>> followers;
-    std::vector<std::size_t> num_before;  // that are not placed; what is placed itself counts
+    std::vector<std::size_t> num_before;  // not yet placed; a placed one counts itself
 
     bool is_free(std::size_t i) const { return num_before[i] == 0; }
 
@@ -254,7 +255,7 @@ class Search {
   bool was_cut_ = false;
 };
 
-// As layers_by_shapes().
+// See layers_by_shapes().
 class Choice {
  public:
   Choice(const Layers& layers, const std::function<bool(const std::vector<io::TensorRule>&)>& fits)
@@ -263,7 +264,7 @@ class Choice {
   LayerOrder choose(bool is_in_order) {
     std::vector<Chain> chains = find(true);
     const bool is_numbered = !chains.empty();
-    if (!is_numbered && !was_cut_) chains = find(false);  // the numbers mean something else
+    if (!is_numbered && !was_cut_) chains = find(false);  // the numbers have another meaning
     if (was_cut_) return {.doubt = "there are too many orders in which its layers could be"};
     if (chains.empty()) return {};
     if (is_in_order && find(false).size() > 1) {
@@ -278,8 +279,8 @@ class Choice {
   }
 
  private:
-  // Two at least, if there are more than one. Where they start tells where they end, since each
-  // goes over all: of those with as many inputs all or none go with the data.
+  // At least two, if there are more than one. Since each chain contains all layers, its beginning
+  // determines its end: of those with equally many inputs, all or none fit the data.
   std::vector<Chain> find(bool by_number) {
     Search search(layers_, by_number);
     std::vector<Chain> all;
@@ -327,7 +328,7 @@ LayerOrder layers_by_shapes(std::span<const io::TensorInfo> tensors,
                                  kMaxLayers)};
   }
   const Layers layers(tensors);
-  // PyTorch has a matrix before its vector, "weight" before "bias": what is sorted was sorted.
+  // PyTorch stores a matrix before its vector, "weight" before "bias": a sorted list was sorted.
   const bool is_sorted = std::ranges::is_sorted(tensors, {}, &io::TensorInfo::name);
   return Choice(layers, fits).choose(is_in_order && !is_sorted);
 }

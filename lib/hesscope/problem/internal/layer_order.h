@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Which tensors are which layers of a perceptron, whatever their names, where that is certain.
+// Which tensors form which layers of a perceptron, regardless of their names, if this is certain.
 #pragma once
 
 #include <functional>
@@ -14,27 +14,28 @@
 namespace hesscope::detail {
 
 struct LayerOrder {
-  /// "layers.0.weight" and "layers.0.bias" to the last layer. Empty where these are no layers of a
-  /// perceptron, and where there is a doubt.
+  /// "layers.0.weight" and "layers.0.bias" to the last layer. Empty if the tensors are not the
+  /// layers of a perceptron, or if there is a doubt.
   std::vector<io::TensorRule> rules = {};
-  /// Why it is not certain which is which: "'a.weight' and 'b.weight' could be either way round".
+  /// Why the correspondence is uncertain: "'a.weight' and 'b.weight' could be either way round".
   std::string doubt = {};
 };
 
-/// As many matrices as vectors are layers, each of which takes what the one before gives; matrices
-/// of all layers are (out, in), or all of them (in, out). Of several orders that go so, numbers in
-/// names that differ in numbers alone decide (net.2 before net.10, dense before dense_1), then
-/// `is_in_order`; a matrix and a vector whose names differ in one word go together.
-/// @param is_in_order  whether the format keeps the order in which a model has its layers; tensors
-///                     that are sorted by name do not count as in order.
-/// @param fits         whether a model of these rules goes with the data.
+/// Equally many matrices and vectors form layers, each of which accepts the output of the previous
+/// one; the matrices of all layers are (out, in), or all are (in, out). If several orders are
+/// possible, numbers decide among names that differ only in numbers (net.2 before net.10, dense
+/// before dense_1), then `is_in_order`; a matrix and a vector whose names differ in one word belong
+/// together.
+/// @param is_in_order  whether the format keeps the order of a model's layers; tensors that are
+///                     sorted by name do not count as ordered.
+/// @param fits         whether a model with these rules fits the data.
 LayerOrder layers_by_shapes(std::span<const io::TensorInfo> tensors,
                             bool is_in_order,
                             const std::function<bool(const std::vector<io::TensorRule>&)>& fits);
 
-/// Whether the format keeps the order in which a checkpoint was put together, and what writes it
-/// has that order from the model. Of PyTorch's own alone: safetensors are sorted by name, and so
-/// are groups of HDF5 and what JAX makes of nested dicts, in whatever they are saved.
+/// Whether the format keeps the order in which a checkpoint was assembled, and programs that write
+/// it take that order from the model. True for PyTorch's own format only: safetensors are sorted by
+/// name, and so are HDF5 groups and the nested dicts of JAX, in whatever format they are saved.
 bool keeps_order_of_layers(const io::TensorFile& checkpoint);
 
 }  // namespace hesscope::detail

@@ -12,10 +12,10 @@ std::vector<std::string_view> words_of(std::string_view name);
 /// Whether a word is a number.
 bool is_number(std::string_view word);
 
-/// Of two words that are numbers, however many digits they have.
+/// Compares two words that are numbers, however many digits they have.
 bool is_smaller_number(std::string_view a, std::string_view b);
 
-/// Word by word, numbers as numbers: "layers.2" is before "layers.10".
+/// Compares word by word, and numbers by value: "layers.2" is before "layers.10".
 bool is_before_by_numbers(std::string_view a, std::string_view b);
 
 }  // namespace hesscope::detail

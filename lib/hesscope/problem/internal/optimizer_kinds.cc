@@ -16,8 +16,8 @@ namespace {
 
 using Names = std::set<std::string>;
 
-// Settings that change nothing of what an update is: how it is computed, and what schedulers and
-// people note.
+// Settings that do not affect the update itself, only how it is computed, and notes of schedulers
+// and users.
 const Names kIdleKeys = {"lr",
                          "weight_decay",
                          "maximize",
@@ -37,11 +37,11 @@ const Names kIdleKeys = {"lr",
 
 struct Rule {
   OptimizerKind kind;
-  Names keys;    // all are there
+  Names keys;    // all must be there
   Names fields;  // what it may keep for a parameter, besides "step"
 };
 
-// As torch.optim of PyTorch 1.6 to 2.9 writes them; the first that fits.
+// As written by torch.optim of PyTorch 1.6 to 2.9; the first match counts.
 const std::vector<Rule>& rules() {
   static const std::vector<Rule> all = {
       {OptimizerKind::kNAdam,
@@ -59,7 +59,7 @@ const std::vector<Rule>& rules() {
   return all;
 }
 
-// Two that have the same settings, and no more of them than these: distinguished by what they keep.
+// Two with the same settings, and no others: distinguished by their state.
 const Rule kAdamax = {
     OptimizerKind::kAdamax, {"betas.0", "betas.1", "eps", "weight_decay"}, {"exp_avg", "exp_inf"}};
 const Rule kRAdam = {OptimizerKind::kRAdam,
@@ -70,8 +70,8 @@ bool includes(const Names& all, const Names& some) {
   return std::includes(all.begin(), all.end(), some.begin(), some.end());
 }
 
-// Muon and Adafactor, of `hesscope train` and of PyTorch: they divide by no diagonal, and what they
-// keep of squares is not for all parameters or not each parameter's own.
+// Muon and Adafactor, from `hesscope train` and from PyTorch: they do not divide by a diagonal, and
+// their squares are not kept for all parameters, or not separately for each.
 bool has_no_diagonal(const Names& keys) {
   return includes(keys, {"momentum", "nesterov", "ns_steps"}) ||
          includes(keys, {"beta2_decay", "eps.0", "eps.1", "d"});
@@ -134,7 +134,7 @@ OptimizerSettings settings_of(const std::map<std::string, double>& numbers) {
   return settings;
 }
 
-// Without any settings: what is kept says it.
+// Without any settings: recognised by the fields.
 void recognise_by_fields(StoredOptimizer& optimizer, const Names& fields) {
   const auto are_in = [&](const Names& known) { return includes(known, fields); };
   if (fields.empty()) {
@@ -146,7 +146,7 @@ void recognise_by_fields(StoredOptimizer& optimizer, const Names& fields) {
     optimizer.kind = OptimizerKind::kAmsgrad;
   } else if (are_in({"momentum_buffer"})) {
     optimizer.kind = OptimizerKind::kSgd;
-  } else if (!are_in({"exp_avg"})) {  // Lion's alone is no second moment
+  } else if (!are_in({"exp_avg"})) {  // Lion's only field is not a second moment
     optimizer.obstacle =
         fmt::format("it keeps {}, and nothing says which optimiser it is", fmt::join(fields, ", "));
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Which optimiser it is, by the names of its settings and of what it keeps.
+// Recognises an optimiser by the names of its settings and of its state.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 namespace hesscope::detail {
 
 /// What PyTorch's optimisers, and this program's, keep for a parameter. "step" is too common a word
-/// to recognise an optimiser by.
+/// to recognise an optimiser by it.
 inline constexpr std::array<std::string_view, 13> kMomentFields = {"exp_avg",
                                                                    "exp_avg_sq",
                                                                    "max_exp_avg_sq",
@@ -30,10 +30,10 @@ inline constexpr std::array<std::string_view, 13> kMomentFields = {"exp_avg",
 
 bool is_moment_field(std::string_view name);
 
-/// Whether a number of a group can be what it says: finite, a learning rate not negative.
+/// Whether a number of a group is a possible value: finite, and nonnegative for a learning rate.
 bool is_usable_setting(std::string_view key, double value);
 
-/// Fills in kind, obstacle, unknown_keys and the groups' settings from entries and the groups'
+/// Fills in kind, obstacle, unknown_keys and the groups' settings, from entries and the groups'
 /// numbers.
 void recognise_kind(StoredOptimizer& optimizer);
 

@@ -27,7 +27,7 @@ void require_same_number(std::size_t theirs, std::size_t ours) {
   if (theirs > ours) throw UnusableState{text_of_other_number(theirs, ours)};
 }
 
-// Whether the checkpoint's tensor is the parameter, under this name or another that is tied to it.
+// Whether the checkpoint's tensor is the parameter, under this name or one tied to it.
 bool is_name_of(const io::TensorInfo& tensor, const CheckpointParameter& own, const Model& model) {
   return &tensor == own.tensor || (tensor.tie && tensor.tie == own.tensor->tie) ||
          std::ranges::any_of(model.ties, [&](const ModelTie& tie) {
@@ -119,7 +119,7 @@ class ParameterAssignment {
     if (num_unknown > 0) require_explained(unknown, num_unknown, num_unknown == named.size());
   }
 
-  // Parameters that are none of the model's.
+  // Refuses parameters that do not belong to the model.
   void require_explained(const std::string& first, std::size_t count, bool are_all) {
     if (are_all) {
       throw UnusableState{

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Which of what an optimiser keeps is of which of the model's parameters.
+// Assigns the state of an optimiser to the model's parameters.
 #pragma once
 
 #include <cstddef>
@@ -15,41 +15,41 @@
 
 namespace hesscope::detail {
 
-/// Why the state of an optimiser cannot be used. Never leaves read_optimizer_state().
+/// Why the state of an optimiser cannot be used. Never propagates out of read_optimizer_state().
 struct UnusableState {
   std::string reason;
 };
 
-/// The reason is that nothing says which parameter is in which group.
+/// The reason is that nothing says which parameter belongs to which group.
 struct UnknownGroups : UnusableState {};
 
-/// The reason is that it is of fewer parameters than the model, and nothing says which they are.
+/// The reason is that it has fewer parameters than the model, and nothing says which they are.
 struct FewerParameters : UnusableState {
   std::size_t num_missing;
 };
 
-/// A parameter as the model has it, and as the checkpoint does.
+/// A parameter, in the model and in the checkpoint.
 struct CheckpointParameter {
   const ParameterBlock* block;
   std::size_t index;  ///< of the block
   const io::TensorInfo* tensor;
 
-  /// Whether what the optimiser keeps lies transposed to the model's parameter: it may be
-  /// transposed itself, and so may the parameter, by a map of names.
+  /// Whether the optimiser's state is transposed relative to the model's parameter: the state
+  /// itself may be transposed, and so may the parameter, by a map of names.
   bool are_transposed(bool moments_are) const { return moments_are != tensor->is_transposed; }
 
   std::vector<std::int64_t> shape_of_moments(bool moments_are) const;
 };
 
-/// In the checkpoint's order: that of the first name of each, where several are tied, as PyTorch
-/// numbers parameters.
+/// In the checkpoint's order: that of the first name of each if several are tied, which is how
+/// PyTorch numbers parameters.
 std::vector<CheckpointParameter> checkpoint_parameters(const Model& model,
                                                        const io::TensorFile& checkpoint);
 
-/// By the model's blocks.
+/// In the order of the model's blocks.
 struct AssignedParameters {
   struct Block {
-    const std::string* key = nullptr;  ///< in StoredOptimizer::entries; nullptr = not handed to it
+    const std::string* key = nullptr;  ///< in StoredOptimizer::entries; nullptr = not received
     std::optional<std::size_t> group;
   };
 
@@ -57,16 +57,16 @@ struct AssignedParameters {
   std::string warning;  ///< what was assumed
 };
 
-/// By names where the optimiser has them, else by the order of the checkpoint and shapes.
-/// @param file  holds what is stored; may be more of the same file than `checkpoint`.
-/// @throws UnusableState where it is not known; UnknownGroups where all else fits.
+/// By name if the optimiser has names, else by the order of the checkpoint and by shapes.
+/// @param file  contains the stored state; may be a larger part of the same file than `checkpoint`.
+/// @throws UnusableState if the assignment is unknown; UnknownGroups if only the groups are.
 AssignedParameters assign_parameters(const Model& model,
                                      const io::TensorFile& checkpoint,
                                      const io::TensorFile& file,
                                      const StoredOptimizer& stored);
 
-/// All that can be compared where no order is needed: how many parameters there are, and the sizes
-/// of what is kept for them. @throws UnusableState.
+/// Compares everything that does not depend on an order: the number of parameters, and the sizes of
+/// what is kept for them. @throws UnusableState.
 void require_as_many_parameters(const Model& model,
                                 const io::TensorFile& file,
                                 const StoredOptimizer& stored);

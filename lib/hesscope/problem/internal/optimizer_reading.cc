@@ -20,7 +20,7 @@
 namespace hesscope::detail {
 namespace {
 
-// The field with what OptimizerState::second_moments is of this kind.
+// The field with the OptimizerState::second_moments of this kind.
 const char* moments_field(OptimizerKind kind) {
   switch (kind) {
     case OptimizerKind::kAdam:
@@ -116,7 +116,7 @@ class Reading {
     }
   }
 
-  // But for weight decay, which is no part of what an update is divided by.
+  // Apart from weight decay, which does not affect what an update is divided by.
   bool are_alike() const {
     const auto without_decay = [](OptimizerSettings settings) {
       settings.weight_decay.reset();
@@ -128,9 +128,9 @@ class Reading {
                                [&](const auto& group) { return without_decay(group) == first; });
   }
 
-  // Where nothing else is kept for a parameter, its group may be left open: without moments an
-  // update is divided by nothing, but for the learning rates of SGD; groups that differ in momentum
-  // have no threshold, whatever is in them. @throws UnusableState.
+  // If nothing else is kept for a parameter, its group may remain unknown: without moments, only
+  // the learning rates of SGD scale an update; groups that differ in momentum have no threshold,
+  // whatever they contain. @throws UnusableState.
   void assign_groups() {
     try {
       assign();
@@ -161,7 +161,7 @@ class Reading {
     }
   }
 
-  // RAdam of PyTorch before 2.0 has no such setting.
+  // RAdam of PyTorch before 2.0 lacks this setting.
   void warn_of_look_alikes() {
     if (stored_.kind != OptimizerKind::kRAdam || stored_.groups.empty()) return;
     constexpr std::size_t kNumCommon = 5;  // lr, betas.0, betas.1, eps, weight_decay
@@ -233,7 +233,7 @@ class Reading {
     forget_what_was_never_updated();
   }
 
-  // Without a step, what is kept is not corrected for its start.
+  // Without a step, the bias of the stored moments cannot be corrected.
   void require_steps_of_all() const {
     const auto has_step = [](const auto& block) { return block.step.has_value(); };
     if (stored_.kind == OptimizerKind::kRmsprop || !std::ranges::any_of(state_.blocks, has_step)) {
@@ -250,7 +250,7 @@ class Reading {
     return {fmt::format("'{}' of '{}' is missing", field, of.block->name)};
   }
 
-  // Adagrad keeps its sums from before the first step.
+  // Adagrad stores its sums even before the first step.
   void forget_what_was_never_updated() {
     const auto is_unused = [](const auto& block) { return block.step == 0; };
     if (state_.blocks.empty() || !std::ranges::any_of(state_.blocks, is_unused)) return;
@@ -275,7 +275,7 @@ class Reading {
     return static_cast<std::int64_t>(step);
   }
 
-  // Row-major, as the model has the parameter.
+  // Row-major, in the layout of the model's parameter.
   Eigen::VectorXd moments(const CheckpointParameter& of,
                           const std::string& name,
                           bool are_squares) const {
@@ -311,7 +311,7 @@ class Reading {
   OptimizerState state_;
 };
 
-// What looks like an optimiser's, but is not known.
+// For tensors that look like an optimiser's, but are not known.
 std::string unknown_tensors_text(const std::vector<std::string>& names) {
   std::vector<std::string> fields(kMomentFields.begin(), kMomentFields.end());
   std::string hint;
@@ -331,7 +331,7 @@ std::string unknown_tensors_text(const std::vector<std::string>& names) {
 }  // namespace
 
 OptimizerState read_optimizer_state(const Model& model, const io::TensorFile& checkpoint) {
-  // A map may give its tensors the names that are known; a part leaves them outside.
+  // A map may give its tensors known names; a part excludes them.
   io::TensorFile file = checkpoint;
   std::vector<StoredOptimizer> stored = find_stored_optimizers(file);
   if (stored.empty()) {

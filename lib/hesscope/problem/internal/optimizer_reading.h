@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a checkpoint holds of its optimiser, for a model.
+// Reads the state of a checkpoint's optimiser for a model.
 #pragma once
 
 #include <hesscope/models/model.h>

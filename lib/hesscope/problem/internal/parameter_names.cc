@@ -10,7 +10,7 @@
 namespace hesscope::detail {
 namespace {
 
-// What DataParallel, torch.compile, FSDP and activation checkpointing put into names.
+// Removes what DataParallel, torch.compile, FSDP and activation checkpointing insert into names.
 std::string unwrapped_name(std::string_view name) {
   constexpr std::array<std::string_view, 4> kWrappers = {
       "module", "_orig_mod", "_fsdp_wrapped_module", "_checkpoint_wrapped_module"};
@@ -26,7 +26,7 @@ std::string unwrapped_name(std::string_view name) {
   return bare;
 }
 
-// A way to call our parameters, with those that have the same name left out.
+// A naming of our parameters, without those that share a name.
 using Blocks = std::map<std::string, std::optional<std::size_t>>;
 
 void add(Blocks& blocks, const std::string& name, std::size_t block) {

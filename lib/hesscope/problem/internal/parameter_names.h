@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Parameters by the names that an optimiser has for them.
+// Parameters by the names that an optimiser uses for them.
 #pragma once
 
 #include <cstddef>
@@ -16,9 +16,9 @@ struct NamedParameter {
   std::size_t block = 0;    ///< in the model's order
 };
 
-/// The block of each of `theirs`, if it is one. Theirs are our names, or the file's without some
-/// leading keys (the same for all), wrappers ("module.", "_orig_mod.", ...) left out of both: of
-/// these ways the one by which most are found.
+/// The block for each of `theirs`, if there is one. Their names are our names, or those in the file
+/// without some leading keys (the same for all), where wrappers ("module.", "_orig_mod.", ...) are
+/// ignored in both. Of these possibilities, the one that finds the most blocks is used.
 std::vector<std::optional<std::size_t>> blocks_by_name(const std::vector<std::string>& theirs,
                                                        const std::vector<NamedParameter>& ours);
 

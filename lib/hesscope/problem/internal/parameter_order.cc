@@ -19,8 +19,8 @@ bool fits(const NumberedParameter& numbered, const ListedParameter& listed) {
   return !numbered.shape || *numbered.shape == listed.shape;
 }
 
-// Ways to deal the listed parameters, in this order, out to the groups, each of which takes them in
-// the order of its numbers.
+// Ways to distribute the listed parameters, in this order, over the groups, each of which receives
+// them in the order of its numbers.
 class Dealing {
  public:
   Dealing(const std::vector<ListedParameter>& listed,
@@ -61,14 +61,14 @@ class Dealing {
   const std::vector<ListedParameter>& listed_;
   const std::vector<NumberedParameter>& numbered_;
   std::vector<std::size_t> order_;
-  std::map<std::size_t, std::vector<std::size_t>> hands_;  // numbers of each group
-  std::map<std::size_t, std::size_t> next_;                // in the hand
+  std::map<std::size_t, std::vector<std::size_t>> hands_;  // numbers in each group
+  std::map<std::size_t, std::size_t> next_;                // next position in the hand
   std::vector<std::size_t> taken_;
   std::size_t num_steps_ = 0;
   std::vector<std::vector<std::size_t>> found_;
 };
 
-// Positions by number where each shape occurs once.
+// Positions by number, if each shape occurs only once.
 std::optional<std::vector<std::size_t>> by_shape(const std::vector<ListedParameter>& listed,
                                                  const std::vector<NumberedParameter>& numbered) {
   std::map<std::vector<std::int64_t>, std::size_t> places;

@@ -15,11 +15,12 @@ namespace hesscope::detail {
 namespace {
 
 const std::string kArray = "predictions";
-// Of the largest of all: float32 through some hundred layers, and float64 through all of them.
+// Relative to the largest number: enough for float32 in some hundred layers, and for float64 in any
+// number.
 constexpr double kTolerance = 1e-4;
 constexpr double kTolerance64 = 1e-6;
 
-// Of those that are finite.
+// Over the finite ones.
 double largest(const Eigen::Ref<const Eigen::MatrixXd>& values) {
   double found = 0;
   for (const double x : values.reshaped()) {
@@ -36,8 +37,8 @@ double distance(double ours, double theirs, double scale) {
   return ours == theirs ? 0 : std::abs(ours - theirs) / scale;
 }
 
-// The farthest of their numbers from ours, in units of the largest, and the first beyond the
-// tolerance.
+// The largest deviation from our numbers, in units of the largest number, and the first one beyond
+// the tolerance.
 struct Difference {
   double largest = 0;
   Eigen::Index sample = 0;

@@ -70,7 +70,7 @@ class BoundsCheck {
     if (++num_items_ > kMaxItems) refuse("the file has more than {} keys and values", kMaxItems);
   }
 
-  /// To behind the end of the text that begins here.
+  /// Moves behind the end of the text that begins here.
   void pass_text(char quote) {
     const std::string_view rest = text_.substr(place_);
     const bool is_long = rest.size() >= 3 && rest[1] == quote && rest[2] == quote;

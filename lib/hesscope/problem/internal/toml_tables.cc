@@ -18,9 +18,10 @@
 #include <hesscope/problem/internal/toml_tables.h>
 #include <hesscope/storage/input_file.h>
 
-// toml++ 3.3 asserts what it reports as an error a few lines later ("[!]"): with assertions the
-// program would end, and without them clang is told to take it for granted. And it tells compilers
-// that letters such as U+03BB do not occur where white space could be, though they are asked for.
+// toml++ 3.3 asserts conditions that it reports as errors a few lines later ("[!]"): with
+// assertions the program would end, and without them clang is told to assume them. It also tells
+// compilers that letters such as U+03BB cannot occur where white space is possible, although they
+// are queried.
 #pragma push_macro("NDEBUG")
 #undef NDEBUG
 #define TOML_ASSERT(expr) static_assert(true)
@@ -104,7 +105,8 @@ TomlTable table_of(const std::string& path, const toml::table& table, int depth)
   return result;
 }
 
-// Text in UTF-8 has no control characters but those that set it; tensor files begin with others.
+// UTF-8 text contains no control characters except those for layout; tensor files begin with
+// others.
 bool is_text(std::string_view text) {
   constexpr std::size_t kLooked = 512;
   const std::string_view begin = text.substr(0, kLooked);
@@ -178,7 +180,7 @@ TomlTable parse_toml(std::string_view text, const std::string& name) {
     return root;
   } catch (const toml::parse_error& error) {
     const std::string_view what = error.description();
-    // What it says of a word without quotes, and of one that begins as true, false, inf or nan do.
+    // Its message for a word without quotes, and for words that begin like true, false, inf or nan.
     const bool is_word = what.find("could not determine value type") != what.npos ||
                          what.find("while parsing boolean") != what.npos ||
                          what.find("while parsing floating-point") != what.npos;
@@ -230,7 +232,7 @@ SettingTable texts_by_name(const TomlTable& table, const std::string& what) {
   return texts;
 }
 
-// What the table says of a key of its declaration that it has.
+// The table's value for a key of its declaration.
 SettingValue value_for(const SettingKey& key, const TomlTable& table, const std::string& context) {
   if (const auto found = table.values.find(key.name); found != table.values.end()) {
     return found->second;

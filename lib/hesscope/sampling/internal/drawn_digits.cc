@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::int64_t kSize = 28;
 
-// Distances are in pixels, from a pixel's middle to the line that the pen follows.
+// Distances are in pixels, from the middle of a pixel to the line that the pen follows.
 struct Pen {
   double x;
   double y;

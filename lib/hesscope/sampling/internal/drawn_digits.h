@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Pictures of two digits for those who have no image files at hand.
+// Pictures of two digits for users without image files.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace hesscope::detail {
 
-/// Pictures of 28 x 28 pixels, in turn of a ring (label 0) and of a stroke (label 1), each of
-/// another place, size, slant and width. They are of nobody's data set: rough stand-ins for two
+/// Pictures of 28 x 28 pixels, alternately of a ring (label 0) and of a stroke (label 1), each with
+/// its own position, size, slant and width. They come from no data set: rough replacements for two
 /// digits of MNIST, always the same ones.
-/// @cost some 20 operations a pixel.
+/// @cost about 20 operations per pixel.
 LabeledImages drawn_digits(std::int64_t count);
 
 }  // namespace hesscope::detail

@@ -56,8 +56,8 @@ Eigen::MatrixXd normal_matrix(RandomStream& random,
   return entries;
 }
 
-// Floyd's choice of a subset, its members marked by ones until all are known: Bentley & Floyd
-// (1987), "A sample of brilliance".
+// Floyd's selection of a subset, whose members are marked by ones until all are known: Bentley &
+// Floyd (1987), "A sample of brilliance".
 void draw_sparse_noise(RandomStream& random, std::size_t count, double std, std::span<double> out) {
   for (std::size_t last = out.size() - count; last < out.size(); ++last) {
     double& entry = out[random.below(last + 1)];

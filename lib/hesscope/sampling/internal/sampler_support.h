@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What samplers share: keys and their ranges, checks, draws.
+// Shared by samplers: keys and their ranges, checks, draws.
 #pragma once
 
 #include <cstddef>
@@ -22,15 +22,15 @@ SettingKey optional_size_key(const std::string& name,
                              const std::string& meaning,
                              std::int64_t maximum);
 
-/// Of optional keys: that all are there, or that none is.
-/// @param because  what asks for them or excludes them, as in `covariates = "gamma"`.
-/// @throws ConfigError naming the first key that is missing or too many.
+/// Checks that all of these optional keys are there, or that none is.
+/// @param because  what requires or excludes them, as in `covariates = "gamma"`.
+/// @throws ConfigError naming the first key that is missing or superfluous.
 void require_keys(const Settings& settings,
                   std::initializer_list<const char*> keys,
                   bool are_wanted,
                   const std::string& because);
 
-/// A seed, 0 unless given.
+/// A seed; its fallback is 0.
 SettingKey seed_key(const std::string& name, const std::string& meaning);
 
 /// The value of such a key.
@@ -45,7 +45,7 @@ Eigen::MatrixXd normal_matrix(RandomStream& random,
                               Eigen::Index cols,
                               double std);
 
-/// Writes N(0, std^2) to `count` <= out.size() entries, every set of them equally likely. The
+/// Writes N(0, std^2) to `count` <= out.size() entries, each subset being equally likely. The
 /// others must be zero and stay so.
 void draw_sparse_noise(RandomStream& random, std::size_t count, double std, std::span<double> out);
 

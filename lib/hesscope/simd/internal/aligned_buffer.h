@@ -10,7 +10,7 @@
 
 namespace hesscope::detail {
 
-/// Doubles aligned for any vector register, not initialised; large ones on huge pages.
+/// Doubles aligned for any vector register, uninitialised; large buffers are on huge pages.
 class AlignedBuffer {
  public:
   explicit AlignedBuffer(std::size_t size)
@@ -35,7 +35,7 @@ class BufferPool {
  public:
   explicit BufferPool(std::size_t size) : pool_([size] { return AlignedBuffer(size); }) {}
 
-  /// Calls use(double*) with a buffer that is its own until it returns.
+  /// Calls use(double*) with a buffer that is exclusively its own until it returns.
   template <typename F>
   void with_buffer(F use) {
     pool_.with([&](AlignedBuffer& buffer) { use(buffer.data()); });

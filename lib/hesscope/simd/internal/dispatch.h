@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The way to kernels compiled once for each instruction set (cmake/HesscopeKernels.cmake). Each set
-// has a function of the same name that returns the set's table of kernels:
+// Access to kernels that are compiled once for each instruction set (cmake/HesscopeKernels.cmake).
+// Each set has a function of the same name that returns the set's table of kernels:
 //
 //   HESSCOPE_DECLARE_KERNELS(detail::SweepKernels, sweep_kernels)          // in their header
 //   const detail::SweepKernels& k = HESSCOPE_KERNELS(sweep_kernels, set);  // who uses them
@@ -22,7 +22,7 @@
   const Table& function();                        \
   }
 
-// A set that was not compiled has the kernels of one that was; no processor then supports it.
+// A set that was not compiled gets the kernels of one that was; no processor then supports it.
 #ifdef HESSCOPE_AVX2_KERNELS
 #define HESSCOPE_AVX2_NAMESPACE avx2
 #else

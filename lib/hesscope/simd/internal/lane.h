@@ -25,7 +25,7 @@ inline Lane* lanes(double* data) { return reinterpret_cast<Lane*>(data); }
 
 inline const Lane* lanes(const double* data) { return reinterpret_cast<const Lane*>(data); }
 
-/// Halves added to each other until one number is left.
+/// Sums the lanes, by repeatedly adding halves.
 inline double sum_of(Lane x) {
 #if HESSCOPE_LANES == 8
   const auto four =
@@ -42,8 +42,8 @@ inline double sum_of(Lane x) {
   return two[0] + two[1];
 }
 
-/// x in all lanes, kept in a register: left alone, GCC reads it from memory again for each product
-/// that it is in, and the ports that load are what then bounds a product of small matrices.
+/// x in all lanes, kept in a register: otherwise GCC reads it from memory again for each product in
+/// which it occurs, and the load ports limit the speed of products of small matrices.
 [[gnu::always_inline]] inline Lane held(Lane x) {
 #ifdef __x86_64__
   asm("" : "+v"(x));
@@ -73,8 +73,8 @@ Strided<T> row_major(T* data, int cols) {
 
 enum class Store { kAssign, kAdd };
 
-// A tile of R rows takes so many columns: sums in 24 of 32 registers or 12 of 16 at the most, and
-// where it can 8 or more, since two units add and each takes 4 cycles.
+// The number of columns that a tile of R rows takes: at most 24 of 32 registers, or 12 of 16, hold
+// sums, and if possible at least 8, since two units add and each takes 4 cycles.
 constexpr int kTileRows = 6;
 
 template <int R>
@@ -89,7 +89,7 @@ template <int R, int C, Store kStore, typename A, typename B>
     Strided<Lane> out, Strided<A> a, Strided<B> b, int i0, int j0, int inner) {
   Lane sum[R][C] = {};
   for (int k = 0; k < inner; ++k) {
-    if constexpr (R < C) {  // what there is less of stays in registers
+    if constexpr (R < C) {  // the smaller extent stays in registers
       Lane x[R];
       for (int i = 0; i < R; ++i) x[i] = held(a(i0 + i, k));
       for (int j = 0; j < C; ++j) {
@@ -142,8 +142,8 @@ template <int R, Store kStore, typename A, typename B>
 template <Store kStore, typename A, typename B>
 [[gnu::always_inline]] inline void product_of_extents(
     Strided<Lane> out, Strided<A> a, Strided<B> b, int rows, int inner, int cols) {
-  // As few bands of rows as there can be, of nearly equal heights: a low one has too few sums under
-  // way for the latency of an addition.
+  // As few bands of rows as possible, of nearly equal heights: a low band has too few sums in
+  // flight to hide the latency of an addition.
   const bool is_one = rows <= kTileRows;  // a division takes as long as many a product
   const int bands = is_one ? (rows > 0 ? 1 : 0) : (rows + kTileRows - 1) / kTileRows;
   const int least = is_one ? rows : rows / bands;

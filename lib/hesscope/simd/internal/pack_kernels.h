@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Products of matrices over samples, compiled once for each instruction set. Eight samples side by
-// side, one cache line, are a pack; a row of samples is a run of packs. Products reduce over
-// samples with the samples in the lanes, so that no operand is ever transposed.
+// Matrix products over samples, compiled once for each instruction set. Eight samples side by side,
+// one cache line, form a pack; a row of samples is a sequence of packs. Products reduce over
+// samples with the samples in the lanes, so that operands never need to be transposed.
 #pragma once
 
 #include <hesscope/simd/instruction_set.h>
@@ -14,9 +14,9 @@ inline constexpr int kPanelRows = 4;
 inline constexpr int kPanelCols = 24;
 
 /// All arrays of packs are aligned to 64 bytes. In a panel of kPanelRows rows, pack k of row r
-/// begins at double (k kPanelRows + r) kPackSamples. A panel of kPanelCols columns has sample s of
-/// column c at double s kPanelCols + c: a product takes one number of a row, in all lanes, and many
-/// columns at once, so that a sum is a lane and none is added up over lanes.
+/// begins at double (k kPanelRows + r) kPackSamples. In a panel of kPanelCols columns, sample s of
+/// column c is at double s kPanelCols + c: a product takes one number of a row, in all lanes, and
+/// many columns at once, so that each sum is a lane and no sum runs over lanes.
 struct PackKernels {
   int lanes;      ///< columns that a register holds
   int tile_cols;  ///< columns that inner_products() takes at once; divides kPanelCols
@@ -31,7 +31,7 @@ struct PackKernels {
 
   /// Panel of kPanelCols columns: column c = x[c], or x[c] y[c] elementwise unless y is null, over
   /// num_packs packs that are pack_stride doubles apart. x and y have kPanelCols pointers: columns
-  /// [0, num_cols) are filled, those up to the next multiple of `lanes` may be, so all must be
+  /// [0, num_cols) are filled, and those up to the next multiple of `lanes` may be, so all must be
   /// readable.
   void (*fill_columns)(double* panel,
                        const double* const* x,
@@ -40,10 +40,10 @@ struct PackKernels {
                        int num_cols,
                        int num_packs);
 
-  /// out(i, c) = sum over samples of a_i b_c, at out[i * row_stride + c * col_stride], for panels
-  /// `a` of kPanelRows rows each, one behind the other, and the first num_cols columns of a panel
-  /// from `b` on, a multiple of tile_cols of them past its first; what lies where columns up to the
-  /// next multiple of `lanes` would go may be overwritten.
+  /// out(i, c) = sum over samples of a_i b_c, at out[i * row_stride + c * col_stride], for
+  /// consecutive panels `a` of kPanelRows rows each, and num_cols columns of a panel starting at
+  /// `b`, which is a multiple of tile_cols columns behind the panel's first; the places of columns
+  /// up to the next multiple of `lanes` may be overwritten.
   void (*inner_products)(double* out,
                          long row_stride,
                          long col_stride,

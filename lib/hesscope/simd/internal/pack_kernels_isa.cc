@@ -15,20 +15,21 @@ using detail::kPackSamples;
 using detail::kPanelCols;
 using detail::kPanelRows;
 
-constexpr int kParts = kPackSamples / kLanes;  // registers of a pack
+constexpr int kParts = kPackSamples / kLanes;  // registers per pack
 
-// Registers of columns in a tile of kPanelRows rows. Of 16 registers that takes 12 accumulators and
-// 4 operands; without fused multiply-add 8, 3 and a product.
+// Registers of columns in a tile of kPanelRows rows. Of 16 registers, 12 are accumulators and 4
+// operands; without fused multiply-add, there are 8 accumulators, 3 operands and a product.
 constexpr int kTileVectors = kLanes >= 4 ? 3 : 2;
 constexpr int kTileCols = kTileVectors * kLanes;
 static_assert(kPanelCols % kTileCols == 0);
 
-// Packs between two visits to the results: the columns of a tile then stay in the first cache.
+// Packs between two accesses to the results: the columns of a tile then stay in the first-level
+// cache.
 constexpr int kBlockPacks = 16;
 
 using LooseLane [[gnu::vector_size(8 * HESSCOPE_LANES), gnu::aligned(8)]] = double;
 
-// Row panels of a tile of so many registers of columns: enough sums for two units of latency 4.
+// Row panels of a tile with C registers of columns: enough sums for two units with latency 4.
 template <int C>
 constexpr int kMostPanels = kLanes == 8 ? (C == 1 ? 4 : 2) : (C == 1 ? 2 : 1);
 
@@ -75,7 +76,7 @@ template <int P, int C>
                                         int num_packs,
                                         bool is_first) {
   constexpr int kRows = P * kPanelRows;
-  Lane sum[kRows][C];  // an initialiser = {} would be written to memory first
+  Lane sum[kRows][C];  // = {} would first be written to memory
   for (int r = 0; r < kRows; ++r) {
     for (int c = 0; c < C; ++c) sum[r][c] = Lane{};
   }
@@ -115,7 +116,7 @@ struct Panels {
   int num_packs;
 };
 
-// Of all rows with C registers of columns.
+// For all rows, with C registers of columns.
 template <int C>
 [[gnu::noinline]] void tile_columns(
     double* out, long row_stride, long col_stride, Panels a, const double* b) {
@@ -187,7 +188,7 @@ void fill_columns(double* panel,
   }
 }
 
-// A matrix of packs, row-major, of which a Lane sees one part.
+// A matrix of packs, row-major; each Lane covers one part of a pack.
 template <typename T>
 Strided<T> packs(T* data, int cols) {
   return {data, cols * kParts, kParts};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// For kernel sources only (lane.h): a square of doubles in as many registers as one has lanes.
+// For kernel sources only (lane.h): transposes a square of doubles, held in as many registers as a
+// register has lanes.
 #pragma once
 
 #include <hesscope/simd/internal/lane.h>

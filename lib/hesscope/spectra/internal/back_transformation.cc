@@ -18,7 +18,7 @@ constexpr Index kColumnsPerPanel = 128;
 
 }  // namespace
 
-// Q = H_0 H_1 ... H_{n-2}; H_j has its vector in column j of `reduced`, from row j + 1 on, where it
+// Q = H_0 H_1 ... H_{n-2}; the vector of H_j is in column j of `reduced`, from row j + 1 on, and
 // begins with an implied 1. A block of b of them is I - V S V^T with a triangular S, b x b.
 void apply_q(const MatrixXd& reduced,
              const Eigen::VectorXd& tau,

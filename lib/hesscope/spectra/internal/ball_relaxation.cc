@@ -21,7 +21,7 @@ using Eigen::VectorXd;
 
 bool is_interval(const Ball& ball) { return ball.size() == 1; }
 
-// X X^T of the rows x (cols k) matrix whose columns are what V, k x n, has of the ball.
+// X X^T for the rows x (cols k) matrix X whose columns are the part of V, k x n, in the ball.
 MatrixXd gram(const Ball& ball, const MatrixXd& part, const MatrixXd& other) {
   MatrixXd sum = MatrixXd::Zero(ball.rows, ball.rows);
   for (Index j = 0; j < ball.cols; ++j) {
@@ -31,14 +31,14 @@ MatrixXd gram(const Ball& ball, const MatrixXd& part, const MatrixXd& other) {
   return sum;
 }
 
-// X <- A X of the same.
+// X <- A X for the same X.
 void transform(const Ball& ball, const MatrixXd& a, MatrixXd& part) {
   for (Index j = 0; j < ball.cols; ++j) {
     part.middleCols(j * ball.rows, ball.rows) *= a.transpose();
   }
 }
 
-// V diag(f(lambda)) V^T of A = V diag(lambda) V^T, symmetric; NaN where A cannot be decomposed.
+// V diag(f(lambda)) V^T for A = V diag(lambda) V^T, symmetric; NaN if A cannot be decomposed.
 template <typename Function>
 MatrixXd of_eigenvalues(const MatrixXd& a, const Function& f) {
   const std::optional<Eigensystem> found = a.allFinite() ? eigensystem(a) : std::nullopt;
@@ -48,7 +48,7 @@ MatrixXd of_eigenvalues(const MatrixXd& a, const Function& f) {
   return scaled * found->vectors.transpose();
 }
 
-// X itself, and back.
+// X itself, and the inverse conversion.
 MatrixXd as_matrix(const Ball& ball, const MatrixXd& part) {
   MatrixXd x(ball.rows, ball.cols * part.rows());
   for (Index j = 0; j < ball.cols; ++j) {
@@ -65,8 +65,9 @@ void set_from_matrix(const Ball& ball, const MatrixXd& x, MatrixXd& part) {
   }
 }
 
-// A unit vector across the columns of `basis`, which are orthonormal and fewer than its rows: along
-// `wanted` where that has something across them, else along the axis that is furthest from them.
+// A unit vector orthogonal to the columns of `basis`, which are orthonormal and fewer than its
+// rows: along `wanted` if that has an orthogonal part, else along the axis that is furthest from
+// them.
 VectorXd across(const MatrixXd& basis, const VectorXd& wanted) {
   constexpr double kLeast = 1e-3;
   VectorXd w = wanted - basis * (basis.transpose() * wanted);
@@ -80,9 +81,9 @@ VectorXd across(const MatrixXd& basis, const VectorXd& wanted) {
   return w.normalized();
 }
 
-// U V^T of X = U S V^T, with as many singular vectors as X has rows: where its own are zero within
-// rounding, those of U are paired with what `before` has along them, as far as that is across the
-// rest.
+// U V^T of X = U S V^T, with as many singular vectors as X has rows: where singular values are zero
+// within rounding, the vectors of U are paired with the components of `before` along them, as far
+// as those are orthogonal to the rest.
 MatrixXd whole_polar_factor(const MatrixXd& x, const MatrixXd& before) {
   constexpr double kZero = 1e-13;
   const SingularValues svd = hesscope::thin_svd(x);
@@ -95,15 +96,15 @@ MatrixXd whole_polar_factor(const MatrixXd& x, const MatrixXd& before) {
   return svd.left * right.transpose();
 }
 
-// Singular values s of X become min(1, s / shift), or 1 without a shift above 0. Zero stays zero,
-// but with a `before` that X is to follow, and without such a shift, as of whole_polar_factor().
+// Replaces singular values s of X by min(1, s / shift), or by 1 if shift is not above 0. Zeros are
+// kept, unless X is to follow a `before` and shift is not above 0; then as in whole_polar_factor().
 void clip(const Ball& ball, double shift, MatrixXd& part, const MatrixXd* before = nullptr) {
   if (ball.rows == 1) {
     const double norm = part.norm();
     if (norm > 0) part /= std::max(norm, shift);
     return;
   }
-  const double scale = part.cwiseAbs().maxCoeff();  // squares neither over- nor underflow
+  const double scale = part.cwiseAbs().maxCoeff();  // so that squares neither over- nor underflow
   if (!(scale > 0)) return;
   part /= scale;
   const auto factor = [&](double square) {
@@ -112,7 +113,7 @@ void clip(const Ball& ball, double shift, MatrixXd& part, const MatrixXd* before
   };
   const MatrixXd squares = gram(ball, part, part);
   if (before != nullptr && !(shift > 0) && squares.allFinite()) {
-    // Less than this of the largest, an eigenvalue of what is computed may be rounding.
+    // Below this multiple of the largest, a computed eigenvalue may be rounding error.
     const double least =
         16 * static_cast<double>(ball.rows) * kEpsilon * squares.diagonal().maxCoeff();
     const std::optional<Eigensystem> found = eigensystem(squares);
@@ -125,7 +126,7 @@ void clip(const Ball& ball, double shift, MatrixXd& part, const MatrixXd* before
 }
 
 // The multiplier mu >= max(0, largest) of max sum_i lambda_i x_i^2 + 2 gamma_i x_i on |x| <= 1,
-// with x_i = gamma_i / (mu - lambda_i): the root of |x| = 1, or the least mu where |x| is below 1
+// with x_i = gamma_i / (mu - lambda_i): the root of |x| = 1, or the least mu if |x| is below 1
 // there.
 double multiplier(const VectorXd& lambda, const VectorXd& gamma) {
   const double least = std::max(0.0, lambda.maxCoeff());
@@ -136,12 +137,12 @@ double multiplier(const VectorXd& lambda, const VectorXd& gamma) {
     }
     return std::sqrt(squares);
   };
-  // NaN (0 / 0) cannot be: terms without gamma are left out; infinity is above 1.
+  // NaN (0 / 0) cannot occur: terms without gamma are omitted; infinity is above 1.
   if (norm_at(least) <= 1) return least;
   double below = least;
   double above = least + gamma.norm();
-  // |x| <= |gamma| / (mu - largest) = 1 there. Bisection with Newton's steps on 1 / |x|, which is
-  // nearly linear in mu.
+  // |x| <= |gamma| / (mu - largest) = 1 there. Bisection combined with Newton's method for 1 / |x|,
+  // which is nearly linear in mu.
   double mu = above;
   for (int i = 0; i < 200 && above - below > 2 * kEpsilon * above; ++i) {
     const double norm = norm_at(mu);
@@ -156,7 +157,7 @@ double multiplier(const VectorXd& lambda, const VectorXd& gamma) {
   return above;
 }
 
-// No eigenvalue of A is larger, nor is the second one smaller than what A - (largest) I has left.
+// The largest eigenvalue of a matrix, and its rounding band; NaN if it was not found.
 struct LargestEigenvalue {
   double value = kNaN;
   double band = kNaN;
@@ -219,7 +220,7 @@ void BallRelaxation::normalize(MatrixXd& v) const {
 
 double BallRelaxation::value(const MatrixXd& v) const { return (v * *h_).cwiseProduct(v).sum(); }
 
-// With the others fixed the value is H_jj |v_j|^2 + 2 g^T v_j. Returns what it gained.
+// With the others fixed, the value is H_jj |v_j|^2 + 2 g^T v_j. Returns the gain.
 double BallRelaxation::ascend_interval(Index j, MatrixXd& v) const {
   const double own = (*h_)(j, j);
   const VectorXd before = v.col(j);
@@ -242,7 +243,7 @@ void BallRelaxation::ascend_euclidean(const Ball& ball, const Own& own, MatrixXd
                along_before * own.values.asDiagonal();
   VectorXd gamma = x.colwise().norm().transpose();
   const double scale = std::max(own.values.cwiseAbs().maxCoeff(), gamma.maxCoeff());
-  // What is rounding has no direction: of a ball by itself all of it is.
+  // Rounding errors have no direction; for an isolated ball everything is rounding error.
   gamma = (gamma.array() > rounding_band(h_->rows(), scale)).select(gamma, 0.0);
   const double mu = multiplier(own.values, gamma);
   double squares = 0;
@@ -269,9 +270,10 @@ void BallRelaxation::ascend_euclidean(const Ball& ball, const Own& own, MatrixXd
   part = x * own.vectors.transpose();
 }
 
-// The value less smallest |V_b|^2 is convex in V_b, and so at least linear from where V_b is; where
-// a positive smallest leaves its maxima all singular values are 1, and |V_b| is constant. So they
-// are where the linear part says nothing of some of them, too.
+// The value minus smallest |V_b|^2 is convex in V_b and therefore at least its linearisation at the
+// present V_b; this gives a lower bound of the value. If smallest is positive, the bound is largest
+// where all singular values are 1, even those that the linear part does not determine; |V_b| is
+// then constant.
 void BallRelaxation::ascend_matrix(const Ball& ball, const Own& own, MatrixXd& v) const {
   auto part = v.middleCols(ball.offset, ball.size());
   MatrixXd x = v * h_->middleCols(ball.offset, ball.size()) - own.smallest * part;
@@ -337,7 +339,7 @@ BallRelaxation::Bound BallRelaxation::upper_bound(const MatrixXd& v) const {
   }
   const LargestEigenvalue largest = largest_eigenvalue(difference);
   const double trace = bound.traces.sum();
-  // Entries of the difference are rounded, too: by less than the band of what they are made of.
+  // Entries of the difference are rounded, too: by less than the band of its terms.
   const double band = 2 * largest.band;
   bound.upper = (trace + std::max(0.0, largest.value + band) * num_rows_) *
                 (1 + static_cast<double>(h_->rows() + 10) * kEpsilon);

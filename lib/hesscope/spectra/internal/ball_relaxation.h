@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// max tr(V H V^T) over V with k rows, the semidefinite relaxation of max d^T H d on a product of
-// balls in the form of Burer and Monteiro: k = 1 is the problem itself, k about the root of twice
-// the number of constraints the whole relaxation.
+// max tr(V H V^T) over V with k rows: the semidefinite relaxation of max d^T H d on a product of
+// balls, in the form of Burer and Monteiro. k = 1 is the problem itself; k of about the root of
+// twice the number of constraints gives the full relaxation.
 #pragma once
 
 #include <vector>
@@ -13,7 +13,7 @@
 
 namespace hesscope::detail {
 
-/// Entries offset + i + rows j of a vector as a rows x cols matrix, whose singular values are to be
+/// Entries offset + i + rows j of a vector as a rows x cols matrix, whose singular values must be
 /// at most 1. rows <= cols; 1 x 1 is an interval, 1 x c a Euclidean ball.
 struct Ball {
   Eigen::Index offset = 0;
@@ -32,18 +32,19 @@ class BallRelaxation {
   /// @param balls  tile the n entries.
   BallRelaxation(const Eigen::MatrixXd& h, std::vector<Ball> balls);
 
-  /// Rows that V needs so that the relaxation has no local maxima but global ones, but at most 24.
+  /// The number of rows of V for which the relaxation has only global maxima, but at most 24.
   Eigen::Index rank() const;
 
-  /// Sum of the balls' rows: tr Y over balls grows by so much for each unit that Y does.
+  /// Sum of the balls' rows: tr Y increases by this for each multiple of the identity added to Y.
   double num_rows() const { return num_rows_; }
 
-  /// V / ||V_b||_2 ball by ball; what is zero stays it.
+  /// V / ||V_b||_2 ball by ball; zeros are kept.
   void normalize(Eigen::MatrixXd& v) const;
 
-  /// Raises tr(V H V^T) ball by ball, never lowers it: each ball's part becomes the best beside the
-  /// others (intervals, Euclidean balls) or the best for a lower bound that touches (matrices).
-  /// Ends after max_sweeps, or where a sweep gains less than tolerance times the value.
+  /// Increases tr(V H V^T) ball by ball, and never decreases it: each ball's part is replaced by
+  /// the best one given the others (intervals, Euclidean balls), or by the maximum of a lower bound
+  /// that touches at the present point (matrices). Ends after max_sweeps, or when a sweep gains
+  /// less than tolerance times the value.
   /// @param v  k x n, in the balls: columns (j, i) of a ball, and all rows, are rows of its matrix.
   /// @return the value.
   double ascend(Eigen::MatrixXd& v,
@@ -56,18 +57,18 @@ class BallRelaxation {
   struct Bound {
     double upper = 0;  ///< NaN if an eigenvalue was not found
     double rounding = 0;
-    Eigen::VectorXd traces;  ///< of Y_b, a number for each ball
+    Eigen::VectorXd traces;  ///< of Y_b, one number per ball
   };
 
-  /// From any V: Y_b = ((V H)_b V_b^T)_sym, without its negative eigenvalues, and then as much more
-  /// of the identity as makes Y - H semidefinite. Tight where V is the maximum.
+  /// From any V: Y_b = ((V H)_b V_b^T)_sym, without its negative eigenvalues, plus the multiple of
+  /// the identity that makes Y - H semidefinite. Tight if V is the maximum.
   Bound upper_bound(const Eigen::MatrixXd& v) const;
 
  private:
-  // Of the diagonal block of a ball that is no interval; NaN where they were not found.
+  // For the diagonal block of a ball that is not an interval; NaN if not found.
   struct Own {
-    double smallest = 0;     // eigenvalue, of a ball of matrices
-    Eigen::VectorXd values;  // all of them, of a Euclidean ball
+    double smallest = 0;     // eigenvalue, for a ball of matrices
+    Eigen::VectorXd values;  // all eigenvalues, for a Euclidean ball
     Eigen::MatrixXd vectors;
   };
 
@@ -77,7 +78,7 @@ class BallRelaxation {
 
   const Eigen::MatrixXd* h_;
   std::vector<Ball> balls_;
-  std::vector<Own> own_;  // of balls that are no intervals
+  std::vector<Own> own_;  // for balls that are not intervals
   double num_rows_ = 0;
 };
 

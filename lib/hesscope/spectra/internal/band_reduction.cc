@@ -8,7 +8,7 @@
 #include <hesscope/linalg/internal/blas_call.h>
 #include <hesscope/spectra/internal/band_reduction.h>
 
-// Left out by LAPACKE. It hands its character on, so the length of that must be passed.
+// Missing in LAPACKE. It passes on its character argument, so the length of that must be passed.
 // NOLINTBEGIN(readability-identifier-naming): names of Fortran
 extern "C" void dsb2st_kernels_(const char* uplo,
                                 const lapack_int* wants_vectors,
@@ -39,8 +39,9 @@ constexpr double kZero = 0.0;
 
 }  // namespace
 
-// For each panel P of b columns below the band, m x b: P = Q R with Q = I - V S V^T, and what is
-// left of A, m x m, becomes Q^T A Q = A - V W^T - W V^T with W = X - 1/2 V (S^T V^T X), X = A V S.
+// For each panel P of b columns below the band, m x b: P = Q R with Q = I - V S V^T, and the
+// remaining part of A, m x m, becomes Q^T A Q = A - V W^T - W V^T with W = X - 1/2 V (S^T V^T X), X
+// = A V S.
 BandReduction reduce_to_band(Eigen::MatrixXd& a, const ProgressCallback& progress) {
   constexpr lapack_int b = 64;
   const lapack_int n = to_lapack(a.rows());
@@ -53,7 +54,7 @@ BandReduction reduce_to_band(Eigen::MatrixXd& a, const ProgressCallback& progres
   Eigen::MatrixXd vs(n, b);
   Eigen::MatrixXd w(n, b);
   Eigen::MatrixXd inner(b, b);
-  const bool is_band = n <= b + 1;  // as it is
+  const bool is_band = n <= b + 1;  // already
   for (lapack_int first = 0; !is_band && first < n - b; first += b) {
     const lapack_int m = n - first - b;
     const lapack_int k = std::min(m, b);
@@ -85,18 +86,18 @@ BandReduction reduce_to_band(Eigen::MatrixXd& a, const ProgressCallback& progres
   return r;
 }
 
-// Sweep s brings column s of the band to tridiagonal form and chases the bulge that this makes down
-// the matrix, b rows with every two steps. A sweep may follow the one before it at a distance of
-// three steps: a wave takes every open sweep three steps further and opens one.
+// Sweep s reduces column s of the band to tridiagonal form and chases the resulting bulge down the
+// matrix, b rows with every two steps. A sweep may follow its predecessor at a distance of three
+// steps: a wave advances every open sweep by three steps and opens one.
 Tridiagonal tridiagonalize(const BandReduction& reduction, const ProgressCallback& progress) {
   const lapack_int n = to_lapack(reduction.band.cols());
   const lapack_int b = to_lapack(reduction.bandwidth);
   const lapack_int leading = 2 * b + 1;
   constexpr lapack_int kStepsOfWave = 3;
-  // The band with room for the bulges below.
+  // The band with space for the bulges below.
   Eigen::MatrixXd band = Eigen::MatrixXd::Zero(leading, n);
   band.topRows(b + 1) = reduction.band;
-  // Reflectors of two sweeps, and their scales; nobody wants them afterwards.
+  // Reflectors of two sweeps, and their scales; not needed afterwards.
   std::vector<double> v(2 * static_cast<std::size_t>(n));
   std::vector<double> tau(v.size());
   std::vector<double> work(static_cast<std::size_t>(b));
@@ -153,14 +154,14 @@ std::optional<Eigen::VectorXd> eigenvector(const BandReduction& reduction, doubl
   std::vector<lapack_int> pivots(static_cast<std::size_t>(n));
   LAPACKE_dgbtrf_work(
       LAPACK_COL_MAJOR, rows, rows, width, width, factors.data(), leading, pivots.data());
-  // A pivot lost to rounding is as good as one of the size of rounding.
+  // A pivot lost to rounding may be replaced by one of the size of rounding errors.
   const double largest = reduction.band.cwiseAbs().maxCoeff();
   const double smallest = kEpsilon * (largest > 0.0 ? largest : 1.0);
   for (Eigen::Index j = 0; j < n; ++j) {
     double& pivot = factors(2 * b, j);
     if (std::abs(pivot) < smallest) pivot = std::copysign(smallest, pivot);
   }
-  // A start that is orthogonal to no eigenvector likely to occur.
+  // A start vector that is unlikely to be orthogonal to an eigenvector.
   Eigen::VectorXd v(n);
   for (Eigen::Index i = 0; i < n; ++i) v[i] = 1.0 + 0.5 * std::sin(static_cast<double>(i * i));
   constexpr int kIterations = 3;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What work is tried on where its time is to be foreseen.
+// Test problems for predicting the time of computations.
 #pragma once
 
 #include <Eigen/Core>
@@ -9,7 +9,7 @@
 
 namespace hesscope::detail {
 
-/// Symmetric, without structure but for its diagonal: no eigenvalue is alone with its rounding.
+/// A dense symmetric matrix with pseudo-random entries.
 inline Eigen::MatrixXd some_matrix(Eigen::Index n) {
   Eigen::MatrixXd a(n, n);
   for (Eigen::Index j = 0; j < n; ++j) {

@@ -7,9 +7,9 @@
 
 namespace hesscope::detail {
 
-// In the direction outwards, with t_i the values: at a sigma >= t_last + 2 d with no t_i within d
-// of it, exactly the eigenvalues next to the t_i > sigma must be counted beyond sigma. Those of the
-// other ranks then lie between t_last - d and sigma + d.
+// In the outward direction, with t_i the values: beyond a sigma >= t_last + 2 d with no t_i within
+// d of it, the count must equal the number of t_i > sigma. The eigenvalues of the other ranks then
+// lie between t_last - d and sigma + d.
 std::optional<double> counted_bound(const Eigen::Ref<const Eigen::MatrixXd>& hessian,
                                     double direction,
                                     const Eigen::VectorXd& values,

@@ -25,9 +25,9 @@ enum class EntryPlace : std::int8_t { kFree, kLow, kHigh, kBetween };
 struct Subproblem {
   std::vector<EntryPlace> places;  // of all entries
   double bound = 0;
-  std::int64_t order = 0;  // in which they were made
+  std::int64_t order = 0;  // order of creation
   Index branching = -1;    // the free entry to fix next; -1 at a leaf
-  MatrixXd relaxed;        // k x (1 + free): of the fixed signs, and of the free entries in order
+  MatrixXd relaxed;        // k x (1 + free): for the fixed signs, and the free entries in order
 };
 
 struct IsLess {
@@ -36,7 +36,7 @@ struct IsLess {
   }
 };
 
-// The entries of a subproblem by what is known of them, and the fixed ones' signs.
+// The entries of a subproblem by their kind, and the signs of the fixed ones.
 struct Parts {
   explicit Parts(const std::vector<EntryPlace>& places) {
     for (std::size_t i = 0; i < places.size(); ++i) {
@@ -90,7 +90,7 @@ class Search {
  private:
   bool is_done(double bound) const { return bound <= known_.lower + known_.rounding + of_bounds_; }
 
-  // d and -d are alike: one entry that is at an end is at the upper one.
+  // d and -d are equivalent: one entry that is at an end can be assumed at the upper one.
   Subproblem root_of(const MatrixXd& relaxed) const {
     const Index n = h_.rows();
     Subproblem root;
@@ -144,13 +144,14 @@ class Search {
     }
   }
 
-  // With y that solve A y = b to rounding, A = -H_II and b = H_IF s, and the exact y* in the cube,
+  // With y that solves A y = b up to rounding, A = -H_II and b = H_IF s, and the exact y* in the
+  // cube,
   //   f(y*) = f(y) + 2 r^T (y* - y) - (y* - y)^T A (y* - y),  r = b - A y,
   // so that f(y*) <= f(y) + 2 sum |r_i| (1 + |y_i|).
   void finish_leaf(const Parts& parts) {
     VectorXd d = VectorXd::Zero(h_.rows());
     d(parts.fixed) = parts.signs;
-    double unsolved = 0;  // sum |r_i| (1 + |y_i|), at most
+    double unsolved = 0;  // upper limit of sum |r_i| (1 + |y_i|)
     if (!parts.between.empty()) {
       const MatrixXd a = -h_(parts.between, parts.between);
       const std::optional<VectorXd> y =
@@ -160,12 +161,13 @@ class Search {
       const VectorXd r = (h_ * d)(parts.between).cwiseAbs() +
                          unit_of_rounding() * (h_.cwiseAbs() * d.cwiseAbs())(parts.between);
       unsolved = r.dot(VectorXd::Ones(r.size()) + y->cwiseAbs());
-      // If y* were inside none the less, then from it to y the form falls by no more than that
-      // until an entry is at an end.
+      // If y* were inside after all, then on the way from it to y the form decreases by no more
+      // than that until an entry reaches an end.
       constexpr double kOutside = 1e-9;
       if (!(y->cwiseAbs().maxCoeff<Eigen::PropagateNaN>() <= 1 + kOutside)) return lose(unsolved);
     }
-    // The solution may be outside by rounding: it bounds, and what ascends from it is inside.
+    // The solution may be outside by rounding: it gives a bound, and an ascent from it stays
+    // inside.
     const VectorXd magnitudes = d.cwiseAbs();
     const double rounding = unit_of_rounding() * magnitudes.dot(h_.cwiseAbs() * magnitudes);
     finished_ = std::max(finished_, d.dot(h_ * d) + rounding + 2 * unsolved);
@@ -175,9 +177,9 @@ class Search {
 
   double unit_of_rounding() const { return static_cast<double>(h_.rows() + 10) * kEpsilon; }
 
-  // What a maximum has, at most, over that of other subproblems, if A is semidefinite beyond what
-  // its factors could tell. From it d can move to an end, by 2 sqrt(n) at most, along the
-  // eigenvector of the smallest eigenvalue, to either side.
+  // The largest excess of a maximum over those of other subproblems if A is semidefinite within the
+  // resolution of its factors. From it, d can move to an end, by at most 2 sqrt(n), along the
+  // eigenvector of the smallest eigenvalue, in either direction.
   void lose_indefinite(const MatrixXd& a) {
     MatrixXd reduced = a;
     const std::optional<VectorXd> values = eigenvalues(tridiagonalize(reduced).t);
@@ -190,7 +192,7 @@ class Search {
     lose(4 * static_cast<double>(a.rows()) * (std::max((*values)(0), 0.0) + band));
   }
 
-  // That maximum may lose as much again where it ends, once for each entry.
+  // That maximum may lose as much again at the end, once for each entry.
   void lose(double value) {
     const double all = static_cast<double>(h_.rows()) * value;
     lost_ = std::isnan(all) ? HUGE_VAL : std::max(lost_, all);
@@ -205,7 +207,7 @@ class Search {
     known_.direction = v.transpose();
   }
 
-  // Lowers its bound until the subproblem is done with, or cannot be.
+  // Lowers its bound until the subproblem is finished, or no further progress is possible.
   void lower_bound_of(Subproblem& child, const Parts& parts) {
     const auto size = static_cast<Index>(parts.free.size());
     MatrixXd m(size + 1, size + 1);
@@ -231,12 +233,12 @@ class Search {
       is_failed_ = is_failed_ || std::isnan(found.upper);
       traces = found.traces;
       child.bound = std::min(child.bound, found.upper + constant);
-      // No bound is below the relaxation's value.
+      // No bound is below the value of the relaxation.
       if (!(value <= known_.lower)) break;
     }
     if (is_done(child.bound) || traces.size() == 0) return;
     round_to_candidate(child, parts);
-    // The entry that adds most to the difference between the relaxation and signs.
+    // The entry that contributes most to the difference between the relaxation and signs.
     double most = -1;
     for (Index k = 0; k < size; ++k) {
       const double cosine = child.relaxed.col(0).dot(child.relaxed.col(k + 1));
@@ -261,10 +263,10 @@ class Search {
   CubeSearch known_;
   std::int64_t max_subproblems_;
   std::priority_queue<Subproblem, std::vector<Subproblem>, IsLess> open_;
-  double finished_ = 0;   // no subproblem that is done with has more, but for
-  double lost_ = 0;       // what rounding alone decided
-  double of_bounds_ = 0;  // what rounding makes of bounds beyond known_.rounding, at most
-  double of_leaves_ = 0;  // and of leaves' values
+  double finished_ = 0;   // upper limit for finished subproblems, apart from
+  double lost_ = 0;       // what rounding alone has decided
+  double of_bounds_ = 0;  // rounding of bounds beyond known_.rounding, at most
+  double of_leaves_ = 0;  // and of the values of leaves
   bool is_failed_ = false;
 };
 

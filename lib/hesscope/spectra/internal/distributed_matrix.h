@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a solver must be able to do with a symmetric matrix H whose entries lie on several
-// processes: the seam between the spectra here and a library for such matrices.
+// The operations on a symmetric matrix H distributed over several processes that a solver must
+// provide: the interface between the spectra here and a library for such matrices.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@
 
 namespace hesscope::detail {
 
-/// n x n, zero at first. All ranks make the same calls and get the same answers, vectors in full;
-/// what one rank throws, all throw. T = Q^T H Q is tridiagonal.
+/// n x n, initially zero. All ranks make the same calls and get the same results, including
+/// complete vectors; an exception on one rank is thrown on all. T = Q^T H Q is tridiagonal.
 class DistributedMatrix {
  public:
-  /// Columns [first, first + width) from row `first` on. Above the diagonal anything may stand.
+  /// Columns [first, first + width) from row `first` on. Entries above the diagonal are arbitrary.
   using Columns = std::function<Eigen::MatrixXd(Eigen::Index first, Eigen::Index width)>;
 
-  /// What is to be known before H is worked on.
+  /// What must be known before H is processed.
   struct Content {
     bool is_finite = true;
     double largest_magnitude = 0.0;
@@ -30,7 +30,7 @@ class DistributedMatrix {
     Eigen::VectorXd diagonal;
   };
 
-  /// How far the columns of Q are from being eigenvectors of all eigenvalues Lambda.
+  /// How far the columns of Q are from being eigenvectors for all eigenvalues Lambda.
   struct VectorErrors {
     double residual = kNaN;       ///< ||H Q - Q Lambda||_F
     double orthogonality = kNaN;  ///< ||Q^T Q - I||_F
@@ -38,29 +38,29 @@ class DistributedMatrix {
 
   virtual ~DistributedMatrix() = default;
 
-  /// Fills H, each rank by columns of its own, `first` a multiple of the group of
-  /// Objective::hessian_columns(). Progress is the first rank's.
+  /// Fills H; each rank computes columns of its own, where `first` is a multiple of the group of
+  /// Objective::hessian_columns(). Progress is that of the first rank.
   virtual void fill(const Columns& columns, const ProgressCallback& progress) = 0;
 
   virtual Content content() const = 0;
 
-  /// H becomes 2^-exponent H.
+  /// Replaces H by 2^-exponent H.
   virtual void scale(int exponent) = 0;
 
   virtual double frobenius_norm() const = 0;
 
-  /// T, and what apply_q() needs; H is kept.
+  /// T, and the data that apply_q() needs; H is kept.
   virtual Tridiagonal tridiagonalize() = 0;
 
-  /// Q V for n x k, until the next is_positive_definite().
+  /// Q V for V of size n x k; valid until the next is_positive_definite().
   virtual Eigen::MatrixXd apply_q(const Eigen::MatrixXd& v) = 0;
 
-  /// Of all eigenvectors of T, taken back by Q, and the eigenvalues given, ascending; NaN where no
-  /// vectors were found. The last that is asked of T: apply_q() has no meaning after it. Only where
-  /// matrix() has been asked for vectors.
+  /// For all eigenvectors of T, transformed back by Q, and the given eigenvalues, ascending; NaN if
+  /// no vectors were found. Must be the last operation on T: apply_q() is invalid afterwards. Only
+  /// if matrix() was called with vectors.
   virtual VectorErrors vector_errors(const Eigen::VectorXd& values) = 0;
 
-  /// H V for n x k.
+  /// H V for V of size n x k.
   virtual Eigen::MatrixXd times(const Eigen::MatrixXd& v) const = 0;
 
   /// Whether sign (H - shift I) has a Cholesky factor.

@@ -11,7 +11,7 @@ namespace {
 using Eigen::Index;
 using Eigen::VectorXd;
 
-// Of ascending numbers, each of which is known within `band`.
+// For ascending numbers that are each known to within `band`.
 RankedNumber ranked_number(const VectorXd& ascending, Index rank, double band) {
   RankedNumber found{ascending[rank], 0.0, 0.0};
   const auto gap = [&](Index other) { return std::abs(ascending[other] - found.value); };

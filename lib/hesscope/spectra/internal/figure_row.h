@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The spectral figures of one matrix, and how far the numbers that they are made of stand apart
-// from the others of their kind.
+// The spectral figures of one matrix, and how far the numbers on which they are based are separated
+// from others of their kind.
 #pragma once
 
 #include <array>
@@ -15,23 +15,23 @@
 
 namespace hesscope::detail {
 
-/// A number of an ordered list, and how far it is from the next one on either side, from those
-/// apart that equal it within rounding; 0 where there is none.
+/// A number in an ordered list, and its distance to the next one on either side, ignoring those
+/// that equal it within rounding; 0 if there is none.
 struct RankedNumber {
   double value = kNaN;
   double gap_below = kNaN;
   double gap_above = kNaN;
 };
 
-/// What figures are made of.
+/// The numbers on which figures are based.
 enum Ranked : std::size_t {
   kRankedLargest,           ///< eigenvalue
   kRankedSmallest,          ///< eigenvalue
   kRankedMedian,            ///< lower median eigenvalue
-  kRankedLargestMagnitude,  ///< of the eigenvalues
-  kRankedMedianMagnitude,   ///< of the eigenvalues, the lower median
+  kRankedLargestMagnitude,  ///< of an eigenvalue
+  kRankedMedianMagnitude,   ///< lower median over the eigenvalues
   kRankedLargestDiagonal,   ///< magnitude of an entry of the diagonal
-  kRankedMedianDiagonal,    ///< of these magnitudes the lower median
+  kRankedMedianDiagonal,    ///< lower median of these magnitudes
   kNumRanked,
 };
 
@@ -41,14 +41,14 @@ struct FigureRow : std::array<Statistic, kSpectralFigureNames.size()> {
   std::array<RankedNumber, kNumRanked> ranked = {};  ///< NaN in first order
 };
 
-/// The same status for all.
+/// The same status for all figures.
 FigureRow no_figures(Status status);
 
 /// From the diagonal and the spectrum of one matrix.
 FigureRow spectral_figures(const Eigen::Ref<const Eigen::VectorXd>& diagonal,
                            const Spectrum& spectrum);
 
-/// An eigenvalue, or the numerator of a ratio, that is zero within rounding: what is left of it is
+/// Whether an eigenvalue, or the numerator of a ratio, is zero within rounding and therefore mere
 /// noise.
 bool is_rounding_noise(SpectralFigure figure, const FigureRow& row);
 

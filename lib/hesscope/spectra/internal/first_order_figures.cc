@@ -23,7 +23,7 @@ enum Probe : Eigen::Index {
 
 constexpr Eigen::Index kNumEigenpairs = kLargestDiagonal;
 
-// The magnitude of x near reference, followed on through zero.
+// The magnitude of x near `reference`, continued through zero.
 double along(double reference, double x) { return reference < 0.0 ? -x : x; }
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace {
 using Eigen::Index;
 using Eigen::VectorXd;
 
-constexpr double kMargin = 8.0;  // beyond which lie 6e-16 of a Gaussian on either side
+constexpr double kMargin = 8.0;  // 6e-16 of a Gaussian lie beyond it on either side
 constexpr double kReach = 39.0;  // exp(-39^2 / 2) is zero in double
 
 }  // namespace

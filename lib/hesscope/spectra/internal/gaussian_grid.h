@@ -35,7 +35,7 @@ class GaussianGrid {
   /// sum_k weights[k] exp(-((x - nodes[k]) / sigma)^2 / 2) at each point x.
   Eigen::VectorXd kernel_sum(const Eigen::VectorXd& nodes, const Eigen::VectorXd& weights) const;
 
-  /// The same, divided by sqrt(2 pi) sigma: of integral sum_k weights[k].
+  /// The same, divided by sqrt(2 pi) sigma, so that the integral is sum_k weights[k].
   Eigen::VectorXd density(const Eigen::VectorXd& nodes, const Eigen::VectorXd& weights) const;
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Generators of invariances, sorted into sets that touch no common parameter.
+// Generators of invariances, sorted into sets that share no parameter.
 #pragma once
 
 #include <cstddef>
@@ -23,9 +23,9 @@ struct GeneratorSet {
   std::vector<Member> members;           // ordered by family, then index
 };
 
-/// The connected components of the generators, two being connected if they have an entry of B or b
-/// in the row or the column of one parameter. Ordered by first generator; those without entries are
-/// left out. @throws PreconditionError if a generator has entries outside of [0, n).
+/// The connected components of the generators: two are connected if they have an entry of B or b in
+/// the row or column of the same parameter. Ordered by first generator; generators without entries
+/// are omitted. @throws PreconditionError if a generator has entries outside [0, n).
 std::vector<GeneratorSet> generator_sets(std::span<const Invariance> invariances, Eigen::Index n);
 
 }  // namespace hesscope::detail

@@ -13,10 +13,10 @@ namespace {
 
 // Chosen by simulation; docs/exactness.md has the numbers.
 constexpr double kLargestBias = 0.5;          // in standard errors
-constexpr double kLargestBiasTakenOff = 1.0;  // of lambda_min, whose interval is corrected
+constexpr double kLargestBiasTakenOff = 1.0;  // for lambda_min, whose interval is corrected
 constexpr double kLeastGap = 3.0;             // in standard errors of the gap
 
-// What a figure is made of; kNumRanked: it has none.
+// The numbers on which a figure is based; kNumRanked: none.
 struct FigureParts {
   Ranked extreme = kNumRanked;
   Ranked median = kNumRanked;
@@ -40,8 +40,8 @@ class Crowding {
            const std::vector<SampleRange>& blocks)
       : value_(value), leave_one_out_(leave_one_out), blocks_(blocks) {}
 
-  // Whether |bias| is above `most` standard errors and what rounding makes of it: B - 1 times
-  // differences of numbers that are each known within `rounding`.
+  // Whether |bias| exceeds `most` standard errors plus its rounding error: B - 1 times differences
+  // of numbers that are each known to within `rounding`.
   bool is_biased(double bias, double standard_error, double most, double rounding) const {
     const auto times = 2.0 * static_cast<double>(leave_one_out_.size() - 1);
     return !(std::abs(bias) <= most * standard_error + times * rounding);
@@ -52,7 +52,7 @@ class Crowding {
     return is_biased(found.bias, found.standard_error, most, rounding_band());
   }
 
-  // Whether the next number on a side is too near.
+  // Whether the next number on either side is too near.
   bool has_neighbours(Ranked ranked) const {
     for (const auto gap : {&RankedNumber::gap_below, &RankedNumber::gap_above}) {
       const double error = jackknife_of(ranked, gap).standard_error;
@@ -81,7 +81,7 @@ class Crowding {
   const std::vector<SampleRange>& blocks_;
 };
 
-// Of a / b, where a and b are known within `band` each: band / |b| + |a / b| band / |b|.
+// For a / b, with a and b each known to within `band`: band / |b| + |a / b| band / |b|.
 double rounding_of_ratio(double ratio, double denominator, double band) {
   return (1.0 + std::abs(ratio)) * band / std::abs(denominator);
 }

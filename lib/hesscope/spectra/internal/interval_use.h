@@ -2,11 +2,12 @@
 //
 // Whether the jackknife's interval of a spectral figure can be used.
 //
-// The jackknife holds for what is smooth in H. An eigenvalue, or an entry of the diagonal by its
-// rank, is not where another one is within its error: samples then exchange the two, and move the
-// outermost of a crowd outwards. Two things tell of that: the bias, which sums up what all others
-// do, and the distance to the next one with its own standard error. Copies that equal one another
-// within rounding, in every block, are no crowd: nothing moves them apart.
+// The jackknife is valid for smooth functions of H. An eigenvalue of given rank, or a diagonal
+// entry of given rank, is not smooth if another one is within its error: samples then exchange the
+// two, and move the outermost of a crowd outwards. Two indicators show this: the bias, which sums
+// up the effect of all others, and the distance to the next one compared with its own standard
+// error. Copies that are equal within rounding, in every block, are not a crowd: nothing separates
+// them.
 #pragma once
 
 #include <vector>
@@ -17,8 +18,8 @@
 
 namespace hesscope::detail {
 
-/// By the rule of IntervalUse.
-/// @param  value          of all samples, with ranked numbers.
+/// Applies the rule of IntervalUse.
+/// @param  value          for all samples, with ranked numbers.
 /// @param  leave_one_out  the same without each block.
 /// @param  error          of the figure, by the full jackknife.
 IntervalUse interval_use(SpectralFigure figure,

@@ -21,9 +21,9 @@ std::vector<SampleRange> sample_blocks(Eigen::Index num_samples, Eigen::Index nu
   return blocks;
 }
 
-// With d_j = theta_(-j) - theta: bias = sum_j (1 - 1 / h_j) d_j, as sum_j 1 / h_j = 1, and
-// p_j - theta_J = bias - (h_j - 1) d_j. Differences from theta lose no digits where all theta_(-j)
-// are near it.
+// With d_j = theta_(-j) - theta: bias = sum_j (1 - 1 / h_j) d_j, since sum_j 1 / h_j = 1, and p_j -
+// theta_J = bias - (h_j - 1) d_j. Differences from theta lose no digits if all theta_(-j) are near
+// it.
 Jackknife jackknife(double theta,
                     const Eigen::Ref<const Eigen::VectorXd>& leave_one_out,
                     const std::vector<SampleRange>& blocks) {

@@ -20,14 +20,14 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-// The basis is not restarted before it has this many vectors: restarts cost a multiple of the
+// The basis is not restarted before it has this many vectors: restarts multiply the number of
 // products.
 constexpr Index kLargestSpace = 512;
 constexpr Index kRestartedSpace = 256;
 
 struct NonFiniteProduct {};
 
-// B = I + H / shift as Spectra wants it.
+// B = I + H / shift in the form that Spectra requires.
 class Shifted {
  public:
   using Scalar = double;
@@ -57,7 +57,7 @@ class Shifted {
 using ShiftedInLanczos = Spectra::ArnoldiOp<double, Shifted, Spectra::IdentityBOp>;
 using Factorization = Spectra::Lanczos<double, ShiftedInLanczos>;
 
-// Columns of the ends asked for among m ascending Ritz values.
+// Columns of the requested ends among m ascending Ritz values.
 std::vector<Index> wanted_columns(const LanczosOptions& options, Index m) {
   std::vector<Index> columns;
   if (options.ends != Ends::kLargest) {
@@ -93,8 +93,7 @@ struct RitzPairs {
     residuals = shift * beta * s.row(m - 1).cwiseAbs().transpose();
   }
 
-  // Of the way down from ||B|| = 1 to the tolerance, on a logarithmic scale, the residuals that are
-  // wanted have come so far.
+  // How far the needed residuals have come from ||B|| = 1 to the tolerance, on a logarithmic scale.
   double fraction_done(const LanczosOptions& options) const {
     const Index k = options.num_per_end;
     double largest = 0.0;
@@ -131,8 +130,8 @@ void take_ritz_pairs(const RitzPairs& ritz,
   result.vectors = basis.leftCols(ritz.values.size()) * ritz.s(Eigen::all, columns);
 }
 
-// Until the ends are done with or the basis has kLargestSpace vectors. Nothing is found where there
-// may be fewer columns than pairs are wanted.
+// Until the ends are finished or the basis has kLargestSpace vectors. Finds nothing if fewer
+// columns are allowed than pairs are requested.
 void grow(const Shifted& b,
           const LanczosOptions& options,
           LanczosResult& result,
@@ -161,7 +160,7 @@ void grow(const Shifted& b,
   }
 }
 
-// Goes on from the sum of the Ritz vectors that grow() left.
+// Continues from the sum of the Ritz vectors left by grow().
 void restart(const Shifted& b, const LanczosOptions& options, LanczosResult& result) {
   const Index num_wanted = result.values.size();
   const Index space = std::min(b.rows(), std::max(2 * num_wanted + 1, kRestartedSpace));

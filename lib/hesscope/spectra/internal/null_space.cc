@@ -23,7 +23,7 @@ struct RightSingular {
   MatrixXd vectors;  // columns
 };
 
-// All right singular vectors of a matrix of at least as many rows as columns, or nothing if an
+// All right singular vectors of a matrix with at least as many rows as columns, or nothing if an
 // entry is not finite or the iteration did not converge.
 std::optional<RightSingular> right_singular(const MatrixXd& a) {
   SingularValues found = hesscope::thin_svd(a);
@@ -49,14 +49,15 @@ MatrixXd hessian_times(const ScaledPoint& point,
   return product;
 }
 
-// The largest of descending values that is at most `limit`, by its index.
+// The index of the largest of descending values that is at most `limit`.
 Index first_within(const VectorXd& values, double limit) {
   Index first = 0;
   while (first < values.size() && !(values[first] <= limit)) ++first;
   return first;
 }
 
-// How far ||H v|| may be from zero by the error of H along a unit vector v on the set's parameters.
+// How far ||H v|| may be from zero because of the error of H along a unit vector v on the set's
+// parameters.
 double product_error(const ScaledPoint& point,
                      const std::vector<Index>& parameters,
                      const VectorXd& v) {
@@ -66,7 +67,7 @@ double product_error(const ScaledPoint& point,
   return point.product_error(all);
 }
 
-// Drops from the basis what H refutes. False if a decomposition failed.
+// Removes from the basis what H refutes. False if a decomposition failed.
 bool confirm(NullSpace& space, const ScaledPoint& point, const std::vector<Index>& parameters) {
   if (space.basis.cols() == 0) return true;
   const auto found = right_singular(hessian_times(point, parameters, space.basis));
@@ -91,8 +92,8 @@ bool confirm(NullSpace& space, const ScaledPoint& point, const std::vector<Index
   return true;
 }
 
-// Adds to the basis those in the span of `vague` that H has for zero: what g predicts of them is
-// nothing, so that H refutes nothing. False if a decomposition failed.
+// Adds to the basis the directions in the span of `vague` for which H is zero: g makes no usable
+// prediction for them, so H refutes nothing. False if a decomposition failed.
 bool add_vague(const MatrixXd& vague,
                const ScaledPoint& point,
                const std::vector<Index>& parameters,

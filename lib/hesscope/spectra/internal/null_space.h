@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The null space of H within the span of some generators: the numerics of zero_modes.h, where the
-// notation is.
+// The null space of H within the span of some generators: the numerics of zero_modes.h, which
+// defines the notation.
 #pragma once
 
 #include <cstddef>
@@ -18,12 +18,12 @@
 
 namespace hesscope::detail {
 
-/// Of ||H||: where nothing but H tells whether a direction is one of its null vectors, since
+/// Relative to ||H||: used where H alone decides whether a direction is a null vector, since
 /// directions are known to a few digits less than numbers.
 inline constexpr double kZeroOfHessian = 1e-9;
 
-/// What g predicts to be within the tolerance of zero, H must have within twice of it: the two
-/// agree to the tolerance.
+/// Where g predicts a value within the tolerance of zero, H must have one within twice the
+/// tolerance: the two agree to the tolerance.
 inline constexpr double kConfirmingTolerances = 2.0;
 
 /// The point, with g, H and the band scaled by a power of two.
@@ -32,7 +32,7 @@ struct ScaledPoint {
   Eigen::VectorXd gradient;                          // scaled
   const Eigen::Ref<const Eigen::MatrixXd>* hessian;  // not scaled
   int exponent = 0;                                  // scaled: times 2^-exponent
-  std::vector<bool> is_dead;                         // rows of H that are zero, of dead parameters
+  std::vector<bool> is_dead;                         // zero rows of H, of dead parameters
   double band = 0.0;                                 // scaled
   double norm = 0.0;                                 // ||H||_2, scaled
   double gradient_error = 0.0;                       // scaled
@@ -43,8 +43,8 @@ struct ScaledPoint {
   bool dead(Eigen::Index i) const { return is_dead[static_cast<std::size_t>(i)]; }
 };
 
-/// The generators of one set, each divided by the norm of its u_k without dead entries; those that
-/// move no live parameter are left out. Rows are the set's parameters.
+/// The generators of one set, each divided by the norm of its u_k without dead entries; generators
+/// that move no live parameter are omitted. Rows are the set's parameters.
 struct GeneratorColumns {
   Eigen::MatrixXd u;                // T x K, zero in dead rows
   Eigen::MatrixXd bt_g;             // T x K, B_k^T g, scaled
@@ -58,7 +58,7 @@ GeneratorColumns generator_columns(const GeneratorSet& set,
                                    std::span<const Invariance> invariances,
                                    const ScaledPoint& point);
 
-/// Norms as in ZeroModes, scaled; NaN where there is none.
+/// Norms as in ZeroModes, scaled; NaN if there is none.
 struct NullSpace {
   Eigen::MatrixXd basis;  // T x confirmed
   Eigen::Index num_unconfirmed = 0;
@@ -70,17 +70,17 @@ struct NullSpace {
   double largest_residual = kNaN;
   double smallest_refutation = kNaN;
   double largest_refutation = kNaN;
-  double confirmation_bound = kNaN;  // what the largest refutation had to keep to
+  double confirmation_bound = kNaN;  // the upper limit for the largest refutation
   Eigen::VectorXd refuted;  // T, the unit vector of the largest refutation; empty if there is none
 };
 
-/// Of the first K >= 1 generators; nothing if a decomposition failed.
+/// For the first K >= 1 generators; nothing if a decomposition failed.
 std::optional<NullSpace> null_space(const GeneratorColumns& columns,
                                     Eigen::Index K,
                                     const ScaledPoint& point,
                                     const std::vector<Eigen::Index>& parameters);
 
-/// Maximum and minimum, in place, that take the other number for a NaN.
+/// Maximum and minimum, in place; if one number is NaN, the other is used.
 void raise(double& value, double candidate);
 void lower(double& value, double candidate);
 

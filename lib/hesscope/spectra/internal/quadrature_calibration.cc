@@ -13,9 +13,10 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-// Relative to the norm. A Ritz vector's error is at most its residual over the distance to the next
-// group, kConverged / kLink = 1e-4, which kOutside tells from a direction that is new: of one such
-// in two dimensions so little is new with probability 6e-4, in more dimensions with less.
+// Relative to the norm. A Ritz vector's error is at most its residual divided by the distance to
+// the next group, kConverged / kLink = 1e-4, which kOutside distinguishes from a new direction: a
+// new one in two dimensions has such a small new part with probability 6e-4, and in more dimensions
+// with a smaller one.
 constexpr double kConverged = 1e-12;
 constexpr double kLink = 1e-8;
 constexpr double kOutside = 1e-3;
@@ -36,12 +37,12 @@ VectorXd ritz_vector(const ProbeRule& rule, Index index) {
   return rule.basis.leftCols(rule.nodes.size()) * rule.s.col(index);
 }
 
-// An orthonormal basis that grows.
+// A growing orthonormal basis.
 class Span {
  public:
   Index dimension() const { return static_cast<Index>(basis_.size()); }
 
-  // Takes the part of a unit vector outside of the span, if there is one.
+  // Adds the part of a unit vector outside the span, if there is one.
   void add(VectorXd v) {
     for (int pass = 0; pass < 2; ++pass) {
       for (const VectorXd& b : basis_) v -= b.dot(v) * b;
@@ -54,7 +55,7 @@ class Span {
   std::vector<VectorXd> basis_;
 };
 
-// Of the eigenspace of a group of nodes, or nothing if the probes do not show all of it.
+// The dimension of a group's eigenspace, or nothing if the probes do not show all of it.
 std::optional<Index> dimension(const std::vector<ProbeRule>& rules, std::vector<Node> group) {
   std::vector<bool> is_represented(rules.size(), false);
   for (const Node& node : group) {
@@ -88,11 +89,11 @@ Calibration calibrate(const std::vector<ProbeRule>& rules) {
   }
   const auto n = static_cast<double>(rules.front().basis.rows());
   Calibration result = plain;
-  std::vector<VectorXd> rest = plain.weights;  // of nodes in no group that is counted
+  std::vector<VectorXd> rest = plain.weights;  // of nodes in no counted group
   std::vector<Node> nodes;
   for (std::size_t j = 0; j < rules.size(); ++j) {
     for (Index i = 0; i < rules[j].nodes.size(); ++i) {
-      // Rounding slowly brings further copies of a multiple eigenvalue into a Krylov space.
+      // Rounding slowly introduces further copies of a multiple eigenvalue into a Krylov space.
       const bool is_noise = plain.weights[j][i] <= kNoise && !has_converged(rules[j], i, norm);
       if (is_noise) {
         rest[j][i] = 0.0;

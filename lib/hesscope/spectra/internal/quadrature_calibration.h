@@ -9,7 +9,7 @@
 
 namespace hesscope::detail {
 
-/// What Lanczos made of one probe: H V = V T + (a vector of length `remainder`) e_m^T, and
+/// The result of Lanczos for one probe: H V = V T + (a vector of length `remainder`) e_m^T, and
 /// T = S diag(nodes) S^T.
 struct ProbeRule {
   Eigen::MatrixXd basis;   // V, n x at least m
@@ -21,11 +21,11 @@ struct ProbeRule {
 };
 
 struct Calibration {
-  std::vector<Eigen::VectorXd> weights;  // of each rule, sum 1
-  Eigen::Index num_counted = 0;          // dimension of the eigenspaces known
+  std::vector<Eigen::VectorXd> weights;  // of each rule, with sum 1
+  Eigen::Index num_counted = 0;          // dimension of the known eigenspaces
 };
 
-/// See lanczos_quadrature. The rules must be of independent probes in general position.
+/// See lanczos_quadrature. The rules must belong to independent probes in general position.
 Calibration calibrate(const std::vector<ProbeRule>& rules);
 
 }  // namespace hesscope::detail

@@ -31,7 +31,7 @@ Status RitzSpace::add(const MatrixXd& columns) {
     for (int pass = 0; pass < 2; ++pass) {
       column -= v.leftCols(num_kept) * (v.leftCols(num_kept).transpose() * column);
     }
-    // Nearly all of a column that is new is outside of V.
+    // A new column lies almost entirely outside V.
     if (column.norm() > 0.5) v.col(num_kept++) = column.normalized();
   }
   v.conservativeResize(Eigen::NoChange, num_kept);

@@ -3,7 +3,8 @@
 // Approximate eigenpairs from a space of vectors (Rayleigh-Ritz).
 //
 // Notation: V n x q, orthonormal columns, with V^T H V = diag(theta). The theta are the eigenvalues
-// of H seen by the space of V alone; ||H v - theta v||_2 says how far each is from one of H.
+// of H restricted to the space of V; ||H v - theta v||_2 says how far each is from an eigenvalue of
+// H.
 #pragma once
 
 #include <Eigen/Core>
@@ -13,7 +14,7 @@
 
 namespace hesscope::detail {
 
-/// ||h_j - theta_j v_j||_2 of each column.
+/// ||h_j - theta_j v_j||_2 for each column.
 /// @param v          n x q.
 /// @param h_times_v  H V, its columns h_j.
 /// @param theta      q.
@@ -21,16 +22,17 @@ Eigen::VectorXd residual_norms(const Eigen::MatrixXd& v,
                                const Eigen::MatrixXd& h_times_v,
                                const Eigen::VectorXd& theta);
 
-/// A space that grows, with its V and theta.
+/// A growing space, with its V and theta.
 class RitzSpace {
  public:
-  /// Of no vectors yet. `h` is not copied and must outlive this.
+  /// Initially without vectors. `h` is not copied and must outlive this.
   explicit RitzSpace(const SymmetricOperator& h);
 
-  /// Adds columns to V, but those that lie nearly in its span, and restores V^T H V = diag(theta).
+  /// Adds columns to V, except those that lie almost in its span, and restores V^T H V =
+  /// diag(theta).
   /// @param columns  n x k.
-  /// @return kOk, or with the pairs as they were: kNonFinite where a product is not finite, kFailed
-  ///         where the small eigenproblem was not solved.
+  /// @return kOk; otherwise the pairs are unchanged: kNonFinite if a product is not finite, kFailed
+  ///         if the small eigenproblem was not solved.
   /// @cost k columns applied in one call, and at most 7 n (q + k)^2 multiply-adds.
   Status add(const Eigen::MatrixXd& columns);
 
@@ -40,7 +42,8 @@ class RitzSpace {
   /// V, n x q.
   const Eigen::MatrixXd& vectors() const { return v_; }
 
-  /// Of each pair, in the unit of H, from the products that add() made: none is applied anew.
+  /// The residual of each pair, in the unit of H, from the products made by add(), without new
+  /// ones.
   Eigen::VectorXd residuals() const { return residual_norms(v_, hv_, theta_); }
 
  private:

@@ -16,10 +16,10 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXd;
 
-// Below, dsyevd: there are hardly two panels to share.
+// Below this size, dsyevd is used: there are hardly two panels to share.
 constexpr Index kThreaded = 256;
 
-// Shares of the time, of the first two of its three parts.
+// Shares of the time for the first two of the three parts.
 constexpr double kReduced = 0.6;
 constexpr double kDecomposed = 0.8;
 

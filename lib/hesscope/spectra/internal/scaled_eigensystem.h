@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What dense_eigensystem and the dense way of extreme_eigenpairs share.
+// Shared by dense_eigensystem and the dense variant of extreme_eigenpairs.
 #pragma once
 
 #include <string_view>
@@ -14,7 +14,7 @@
 
 namespace hesscope::detail {
 
-/// Of H, by way of 2^-exponent H, whose numbers are near 1.
+/// The eigensystem of H, computed from 2^-exponent H, whose numbers are near 1.
 struct ScaledEigensystem {
   Status status = Status::kNotComputed;
   int exponent = 0;
@@ -28,10 +28,10 @@ struct ScaledEigensystem {
 void require_eigensystem_size(std::string_view function,
                               const Eigen::Ref<const Eigen::MatrixXd>& hessian);
 
-/// All eigenvalues and eigenvectors of the matrix whose lower triangle is that of `hessian`, of
-/// which require_eigensystem_size() holds.
+/// All eigenvalues and eigenvectors of the matrix with the lower triangle of `hessian`, which must
+/// satisfy require_eigensystem_size().
 /// @param survey  of `hessian`.
-/// @return status as of dense_eigensystem().
+/// @return status as from dense_eigensystem().
 ScaledEigensystem scaled_eigensystem(const Eigen::Ref<const Eigen::MatrixXd>& hessian,
                                      const Survey& survey,
                                      int num_threads,

@@ -41,7 +41,7 @@ Survey survey(const Eigen::Ref<const Eigen::MatrixXd>& hessian) {
 Survey survey_symmetric(const char* function, const Eigen::Ref<const Eigen::MatrixXd>& hessian) {
   Survey found = survey(hessian);
   const Eigen::Index n = hessian.rows();
-  // In squares, so that neither triangle is read across the cache's lines.
+  // In squares, so that both triangles are read in a cache-friendly way.
   constexpr Eigen::Index kEdge = 32;
   double largest = 0.0;
   Eigen::Index row = 0;
@@ -60,7 +60,7 @@ Survey survey_symmetric(const char* function, const Eigen::Ref<const Eigen::Matr
       }
     }
   }
-  // Rounding of subnormal numbers is not relative to them.
+  // The rounding of subnormal numbers is not relative to their size.
   const double allowed = rounding_band(n, found.largest_magnitude) +
                          static_cast<double>(n + 10) * std::numeric_limits<double>::denorm_min();
   if (found.is_finite && largest > allowed) {

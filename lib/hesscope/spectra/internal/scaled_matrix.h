@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What is done to a symmetric matrix before LAPACK sees it.
+// Preparation of a symmetric matrix for LAPACK.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +14,19 @@ struct Survey {
   double largest_magnitude = 0.0;
   std::int64_t num_dead = 0;  // rows that are identically zero
 
-  // Of 2^-exponent H the largest entry is in [1, 2): nothing overflows, nothing that matters
-  // underflows, and the answers for H and 2^k H have the same digits. 0 for the zero matrix.
+  // The largest entry of 2^-exponent H is in [1, 2): nothing overflows, nothing relevant
+  // underflows, and the results for H and 2^k H have the same digits. 0 for the zero matrix.
   int exponent() const;
 };
 
 /// Reads the lower triangle only.
 Survey survey(const Eigen::Ref<const Eigen::MatrixXd>& hessian);
 
-/// The survey of a matrix that must be symmetric: its upper triangle must be finite, too, and its
-/// entries those of the lower to (n + 10) eps times the largest magnitude, which is within the
-/// rounding band of its eigenvalues.
-/// @throws PreconditionError that says where the largest asymmetry is, and how large, if that is
-///         more.
+/// The survey of a matrix that must be symmetric: its upper triangle must be finite, too, and equal
+/// to the lower one to (n + 10) eps times the largest magnitude, which is within the rounding band
+/// of its eigenvalues.
+/// @throws PreconditionError that says where the largest asymmetry is, and how large, if it is
+///         larger.
 /// @cost   reads the matrix twice.
 Survey survey_symmetric(const char* function, const Eigen::Ref<const Eigen::MatrixXd>& hessian);
 
@@ -36,7 +36,7 @@ Eigen::MatrixXd scaled_copy(const Eigen::Ref<const Eigen::MatrixXd>& hessian, in
 /// 2^exponent values.
 Eigen::VectorXd scaled_back(const Eigen::VectorXd& values, int exponent);
 
-/// 2^exponent x or the next number below, or above: among subnormal numbers ldexp() rounds.
+/// 2^exponent x rounded down, or up: for subnormal results, ldexp() rounds.
 double scaled_down(double x, int exponent);
 double scaled_up(double x, int exponent);
 

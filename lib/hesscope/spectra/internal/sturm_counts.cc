@@ -16,7 +16,7 @@ using Eigen::Index;
 
 constexpr double kRelativeWidth = kEpsilon;
 
-// Where bisection halves an interval, if any double is in between.
+// The point where bisection halves an interval, if there is a double in between.
 bool is_divisible(const SturmCounts::Interval& interval, double width, double& middle) {
   if (!(interval.upper - interval.lower > width)) return false;
   middle = interval.lower + 0.5 * (interval.upper - interval.lower);
@@ -31,7 +31,7 @@ SturmCounts::SturmCounts(const Tridiagonal& t)
   // A pivot this small is replaced: the next quotient must not overflow.
   smallest_pivot_ = std::numeric_limits<double>::min() *
                     std::max(1.0, n > 1 ? squared_off_diagonal_.maxCoeff() : 0.0);
-  // Gershgorin's discs, a little wider for rounding.
+  // Gershgorin's discs, widened slightly for rounding.
   Eigen::VectorXd radius = Eigen::VectorXd::Zero(n);
   radius.head(n - 1) += t.off_diagonal.cwiseAbs();
   radius.tail(n - 1) += t.off_diagonal.cwiseAbs();
@@ -47,7 +47,7 @@ SturmCounts::SturmCounts(const Tridiagonal& t)
 }
 
 // The numbers of negative pivots q_i = (t_ii - shift) - t_{i,i-1}^2 / q_{i-1} of T - shift I, for
-// several shifts at once: each quotient waits for the one before.
+// several shifts at once, since each quotient has to wait for the previous one.
 template <int kShifts>
 void SturmCounts::count(const double* shifts, std::int64_t* counts) const {
   std::array<double, kShifts> pivot;
@@ -71,7 +71,7 @@ std::int64_t SturmCounts::num_below(double shift) const {
   return found;
 }
 
-// num_below(lower) <= rank < num_below(upper) throughout.
+// Invariant: num_below(lower) <= rank < num_below(upper).
 SturmCounts::Interval SturmCounts::enclose(Index rank, Interval within, double width) const {
   double middle = 0.0;
   while (is_divisible(within, width, middle)) {
@@ -89,7 +89,7 @@ SturmCounts::Interval SturmCounts::enclose(Index rank) const {
 }
 
 Eigen::VectorXd SturmCounts::eigenvalues(Index begin, Index end) const {
-  // Ranks [first, last), all in one interval: enclose() of each has come there.
+  // Ranks [first, last), all in one interval that the bisection of each of them reaches.
   struct Node {
     Interval interval;
     Index first;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// How many eigenvalues of a symmetric tridiagonal matrix T lie below a number, and from this the
-// eigenvalues themselves by bisection. Ranks count from 0.
+// Counts how many eigenvalues of a symmetric tridiagonal matrix T lie below a number, and computes
+// eigenvalues from this by bisection. Ranks count from 0.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +19,13 @@ class SturmCounts {
     double lower;
     double upper;
 
-    /// What is said of the eigenvalue in it: exactly zero where it may be that.
+    /// The reported value of the eigenvalue in it: exactly zero if this is possible.
     double value() const { return lower <= 0.0 && upper >= 0.0 ? 0.0 : 0.5 * (lower + upper); }
   };
 
   SturmCounts() = default;
 
-  /// @param t  finite, of entries neither near overflow nor underflow. @cost some 120 counts.
+  /// @param t  finite, with entries neither near overflow nor underflow. @cost about 120 counts.
   explicit SturmCounts(const Tridiagonal& t);
 
   /// ||T||_2 to rounding.
@@ -34,11 +34,13 @@ class SturmCounts {
   /// Number of eigenvalues below the shift. Monotone in it, to the last bit. @cost n divisions.
   std::int64_t num_below(double shift) const;
 
-  /// An interval of eps ||T||_2 about the eigenvalue of a rank, by bisection. @cost some 60 counts.
+  /// An interval of width eps ||T||_2 around the eigenvalue of a rank, by bisection. @cost about 60
+  /// counts.
   Interval enclose(Eigen::Index rank) const;
 
-  /// The eigenvalues of ranks [begin, end), ascending: enclose(rank).value() of each, whatever else
-  /// is asked for. @cost at most some 60 counts each, those that neighbours share made once.
+  /// The eigenvalues of ranks [begin, end), ascending: enclose(rank).value() for each,
+  /// independently of the others. @cost at most about 60 counts each; counts needed by neighbours
+  /// are made once.
   Eigen::VectorXd eigenvalues(Eigen::Index begin, Eigen::Index end) const;
 
  private:
@@ -51,7 +53,7 @@ class SturmCounts {
   Eigen::VectorXd diagonal_;              // n
   Eigen::VectorXd squared_off_diagonal_;  // n - 1
   double smallest_pivot_ = 0.0;
-  Interval range_ = {0.0, 0.0};  // holds all eigenvalues
+  Interval range_ = {0.0, 0.0};  // contains all eigenvalues
   double norm_ = 0.0;
 };
 

@@ -6,7 +6,7 @@ namespace hesscope::detail {
 namespace {
 
 double factor_of_others(const Objective& objective, SampleRange block) {
-  constexpr double kLeast = 1e-12;  // of N, of which nothing is left but rounding
+  constexpr double kLeast = 1e-12;  // relative to N; less is nothing but rounding
   const auto num_samples = static_cast<double>(objective.num_samples());
   const auto size = static_cast<double>(block.size());
   const double of_block = objective.sample_weight(block);

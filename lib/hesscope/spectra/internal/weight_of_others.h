@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A loss that is a mean with weights, of the samples outside of a block.
+// Weighted means as losses, over the samples outside a block.
 #pragma once
 
 #include <cmath>
@@ -11,34 +11,35 @@
 
 namespace hesscope::detail {
 
-/// What the loss over the samples outside of a block b makes of means x over them of what the
-/// objective has of each: c (x - w y) + w y, with w of weight decay, and its gradient theta or its
-/// Hessian I as y. Of N samples of which the block has N_b, which weigh W_b,
+/// Corrects means over the samples outside a block b. If x is such a mean of an objective's
+/// gradients or Hessians, that of the loss over these samples is c (x - w y) + w y, where w is the
+/// weight decay, and y its gradient theta or its Hessian I. With N samples, of which the block has
+/// N_b with a total weight W_b,
 ///   c = (N - N_b) / (N - W_b)
-/// (Objective::sample_weight): 1 where each sample weighs 1.
+/// (Objective::sample_weight); it is 1 if each sample has weight 1.
 class WeightOfOthers {
  public:
-  /// As if each sample weighed 1.
+  /// As if each sample had weight 1.
   WeightOfOthers() = default;
 
   WeightOfOthers(const Objective& objective, SampleRange block);
 
-  /// c; NaN where the others weigh nothing.
+  /// c; NaN if the other samples have no weight.
   double factor() const { return factor_; }
 
   /// w
   double decay() const { return decay_; }
 
-  /// Whether the others weigh nothing.
+  /// Whether the other samples have no weight.
   bool is_none() const { return std::isnan(factor_); }
 
   void apply_to_gradient(const Eigen::Ref<const Eigen::VectorXd>& theta,
                          Eigen::VectorXd& gradient) const;
 
-  /// @param multiple  of the Hessian that is there.
+  /// @param multiple  `hessian` holds this multiple of the Hessian.
   void apply_to_hessian(double multiple, Eigen::MatrixXd& hessian) const;
 
-  /// c^2 of covariances, which weight decay leaves as they are.
+  /// c^2, for covariances, which weight decay does not change.
   double square() const { return factor_ * factor_; }
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A sample as its mean and deviations from it.
+// A sample represented by its mean and the deviations from it.
 #pragma once
 
 #include <cmath>
@@ -11,7 +11,7 @@
 
 namespace hesscope::detail {
 
-/// A running sum with the rounding errors of its additions kept apart.
+/// A running sum that keeps the rounding errors of its additions separately.
 /// @source A. Neumaier (1974), Z. Angew. Math. Mech. 54, 39-51.
 class CompensatedSum {
  public:
@@ -31,12 +31,12 @@ class CompensatedSum {
 /// values_i = mean + scale * deviations_i.
 struct Centered {
   double mean;
-  Wide scale;  ///< largest distance from the mean, perhaps no double; 0 where all values are equal
+  Wide scale;  ///< largest distance from the mean, may exceed double; 0 if all values are equal
   Eigen::VectorXd deviations;  ///< in [-1, 1], the largest magnitude being 1; zeros for scale 0
 };
 
-/// Differences are formed from a value of the sample first, so that they keep their digits however
-/// small they are against the values, and at a scale where nothing overflows.
+/// Differences from a value of the sample are formed first, so that they keep their digits however
+/// small they are compared with the values, at a scale at which nothing overflows.
 /// @param  values  at least one, all finite.
 /// @param  reference  one of them, near the middle.
 Centered centered(const Eigen::Ref<const Eigen::VectorXd>& values, double reference);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Integers and floats out of bytes, whatever the byte order of either side.
+// Conversion of bytes to integers and floats, for any byte order of either side.
 #pragma once
 
 #include <bit>
@@ -35,7 +35,7 @@ T load(const std::byte* bytes) {
   return std::bit_cast<T>(static_cast<BitsOf<T>>(bits));
 }
 
-/// Appends the bytes of `value`, low ones first.
+/// Appends the bytes of `value` in little-endian order.
 template <typename T>
 void append_little(std::string& bytes, T value) {
   static_assert(std::is_arithmetic_v<T> && sizeof(T) <= 8,

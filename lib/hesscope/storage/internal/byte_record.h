@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Numbers and texts one after another, as bytes between processes on one machine.
+// A sequence of numbers and texts as bytes, for communication between processes on one machine.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace hesscope::io {
 
-/// Numbers take 8 bytes in this machine's order; a text follows the number of its bytes.
+/// Numbers take 8 bytes in this machine's byte order; a text is preceded by its number of bytes.
 class ByteWriter {
  public:
   void add(std::uint64_t number) { add_bytes(&number, sizeof number); }
@@ -32,14 +32,14 @@ class ByteWriter {
   std::string bytes_;
 };
 
-/// Of bytes that may be anything. What cannot be taken leaves the reader where it is.
+/// Reads arbitrary bytes. If a value cannot be read, the position does not change.
 class ByteReader {
  public:
   explicit ByteReader(std::string_view rest) : rest_(rest) {}
 
   bool is_at_end() const { return rest_.empty(); }
 
-  /// Bytes that are left.
+  /// Number of remaining bytes.
   std::size_t size() const { return rest_.size(); }
 
   bool take(std::uint64_t& number) { return take_bytes(&number, sizeof number); }

@@ -16,7 +16,7 @@
 namespace hesscope::io {
 namespace {
 
-// The holder removes the file before it lets go: a lock on a file that is no longer there is none.
+// The holder removes the file before releasing it: a lock on a removed file is void.
 bool is_still_at(const std::filesystem::path& path, int descriptor) {
   struct stat held {};
 
@@ -26,7 +26,7 @@ bool is_still_at(const std::filesystem::path& path, int descriptor) {
          held.st_dev == there.st_dev && held.st_ino == there.st_ino;
 }
 
-// Nothing is ever written into a lock file: what has content is somebody's.
+// Nothing is ever written to a lock file: one with content belongs to somebody else.
 bool may_be_ours(int descriptor) {
   struct stat status {};
 
@@ -48,7 +48,7 @@ FileLock::FileLock(const std::filesystem::path& output) : path_(output) {
                                     std::generic_category().message(opening_error),
                                     path_.string()));
     }
-    if (!may_be_ours(descriptor_.number())) {  // not even to be removed
+    if (!may_be_ours(descriptor_.number())) {  // must not even be removed
       throw OutputError(fmt::format(
           "{}: stands where the lock file of {} would and is none, as it is not an empty "
           "regular file; move it, or choose another output",
@@ -61,7 +61,7 @@ FileLock::FileLock(const std::filesystem::path& output) : path_(output) {
           fmt::format("{}: another run is writing this output; wait for it or choose another",
                       output.string()));
     }
-    // A file system without locks (some network ones) cannot keep runs apart; the output is still
+    // A file system without locks (some network ones) cannot separate runs; the output is still
     // written atomically.
     if (error != 0 || is_still_at(path_, descriptor_.number())) return;
     descriptor_ = {};

@@ -7,8 +7,8 @@
 
 namespace hesscope::io {
 
-/// Keeps two runs with the same output apart: holds `OUTPUT.lock` for its lifetime. The system
-/// releases the lock of a killed process; the file it leaves is no obstacle.
+/// Prevents two runs from using the same output: holds `OUTPUT.lock` for its lifetime. The system
+/// releases the lock of a killed process; the file that remains does no harm.
 class FileLock {
  public:
   /// @throws LockedError if another process holds the lock; OutputError if the folder does not

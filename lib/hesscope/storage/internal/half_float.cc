@@ -37,7 +37,7 @@ std::uint16_t half_bits(double value) {
 
 std::uint16_t bfloat16_bits(double value) {
   const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(value));
-  // A NaN whose mantissa were all in the lower half would become infinite.
+  // A NaN with a mantissa entirely in the lower half would become infinite.
   return static_cast<std::uint16_t>(std::isnan(value) ? bits >> 16 | 0x40U : bits >> 16);
 }
 

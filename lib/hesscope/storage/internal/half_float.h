@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Floats of 16 bits.
+// 16-bit floats.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,10 @@ double half_to_double(std::uint16_t bits);
 /// The upper half of a binary32 to double, exactly.
 double bfloat16_to_double(std::uint16_t bits);
 
-/// The binary16 that is the value, where there is one: what it does not hold shows when it is
-/// converted back.
+/// The binary16 with this value, if there is one; a loss shows when it is converted back.
 std::uint16_t half_bits(double value);
 
-/// The same as the upper half of a binary32.
+/// The same for the upper half of a binary32.
 std::uint16_t bfloat16_bits(double value);
 
 }  // namespace hesscope::io

@@ -22,8 +22,8 @@
 namespace hesscope::io {
 namespace {
 
-// A record, in the machine's own byte order, since no other machine continues the run: CRC-32 of
-// what follows, its owner, its sequence number, its doubles.
+// A record, in the machine's own byte order, since the run is not continued on another machine:
+// CRC-32 of the rest, the owner, the sequence number, the doubles.
 constexpr std::size_t kHeadBytes = 24;
 
 std::size_t record_bytes(std::size_t num_values) {
@@ -81,8 +81,8 @@ void write_at(const std::filesystem::path& path,
   }
 }
 
-// The head of the record there, which is left in `record`; nothing for none or a damaged one. What
-// the system does not let be read is neither, and must not be written over.
+// The head of the record there, which is stored in `record`; nothing if it is missing or damaged. A
+// record that the system cannot read now is neither, and must not be overwritten.
 std::optional<RecordHead> read_at(const std::filesystem::path& path,
                                   int descriptor,
                                   std::size_t offset,
@@ -100,7 +100,7 @@ std::optional<RecordHead> read_at(const std::filesystem::path& path,
   RecordHead head;
   std::memcpy(&checksum, record.data(), sizeof(checksum));
   std::memcpy(&head, record.data() + sizeof(checksum), sizeof(head));
-  // An all-zero record, as a hole in a file reads, has a checksum that is not zero.
+  // An all-zero record, as read from a hole in a file, would need a nonzero checksum.
   if (checksum != checksum_of(record)) return std::nullopt;
   return head;
 }
@@ -114,7 +114,7 @@ void require_size(const char* function, std::size_t expected, std::size_t found)
   throw PreconditionError(fmt::format("{}: expected {} values, got {}", function, expected, found));
 }
 
-// Slots 0 and 1 are write()'s, 2 and 3 anchor()'s.
+// Slots 0 and 1 belong to write(), 2 and 3 to anchor().
 constexpr std::size_t kNumSlots = 4;
 
 }  // namespace
@@ -125,7 +125,7 @@ StateJournal::StateJournal(std::filesystem::path path, std::size_t num_values, s
       owner_(owner),
       descriptor_(open_file(path_)),
       buffer_(record_bytes(num_values)) {
-  // The older of two slots is the next to be written.
+  // The older of two slots is written next.
   const auto sequence_at = [&](std::size_t slot) {
     const auto head = read_at(path_, descriptor_.number(), slot * buffer_.size(), buffer_);
     const bool is_ours = head && head->owner == owner_;

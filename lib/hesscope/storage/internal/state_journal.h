@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The newest states of a process that may be killed at any moment, in slots of one file that are
-// written in turn and in place; and a table that grows beside them.
+// overwritten in turn; and a table that grows next to them.
 #pragma once
 
 #include <cstddef>
@@ -14,31 +14,31 @@
 
 namespace hesscope::io {
 
-/// Keeps the newest of a sequence of states, each of the same number of doubles. A state that was
-/// written survives the end of the process, and an anchored one that of the power. A slot that was
-/// being written then is recognised by its checksum, and an older one counts. So is one that
-/// another owner wrote: its file was copied here.
+/// Keeps the newest of a sequence of states, each with the same number of doubles. A written state
+/// survives the end of the process, an anchored one also a power cut. A slot whose writing was
+/// interrupted is recognised by its checksum, and an older one is used. Slots written by another
+/// owner, whose file was copied here, are recognised likewise.
 class StateJournal {
  public:
   /// Opens or creates the file.
-  /// @param owner  says whose states they are; those of others do not count.
-  /// @throws OutputError if it cannot be opened, or is no regular file.
+  /// @param owner  identifies the states' owner; states of other owners are ignored.
+  /// @throws OutputError if the file cannot be opened, or is not a regular file.
   StateJournal(std::filesystem::path path, std::size_t num_values, std::uint64_t owner);
   StateJournal(const StateJournal&) = delete;
   StateJournal& operator=(const StateJournal&) = delete;
 
-  /// The whole states that are there, the newest first: at most four.
+  /// The intact states in the file, the newest first: at most four.
   std::vector<std::vector<double>> states() const;
 
-  /// Whether another owner's whole states were found when the file was opened.
+  /// Whether intact states of another owner were found when the file was opened.
   bool held_others() const { return held_others_; }
 
   /// @throws OutputError if it cannot be written; PreconditionError for another number of values.
-  /// @cost one system call and a CRC-32: some microseconds for kilobytes.
+  /// @cost one system call and a CRC-32: a few microseconds for kilobytes.
   void write(std::span<const double> state);
 
-  /// The same, and synced to disk: it stays until two others are. @cost that of an fsync in
-  /// addition.
+  /// The same, and synced to disk: the state is kept until two others have been anchored. @cost
+  /// additionally that of an fsync.
   void anchor(std::span<const double> state);
 
  private:
@@ -55,29 +55,29 @@ class StateJournal {
   std::vector<char> buffer_;     // a slot
 };
 
-/// Rows of a table that grows, each of the same number of doubles. A row that was appended survives
-/// the end of the process, and after sync() that of the power.
+/// Rows of a table that grows, each with the same number of doubles. An appended row survives the
+/// end of the process, and after sync() also a power cut.
 class RowLog {
  public:
-  /// Opens or creates the file and drops what follows its first damaged row, or row of another
-  /// owner. @throws OutputError as StateJournal does.
+  /// Opens or creates the file and drops everything from its first row on that is damaged or
+  /// belongs to another owner. @throws OutputError as StateJournal does.
   RowLog(std::filesystem::path path, std::size_t num_columns, std::uint64_t owner);
   RowLog(const RowLog&) = delete;
   RowLog& operator=(const RowLog&) = delete;
 
-  /// As of StateJournal.
+  /// As for StateJournal.
   bool held_others() const { return held_others_; }
 
   /// Row-major. @throws OutputError if they cannot be read back.
   std::vector<double> rows() const;
 
-  /// Forgets all but the first rows. @throws OutputError.
+  /// Drops all rows except the first num_rows. @throws OutputError.
   void truncate(std::size_t num_rows);
 
   /// @throws OutputError if it cannot be written; PreconditionError for another number of values.
   void append(std::span<const double> row);
 
-  void sync() const;  ///< @throws OutputError if the system says so.
+  void sync() const;  ///< @throws OutputError if the system reports a failure.
 
  private:
   void shorten() const;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Offsets of fields are those of the record layouts (zip_records.h).
+// Offsets of fields refer to the record layouts (zip_records.h).
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -23,7 +23,7 @@ namespace {
 using zip::Record;
 
 // Bits 1 and 2 are the deflate level, 3 announces a data descriptor, 11 a UTF-8 name. The others
-// (encryption, patches, masked headers) change what the bytes mean.
+// (encryption, patches, masked headers) change the meaning of the bytes.
 constexpr std::uint16_t kHarmlessFlags = 0x080E;
 
 struct Directory {
@@ -52,7 +52,7 @@ class DirectoryReader {
                      fmt::format(format, std::forward<Args>(args)...));
   }
 
-  /// Of a member, by the header at `place`.
+  /// For a member whose header is at `place`.
   template <typename... Args>
   [[noreturn]] void refuse_at(std::uint64_t place,
                               fmt::format_string<Args...> format,
@@ -130,7 +130,7 @@ class DirectoryReader {
     return directory;
   }
 
-  /// The zip64 end record, if a locator for one stands before the end record.
+  /// The zip64 end record, if its locator precedes the end record.
   std::optional<Directory> read_end64(std::uint64_t end_offset) const {
     if (end_offset < zip::kLocator64Bytes) return std::nullopt;
     const std::uint64_t locator_offset = end_offset - zip::kLocator64Bytes;
@@ -282,7 +282,7 @@ class DirectoryReader {
     return found;
   }
 
-  /// Fills in data_offset from the local header, which has to name the same member and method.
+  /// Fills in data_offset from the local header, which must have the same member name and method.
   void locate_data(ZipEntry& entry, const Directory& directory) const {
     const std::uint64_t offset = entry.header_offset;
     if (offset > directory.offset || directory.offset - offset < zip::kLocalBytes) {

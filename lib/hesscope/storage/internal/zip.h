@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Zip archives, read strictly: .npz files and PyTorch checkpoints are zip archives.
+// Strict reading of zip archives, which .npz files and PyTorch checkpoints are.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace hesscope::io {
 
 struct ZipEntry {
   std::string name;
-  bool is_deflated = false;  ///< otherwise stored as it is
+  bool is_deflated = false;  ///< otherwise stored uncompressed
   std::uint32_t crc32 = 0;
   std::uint64_t stored_bytes = 0;   ///< in the archive
   std::uint64_t decoded_bytes = 0;  ///< once inflated; within the limits
@@ -29,15 +29,15 @@ struct ZipEntry {
 
 /// The members of a zip archive.
 ///
-/// Sizes and checksums come from the central directory alone: local headers may leave them out
-/// (data descriptors) or hold them in a separate zip64 field (NumPy). Refused, since two
-/// readers could disagree on what such an archive holds, or for want of use: encryption, several
-/// disks, methods other than stored and deflate, names that occur twice, members that overlap each
-/// other or the directory, local headers of another name or method, bytes between directory and end
-/// record.
+/// Sizes and checksums come from the central directory alone: local headers may omit them (data
+/// descriptors) or hold them in a separate zip64 field (NumPy). Refused, because two readers could
+/// disagree about the content of such an archive, or because they are not needed: encryption,
+/// several disks, methods other than stored and deflate, names that occur twice, members that
+/// overlap each other or the directory, local headers with another name or method, bytes between
+/// directory and end record.
 class ZipArchive {
  public:
-  /// Reads and checks the directory and all local headers, no data.
+  /// Reads and checks the directory and all local headers, but no data.
   /// @throws InputError naming the file, the member and the byte offset.
   ZipArchive(std::shared_ptr<const InputFile> file, const ReadLimits& limits);
 
@@ -53,11 +53,12 @@ class ZipArchive {
   std::vector<ZipEntry> entries_;
 };
 
-/// Name in the first local header that is not a folder's; empty if the file is no zip archive or
-/// has no members. Needs no intact directory: it tells what a damaged file was meant to be.
+/// The name in the first local header that is not a folder's; empty if the file is not a zip
+/// archive or has no members. Works without an intact directory, to tell what a damaged file was
+/// meant to be.
 std::string first_zip_member(const InputFile& file);
 
-/// True for an archive, perhaps damaged: it begins with a local header or is the empty archive.
+/// True for an archive, even a damaged one: it begins with a local header or is the empty archive.
 bool looks_like_zip(const InputFile& file);
 
 }  // namespace hesscope::io

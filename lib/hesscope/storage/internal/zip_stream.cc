@@ -12,7 +12,8 @@
 namespace hesscope::io {
 namespace {
 
-/// What stored and deflated members share: position, checksum, and when a read is refused.
+/// Shared by stored and deflated members: position, checksum, and the conditions for refusing a
+/// read.
 class EntryStream : public ByteStream {
  public:
   EntryStream(std::shared_ptr<const InputFile> file, const ZipEntry& entry)
@@ -48,7 +49,7 @@ class EntryStream : public ByteStream {
   virtual void decode(std::span<std::byte> out) = 0;
   virtual void expect_end() = 0;
 
-  /// Takes stored bytes off the file; out.size() <= stored_left().
+  /// Reads stored bytes from the file; out.size() <= stored_left().
   void take_stored(std::span<std::byte> out) {
     file_->read_at(stored_offset_, out);
     stored_offset_ += out.size();
@@ -80,7 +81,7 @@ class StoredStream final : public EntryStream {
   using EntryStream::EntryStream;
 
  private:
-  // The directory reader made sure that as many bytes are stored as declared.
+  // The directory reader has checked that as many bytes are stored as declared.
   void decode(std::span<std::byte> out) override { take_stored(out); }
 
   void expect_end() override {}
@@ -132,7 +133,7 @@ class DeflateStream final : public EntryStream {
         state_.next_in = reinterpret_cast<Bytef*>(input.data());
         state_.avail_in = static_cast<uInt>(input.size());
       }
-      // Also where no input is left: zlib may hold what it had no room for.
+      // Also called if no input is left: zlib may hold output for which there was no room.
       const int code = inflate(&state_, Z_NO_FLUSH);
       if (code == Z_STREAM_END) {
         has_ended_ = true;

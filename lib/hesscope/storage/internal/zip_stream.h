@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The bytes of one zip member.
+// The content of one zip member.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What all readers share about tensors: stored elements to double.
+// Shared by all readers of tensors: conversion of stored elements to double.
 #pragma once
 
 #include <cstddef>

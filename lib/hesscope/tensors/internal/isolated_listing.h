@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A list of tensors as bytes from a process that is not trusted.
+// A list of tensors as bytes from an untrusted process.
 #pragma once
 
 #include <cstddef>
@@ -22,11 +22,11 @@ struct TensorListing {
 std::string encode_listing(std::span<const TensorInfo> tensors,
                            std::span<const UnreadableTensor> unreadable);
 
-/// Of the longest listing within the limits.
+/// The size of the longest listing within the limits.
 std::size_t max_listing_bytes(const ReadLimits& limits);
 
-/// @returns nothing for bytes that encode_listing() does not make within the limits, with reasons
-/// of at most 500 bytes.
+/// @returns nothing for bytes that encode_listing() cannot have written within the limits, with
+///          reasons of at most 500 bytes.
 /// @throws InputError "<where>: ..." for a tensor beyond the limits.
 std::optional<TensorListing> decode_listing(const std::string& where,
                                             std::string_view bytes,

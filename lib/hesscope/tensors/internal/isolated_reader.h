@@ -15,7 +15,7 @@
 
 namespace hesscope::io {
 
-/// What reads a checkpoint in the child.
+/// Reads a checkpoint in the child.
 class BlockSource {
  public:
   virtual ~BlockSource() = default;
@@ -23,7 +23,7 @@ class BlockSource {
   /// See TensorSource::tensors().
   virtual std::span<const TensorInfo> tensors() const = 0;
 
-  /// See TensorSource::unreadable(). No more than ReadLimits::max_tensors with the others.
+  /// See TensorSource::unreadable(). At most ReadLimits::max_tensors together with tensors().
   virtual std::span<const UnreadableTensor> unreadable() const { return {}; }
 
   /// Delivers the elements of tensors()[index], row-major, as doubles.

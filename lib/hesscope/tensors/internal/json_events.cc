@@ -11,7 +11,7 @@
 namespace hesscope::io {
 namespace {
 
-// Counts where the parser has got to, which its events do not say.
+// Counts the parser's position, which its events do not report.
 class CountingIterator {
  public:
   using iterator_category = std::forward_iterator_tag;
@@ -45,7 +45,7 @@ class CountingIterator {
   std::uint64_t* count_ = nullptr;
 };
 
-// Has the functions that nlohmann's parser calls; true lets it go on.
+// The functions that nlohmann's parser calls; returning true lets it continue.
 class Sax {
  public:
   explicit Sax(JsonEvents& events) : events_(events) {}
@@ -88,7 +88,7 @@ void parse_json_object(std::string_view text,
                        const std::string& where,
                        std::uint64_t& position,
                        JsonEvents& events) {
-  // The parser takes a byte order mark for white space, and a NUL for the end of the text.
+  // The parser treats a byte order mark as white space, and a NUL as the end of the text.
   const std::size_t brace = text.find_first_not_of(" \t\n\r");
   const std::size_t nul = text.find('\0');
   if (brace == std::string_view::npos || text[brace] != '{' || nul != std::string_view::npos) {

@@ -29,18 +29,18 @@ std::string about_index(const std::string& where, const std::string& what, std::
       "{}: {} (index of a checkpoint in several files, near byte {})", where, what, byte);
 }
 
-/// What an index says.
+/// The contents of an index.
 struct WeightMap {
   struct Entry {
-    std::set<std::string> files;  ///< in which a tensor, or a group of them, lies
-    std::uint64_t byte = 0;       ///< of the index, near which it stands
+    std::set<std::string> files;  ///< which contain a tensor, or a group of them
+    std::uint64_t byte = 0;       ///< approximate position in the index
   };
 
   std::map<std::string, Entry> entries;
   std::map<std::string, std::uint64_t> files;  ///< all of them, with the byte of the first mention
 };
 
-/// Collects "weight_map"; other keys are passed over.
+/// Collects "weight_map"; other keys are skipped.
 class IndexEvents final : public JsonEvents {
  public:
   IndexEvents(const std::string& where, const std::uint64_t& position, const ReadLimits& limits)
@@ -63,7 +63,7 @@ class IndexEvents final : public JsonEvents {
   void string(const std::string& text) override {
     if (!is_in_map_) return;
     if (depth_ == 1) refuse_value();
-    // A name from a stranger's file: nothing outside the index's folder is ever opened.
+    // The name is from an untrusted file: nothing outside the index's folder is ever opened.
     if (text.empty() || text == "." || text == ".." || text.find('/') != std::string::npos ||
         !is_printable_utf8(text)) {
       refuse(fmt::format("the index has '{}' in '{}', which is not the name of a file next to it",
@@ -178,7 +178,7 @@ TensorFile open_shard(const InputFile& index,
   try {
     const auto file = std::make_shared<InputFile>(path, InputFile::kCheckpoint, index.stop());
     const FormatKind* const format = recognised_format(*file, limits);
-    // Not what it begins with: an index may name a link to any file of its reader's.
+    // Does not quote its beginning: an index may name a link to any file of its reader.
     if (format == nullptr) throw InputError(path.string() + ": is of no known format");
     if (format->open == &open_shard_index) throw InputError(path.string() + ": is an index itself");
     return {path, format->name, format->open(file, limits)};
@@ -196,7 +196,7 @@ class ShardedSource final : public TensorSource {
     for (const auto& [name, byte] : map.files) {
       shards_.push_back(open_shard(*files_.front(), name, byte, limits));
       add_files(shards_.back());
-      std::map<std::size_t, std::size_t> ties;  // numbers of the shard's ties in all of them
+      std::map<std::size_t, std::size_t> ties;  // from the shard's ties to those of all shards
       for (const TensorInfo& tensor : shards_.back().tensors()) {
         hold(tensor.name, byte, limits);
         tensors_.push_back(tensor);
@@ -228,7 +228,7 @@ class ShardedSource final : public TensorSource {
   std::span<const std::shared_ptr<const InputFile>> files() const override { return files_; }
 
  private:
-  // The shard, and what it names itself, which others may name, too.
+  // The shard and the files that it names, which other shards may name, too.
   void add_files(const TensorFile& shard) {
     for (const auto& file : shard.files()) {
       const bool is_known = std::ranges::any_of(
@@ -237,7 +237,7 @@ class ShardedSource final : public TensorSource {
     }
   }
 
-  /// The last file opened holds a tensor of this name, readable or not.
+  /// Records that the last file opened holds a tensor of this name, readable or not.
   /// @param byte  of the index, near which the file is named.
   void hold(const std::string& tensor, std::uint64_t byte, const ReadLimits& limits) {
     const std::string file = shards_.back().path().filename().string();
@@ -258,7 +258,7 @@ class ShardedSource final : public TensorSource {
     }
   }
 
-  /// The files hold what the index says of them: the tensor, or for "/layers/dense/vars" one in
+  /// Checks that the files hold what the index says: the tensor, or for "/layers/dense/vars" one in
   /// this group.
   void require_entries(const WeightMap& map) const {
     std::set<std::pair<std::string, std::string>> held;  // file, tensor
@@ -282,13 +282,13 @@ class ShardedSource final : public TensorSource {
     }
   }
 
-  std::string index_;  // the file opened
+  std::string index_;  // the opened file
   std::vector<std::shared_ptr<const InputFile>> files_;
   std::vector<TensorFile> shards_;  // in the order of their names
   std::size_t num_ties_ = 0;        // in all shards
   std::vector<TensorInfo> tensors_;
   std::vector<UnreadableTensor> unreadable_;
-  std::map<std::string, std::size_t> holders_;  // of all these, by name: places in shards_
+  std::map<std::string, std::size_t> holders_;  // for all tensors, by name: index in shards_
 };
 
 }  // namespace

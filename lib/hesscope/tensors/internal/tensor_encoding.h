@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What all writers share about tensors: checks before a file is begun, and doubles to stored
-// elements.
+// Shared by all writers of tensors: checks before a file is begun, and conversion of doubles to
+// stored elements.
 #pragma once
 
 #include <span>
@@ -12,13 +12,13 @@
 
 namespace hesscope::io {
 
-/// @throws PreconditionError naming the tensor where a name is empty, no UTF-8 text or given twice,
-///         or the values are not as many as the shape says. `function` begins the message.
+/// @throws PreconditionError naming the tensor if a name is empty, not UTF-8 text or given twice,
+///         or the number of values does not fit the shape. `function` begins the message.
 void require_tensors(const char* function, std::span<const CheckpointTensor> tensors);
 
-/// Appends the values as elements of `type`, low bytes first. float32 is rounded to nearest; all
-/// other types must hold the value exactly, NaN as a NaN.
-/// @throws OutputError "<where>: ..." for a value that the type does not hold, among them finite
+/// Appends the values as little-endian elements of `type`. float32 is rounded to nearest; all other
+/// types must represent the value exactly, NaN as a NaN.
+/// @throws OutputError "<where>: ..." for a value that the type cannot represent, including finite
 ///         ones beyond the largest float32.
 void encode_elements(const std::string& where,
                      ElementType type,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// For kernel sources only: derivatives of a chain of nodes that is one elementwise function of a
-// and b (sweep_graph.h), from its first node to its last: of each node y those with respect to a
-// and b.
+// For kernel sources only: derivatives of a chain of nodes that forms one elementwise function of a
+// and b (sweep_graph.h). They are computed from its first node to its last, for each node with
+// respect to a and b.
 #pragma once
 
 #include <algorithm>
@@ -26,8 +26,8 @@ class ChainDerivatives {
                    const Tape& tape)
       : nodes_(nodes), kept_(kept), tape_(tape) {}
 
-  /// Of the last node, those that it has one after the other, each of all entries; valid until the
-  /// next call.
+  /// The derivatives that the last node has, one after the other, each for all entries; valid until
+  /// the next call.
   const B* of(const ElementwiseChain& chain) {
     chain_ = &chain;
     size_ = static_cast<std::size_t>(nodes_[at(chain.a)].size());
@@ -52,14 +52,14 @@ class ChainDerivatives {
     return static_cast<std::size_t>(own.count_before(kind));
   }
 
-  // The derivative of node k of the chain, null if it is zero.
+  // The derivative of node k of the chain; null if it is zero.
   B* derivative(std::size_t k, int kind) {
     const Derivatives& own = chain_->derivatives[k];
     if (!own.has[kind]) return nullptr;
     return series_.data() + first_[k] + count_before(own, kind) * size_;
   }
 
-  // An operand by entries of the chain.
+  // An operand, by entries of the chain.
   struct Operand {
     const B* values = nullptr;
     const B* derivatives[kNumDerivatives] = {};
@@ -73,7 +73,7 @@ class ChainDerivatives {
       return derivatives[kind] != nullptr ? derivatives[kind][e] : B(kind == which ? 1 : 0);
     }
 
-    // Times a number, which may be infinite where there is no derivative.
+    // The product with a number, which may be infinite where a derivative does not exist.
     B times(const B& number, int kind, std::size_t e) const {
       return derivatives[kind] != nullptr ? number * derivatives[kind][e]
              : kind == which              ? number
@@ -103,8 +103,8 @@ class ChainDerivatives {
     return a.rows == b.rows && a.cols == b.cols;
   }
 
-  // Sets each derivative that node k has: linear(kind, entry), and of second derivatives with
-  // respect to operands u and v that plus mixed(u, v, entry).
+  // Sets each derivative that node k has: to linear(kind, entry), plus mixed(u, v, entry) for
+  // second derivatives with respect to operands u and v.
   template <typename Linear, typename Mixed>
   void set(std::size_t k, Linear linear, Mixed mixed) {
     for (int kind = 0; kind < kNumDerivatives; ++kind) {
@@ -201,7 +201,7 @@ class ChainDerivatives {
   const Tape& tape_;
   const ElementwiseChain* chain_ = nullptr;
   std::size_t size_ = 0;
-  std::vector<std::size_t> first_;  // of each node of the chain, in series_
+  std::vector<std::size_t> first_;  // for each node of the chain, in series_
   std::vector<B> series_;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The numbers of a chunk of samples as products of matrices read them: a row for each entry, and
-// panels of several entries side by side.
+// The numbers of a chunk of samples in the form in which matrix products read them: a row for each
+// entry, and panels of several entries side by side.
 #pragma once
 
 #include <span>
@@ -17,15 +17,15 @@ struct ChunkRows {
   const double* values;    ///< GraphLayout::value_rows()
   const double* adjoints;  ///< GraphLayout::z_rows()
   const double* zeros;     ///< one row
-  /// Of x[t,j] of each use, panels of kPanelCols columns whose inner index is (position, pack).
+  /// For x[t,j] of each use: panels of kPanelCols columns whose inner index is (position, pack).
   std::span<double* const> x_panels;
-  std::span<double* const> z_panels = {};  ///< the same of delta[t,i], for direction_products.h
+  std::span<double* const> z_panels = {};  ///< the same for delta[t,i], for direction_products.h
 };
 
-/// Doubles of the panels of a block's rows, whose columns are its width.
+/// Number of doubles in the panels of a block's rows; the number of columns is the block's width.
 long panels_size(const RowBlock& block, int num_packs);
 
-/// Copies a block's rows into panels; columns beyond its width are zeros.
+/// Copies a block's rows into panels; columns beyond its width become zeros.
 /// @param data    ChunkRows::values or adjoints.
 /// @param panels  panels_size().
 void fill_panels(const PackKernels& packs,

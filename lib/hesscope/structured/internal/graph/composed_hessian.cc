@@ -19,10 +19,10 @@ constexpr Index kRecordsOfBlock = 1024;
 constexpr Index kWeightsOfBlock = 64;
 constexpr Index kColumnsOfBlock = 16;
 
-// w and dw/dtheta, the latter by columns: entries that are not zero.
+// w and dw/dtheta, the latter as the nonzero entries of its columns.
 struct Weights {
   Eigen::VectorXd values;
-  std::vector<Index> first;  // of each column; the end of the last
+  std::vector<Index> first;  // for each column; ends with the end of the last
   std::vector<Index> rows;
   std::vector<double> entries;
   bool is_finite = true;
@@ -52,7 +52,7 @@ class ComposedHessian final : public GraphHessian {
   double workspace_bytes(int num_threads) const override {
     const auto n = static_cast<double>(weights_.num_weights());
     const auto parameters = static_cast<double>(weights_.inner->num_parameters());
-    // Of J: rows first, then columns, an entry and its place in each.
+    // For J: by rows, then by columns, with an entry and its place each.
     const double own = n * n + 4 * weights_.max_slopes + parameters * parameters;
     const double of_outer = own * sizeof(double) + outer_->workspace_bytes(num_threads) +
                             inner_->workspace_bytes(num_threads);
@@ -86,7 +86,7 @@ Weights ComposedHessian::weights_at(std::span<const double> theta, const Executo
   const std::vector<double> none(at(count), 0.0);
   Sweep::create(inner, set_)
       ->predictions(own, {none.data(), 1, count}, {w.values.data() + num_kept, at(count)});
-  // Of each computed weight, the entries of its gradient.
+  // For each computed weight, the entries of its gradient.
   std::vector<std::vector<std::pair<Index, double>>> gradients(at(count));
   const Index num_blocks = ceil_div(count, kWeightsOfBlock);
   executor.for_each(num_blocks, [&](Index block) {
@@ -143,8 +143,8 @@ Eigen::VectorXd ComposedHessian::slopes_at(std::span<const double> w,
   return sum / static_cast<double>(records.count);
 }
 
-// Whether less is computed so than by direct_: an entry of J, found at any place, takes as long as
-// some others do.
+// Whether this takes less work than direct_; processing an entry of J, at a random place, takes as
+// long as several other operations.
 bool ComposedHessian::pays(const Weights& w, Index num_parameters, Index num_samples) const {
   constexpr double kPerEntry = 4;
   const auto n = static_cast<double>(weights_.num_weights() + num_parameters);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The Hessian of a loss L(w(theta)) of computed weights (computed_weights.h). With J = dw/dtheta,
+// The Hessian of a loss L(w(theta)) with computed weights w (computed_weights.h). With J =
+// dw/dtheta,
 //   H = J^T (d2L/dw2) J + sum_k (dL/dw_k) d2w_k/dtheta2.
-// The first is found as of any graph, and samples meet parameters; the second is the Hessian of a
-// graph without samples. So weights that are normalised, say, cost what plain ones do, and two
-// products with J, most of which is zero.
+// The first term is computed as for any graph, in which samples interact with parameters only; the
+// second is the Hessian of a graph without samples. So normalised weights, for example, cost as
+// much as plain ones, plus two products with J, most of which is zero.
 #pragma once
 
 #include <memory>
@@ -15,8 +16,8 @@
 namespace hesscope::detail {
 
 /// @param outer, inner  the Hessians of weights.outer and weights.inner.
-/// @param direct  the same Hessian without that: taken where there are so few samples that it is
-///                faster; may be null.
+/// @param direct  computes the same Hessian without this decomposition; used if there are so few
+///                samples that it is faster. May be null.
 std::shared_ptr<const GraphHessian> composed_hessian(ComputedWeights weights,
                                                      std::shared_ptr<const GraphHessian> outer,
                                                      std::shared_ptr<const GraphHessian> inner,

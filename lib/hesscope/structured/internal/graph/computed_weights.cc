@@ -63,7 +63,7 @@ class Finder {
     if (std::ranges::find(weights_, weight) == weights_.end()) weights_.push_back(weight);
   }
 
-  // What a node depends on, but not what `ends` do.
+  // Marks what a node depends on, but not through `ends`.
   void mark(std::int32_t node,
             std::vector<char>& marks,
             const std::vector<std::int32_t>& ends) const {
@@ -77,7 +77,7 @@ class Finder {
     }
   }
 
-  // That it depends on.
+  // The number of parameters on which the node depends.
   double num_parameters_of(std::int32_t node) const {
     std::vector<char> is_needed(nodes_.size(), 0);
     mark(node, is_needed, {});
@@ -145,7 +145,7 @@ class Finder {
                    return place[at(operand)];
                  }).node();
     }
-    // One column, one weight behind the other.
+    // As one column, one weight after the other.
     for (const std::int32_t weight : weights_) {
       const Node& n = nodes_[at(weight)];
       const Var column =

@@ -9,19 +9,19 @@
 namespace hesscope::detail {
 namespace {
 
-// Numbers of waves: of rows below those of columns, J parts that go to either triangle behind
-// others; of columns below those of runs of positions.
+// A wave's number is composed of a run of positions, which counts most, a column, and rows, where J
+// parts that go to either triangle come after others.
 constexpr long kWaves = 1L << 15;
 constexpr long kTangentWave = kWaves / 2;
 constexpr long kColumnWaves = 1L << 17;
-// Inputs and units whose panels follow each other: lines of H, and a task.
+// Inputs and units whose panels are contiguous: lines of H, and a task.
 constexpr int kJoinedInputs = 12;
 constexpr int kJoinedUnits = kTaskPanels * kPanelRows / kJoinedInputs;
 // Units of a narrow task.
 constexpr int kNarrowUnits = 16;
 
-// Of a task, of so many in all: enough tasks for many threads, each with rows enough that columns
-// are not mostly waited for.
+// Rows of a task, out of so many in total: enough tasks for many threads, each with enough rows
+// that loading columns does not dominate.
 int rows_of_pair_task(int all) {
   constexpr int kTasks = 32;
   constexpr int kFewestRows = 32;
@@ -31,7 +31,7 @@ int rows_of_pair_task(int all) {
   return static_cast<int>(ceil_div(equal, kTogether)) * kTogether;
 }
 
-// The interval in parts of `step`.
+// Visits the interval in parts of `step`.
 template <typename F>
 void for_parts(Interval all, int step, F visit) {
   for (int first = all.begin; first < all.end; first += step) {
@@ -92,8 +92,8 @@ void CurvatureProducts::list_panels() {
         for (int i = first; i < end; ++i) panels.push_back({.first = i * use.inputs + j});
       }
     };
-    // Tangents of the fewer, units or inputs, are read again for each of the others: they may stay
-    // in a cache.
+    // The tangents of units or inputs, whichever are fewer, are read again for each of the others,
+    // and may stay in a cache.
     const auto parts = static_cast<int>(ceil_div(use.units, kJoinedUnits));
     const auto lines = static_cast<int>(ceil_div(whole, kJoinedInputs));
     const bool is_by_line = use.units <= use.inputs;
@@ -102,7 +102,7 @@ void CurvatureProducts::list_panels() {
       const int line = is_by_line ? k / parts : k % lines;
       add(part * kJoinedUnits, line * kJoinedInputs);
     }
-    // What is left of the inputs, of several units.
+    // The remaining inputs, for several units.
     for (int j = whole; j < use.inputs; ++j) {
       for (int i = 0; i < use.units; i += kPanelRows) {
         panels.push_back({.first = i * use.inputs + j,
@@ -138,9 +138,9 @@ void CurvatureProducts::list_runs() {
   }
 }
 
-// Whether columns of its own inputs cost a parameter of the rows less; in registers of
-// kPackSamples, on any processor, since ranks divide tasks. An entry of a row that is made, from
-// one term or two, is counted as kMade multiply-adds.
+// Whether columns made of its own inputs cost less per parameter of the rows. Measured in registers
+// of kPackSamples on every processor, since ranks divide tasks. Making an entry of a row, from one
+// term or two, counts as kMade multiply-adds.
 bool CurvatureProducts::find_narrow(int row_use, int column_use) const {
   constexpr double kMade = 2;
   const ParameterUse& row = uses_.uses[at(row_use)];
@@ -149,7 +149,7 @@ bool CurvatureProducts::find_narrow(int row_use, int column_use) const {
   if (!row.is_single_product() || !column.is_single_product()) return false;
   if (planner_.group_of(row_use) <= group) return false;
   double num_blocks = 0;
-  double live = 0;  // of J
+  double live = 0;  // for J
   for (const DirectionBlock& block : planner_.blocks()) {
     if (block.group != group) continue;
     ++num_blocks;
@@ -164,13 +164,13 @@ bool CurvatureProducts::find_narrow(int row_use, int column_use) const {
   return narrow < row.inputs * (kMade * terms + registers(column.inputs));
 }
 
-// Of scratch: rows of a task, a panel of columns, results.
+// Scratch: rows of a task, a panel of columns, results.
 long CurvatureProducts::scratch_size(int num_packs) {
   const long inner = most_inner_packs(num_packs) * kPackSamples;
   return (kTaskRows + kPanelCols) * inner + long{kTaskRows} * kPanelCols;
 }
 
-// Those that a product is divided into.
+// Adds the tasks into which a product is divided.
 void CurvatureProducts::add_tasks(ProductTask task, std::vector<ProductTask>& tasks) const {
   const ParameterUse& row = uses_.uses[at(task.row_use)];
   const auto add = [&](Interval rows, Interval inputs, int parameters) {
@@ -196,7 +196,7 @@ void CurvatureProducts::add_tasks(ProductTask task, std::vector<ProductTask>& ta
   }
 }
 
-// Of a use that is_paired(), where it is row and column.
+// For a use that is_paired() and is both row and column.
 void CurvatureProducts::add_pair_tasks(int u,
                                        int first_block,
                                        int end_block,
@@ -261,7 +261,7 @@ std::vector<ProductTask> CurvatureProducts::tasks(int first_block, int end_block
         const auto is_here = [&](int s) {
           return is_direction_of(column.z[at(s * column.units + a)], first_block, end_block);
         };
-        long run = 0;  // which of the unit's: all of them add to the same entries
+        long run = 0;  // index among the unit's runs, which all add to the same entries
         for (int s = 0; s < column.positions; ++s) {
           if (!is_here(s)) continue;
           const int first = s;
@@ -325,7 +325,7 @@ std::vector<int> CurvatureProducts::columns_of(const ProductTask& task) const {
   const bool has_repeats =
       group == planner_.group_of(task.row_use) && planner_.groups()[at(group)].has_repeats;
   if (columns.empty() || task.part == ProductPart::kTangents || has_repeats) return columns;
-  // Where a row is left of a column, the entry is that of the pair the other way round.
+  // If a row is to the left of a column, the entry is that of the transposed pair.
   const int last = *std::max_element(columns.begin(), columns.end());
   const bool is_own = task.column_use == task.row_use;
   const auto add = [&](int place) {
@@ -374,8 +374,8 @@ void CurvatureProducts::fill_pair_panel(int u,
 // Edge of the squares in which a matrix is transposed.
 constexpr int kSquare = 32;
 
-// Of a use at one position, ((i,j), (a,b)) is ((i,b), (a,j)): of the two the first was computed,
-// b <= j.
+// For a use at one position, entry ((i,j), (a,b)) equals ((i,b), (a,j)); only the one with b <= j
+// was computed.
 void CurvatureProducts::complete(int u, int a, HessianTarget h) const {
   const ParameterUse& use = uses_.uses[at(u)];
   if (!is_free_[at(u)]) return;

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// From the tangents of a chunk of samples to H.
+// Computes H from the tangents of a chunk of samples.
 //
 // With delta = dL/dz, and for each direction d the tangents E = ddelta/dd and J = dx/dd, parameter
 // (i, j) of a use has the derivative g[i,j] = sum_t delta[t,i] x[t,j] and
 //   dg[i,j]/dd = sum_t E[t,i] x[t,j] + delta[t,i] J[t,j].
-// Where directions are parameters that is a column of H (direction_products.h). Where they are the
+// If directions are parameters, this is a column of H (direction_products.h). If they are the
 // entries z[s,a] of another use,
 //   H[(i,j), (a,b)] = sum_s (dg[i,j]/dz[s,a]) x[s,b] + ...
-// What is left out is how delta depends on the parameters that it passes on its way back, not on z:
-// where z[s,a] comes after z[t,i], that is the term delta[s,a] (dx[s,b]/dz[t,i]) x[t,j], the same
-// as the one with J, with rows and columns exchanged. So
+// The omitted terms are the dependence of delta on the parameters that it passes on its way back,
+// rather than on z: if z[s,a] comes after z[t,i], this is the term delta[s,a] (dx[s,b]/dz[t,i])
+// x[t,j], the same as the one with J, with rows and columns exchanged. So
 //   H = E part + J part + (J part)^T,
-// and since one of two uses comes before the other, mostly, one of the last two is zero. The E part
-// and such a J part are taken together, into the lower triangle; a J part within a group, or of an
-// earlier group's rows, goes as it is to either triangle, and both are added up at the end.
+// and since usually one of two uses precedes the other, one of the last two is zero. The E part and
+// such a J part are processed together, into the lower triangle. A J part within a group, or for an
+// earlier group's rows, is added unchanged to either triangle; both triangles are added up at the
+// end.
 //
-// Both are products of matrices with samples and positions as the inner index, cut into tasks of
-// which no two that run together write to the same entry of H.
+// Both are matrix products with samples and positions as the inner index, divided into tasks such
+// that no two that run at the same time write to the same entry of H.
 #pragma once
 
 #include <algorithm>
@@ -32,15 +33,15 @@
 
 namespace hesscope::detail {
 
-/// Column-major; what H is the sum of this and of its transpose, but for the diagonal.
+/// Column-major. Outside the diagonal, H is the sum of this matrix and its transpose.
 struct HessianTarget {
   double* data;
   long stride;
 
-  /// The entry below the diagonal, or on it, that stands for a pair of parameters.
+  /// The entry on or below the diagonal that represents a pair of parameters.
   double& of_pair(int a, int b) const { return data[std::max(a, b) + std::min(a, b) * stride]; }
 
-  /// Adds to a J part, in the triangle where it lies: the other's part comes from elsewhere.
+  /// Adds to a J part in the triangle where it lies; the other triangle's part is added separately.
   void add_tangent(int row, int col, double value) const {
     data[row + col * stride] += row == col ? 2 * value : value;
   }
@@ -60,18 +61,17 @@ struct ProductTask {
   long wave = 0;  ///< tasks of one wave write to different entries
   int row_use = 0;
   int column_use = 0;
-  int unit = 0;   ///< of the column use; of pairs the first
+  int unit = 0;   ///< of the column use; the first one for pairs
   int first = 0;  ///< positions of the column use
   int end = 0;
-  /// Panels of the row use where the kind is kRows, its units where it is kNarrow; see
-  /// for_unit_pairs().
+  /// Panels of the row use for kRows, its units for kNarrow; for kPairs see for_unit_pairs().
   Interval rows = {};
   Interval inputs = {};    ///< of the column use
-  long multiply_adds = 0;  ///< of one sample
+  long multiply_adds = 0;  ///< per sample
 };
 
-/// Calls visit(i, a) for the rows of a task of kind kPairs: units i from a on for each unit a of
-/// the columns, one after the other, from (rows.begin, unit) on.
+/// Calls visit(i, a) for the rows of a task of kind kPairs: for each unit a of the columns in turn,
+/// the units i from a on, starting at (rows.begin, unit).
 template <typename F>
 void for_unit_pairs(const ProductTask& task, int num_units, F visit) {
   int i = task.rows.begin;
@@ -89,10 +89,10 @@ class CurvatureProducts {
                     const DirectionPlanner& planner,
                     InstructionSet set);
 
-  /// Tasks of blocks [first_block, end_block), whose directions are entries, by wave.
+  /// Tasks of blocks [first_block, end_block), whose directions are entries, ordered by wave.
   std::vector<ProductTask> tasks(int first_block, int end_block) const;
 
-  /// The parameters of one of a task's own units, and what of the task is that unit's.
+  /// The parameters of one of a task's own units, and that unit's portion of the task.
   struct UnitColumns {
     std::vector<int> columns;
     double multiply_adds;
@@ -100,10 +100,10 @@ class CurvatureProducts {
 
   std::vector<UnitColumns> own_columns_of(const ProductTask& task) const;
 
-  /// Columns of the target that a task may write to, its own first.
+  /// Columns of the target that a task may write to, its own columns first.
   std::vector<int> columns_of(const ProductTask& task) const;
 
-  /// The blocks whose tangents it reads: calls visit(block).
+  /// Calls visit(block) for the blocks whose tangents a task reads.
   template <typename F>
   void for_blocks_of(const ProductTask& task, F visit) const {
     const ParameterUse& use = uses_.uses[static_cast<std::size_t>(task.column_use)];
@@ -115,14 +115,14 @@ class CurvatureProducts {
     }
   }
 
-  /// Doubles of one use's panels in a chunk; of one that is_paired() those of x[j] x[b] follow.
+  /// Doubles of one use's panels in a chunk; if it is_paired(), those of x[j] x[b] follow.
   long x_panels_size(int use, int num_packs) const;
 
   void fill_panels(int use, const ChunkRows& rows, double* x_panels) const;
 
   int num_pair_panels(int use) const;
 
-  /// One of those that follow the use's own.
+  /// Fills one of the panels of pairs, which follow the use's own.
   void fill_pair_panel(int use, int panel, const ChunkRows& rows, double* x_panels) const;
 
   /// Doubles of scratch, aligned to 64 bytes, for run().
@@ -143,15 +143,15 @@ class CurvatureProducts {
   friend class NarrowProductRunner;
   friend class PairProductRunner;
 
-  // Up to kPanelRows parameters of a use: (i, j) is i * inputs + j, and one is `step` after the
-  // other, 1 for inputs of one unit and `inputs` for units of one input.
+  // Up to kPanelRows parameters of a use: (i, j) is i * inputs + j, and consecutive ones are `step`
+  // apart, 1 for inputs of one unit and `inputs` for units of one input.
   struct RowPanel {
     int first;
     int step = 1;
     int count = kPanelRows;
     int last_unit = 0;
     int last_input = 0;
-    int run = -1;  // its parameters are run, run + 1, ...; -1 if they are not
+    int run = -1;  // its parameters are run, run + 1, ...; otherwise -1
   };
 
   void list_panels();
@@ -163,7 +163,7 @@ class CurvatureProducts {
                       int end_block,
                       std::vector<ProductTask>& tasks) const;
 
-  // Of the column use, with those of a task's rows that are a unit's.
+  // Belongs to the column use: the task's rows that belong to one of its units.
   struct UnitRows {
     int unit;
     int num_rows;
@@ -189,13 +189,13 @@ class CurvatureProducts {
   const DirectionPlanner& planner_;
   const PackKernels& packs_;
   const TangentKernels& kernels_;
-  std::vector<std::vector<RowPanel>> panels_;  // of each use
-  // Of each use: how many parameters from (i, j) on, of unit i, follow each other.
+  std::vector<std::vector<RowPanel>> panels_;  // for each use
+  // For each use: how many parameters from (i, j) on, of unit i, are consecutive.
   std::vector<std::vector<int>> runs_;
   std::vector<int> place_in_group_;
   std::vector<int> direction_of_entry_;  // kDirections * block + direction; -1
-  std::vector<char> is_narrow_;          // of each use of rows and each of columns
-  std::vector<char> is_free_;  // of each use: one position, and x does not depend on its own z
+  std::vector<char> is_narrow_;          // for each pair of row use and column use
+  std::vector<char> is_free_;  // for each use: one position, and x does not depend on its own z
   std::optional<InputPairs> pairs_;
 };
 

@@ -9,8 +9,8 @@
 namespace hesscope::detail {
 namespace {
 
-// Work of directions unit by unit over that position by position, at most, where the former are
-// taken.
+// Directions are taken unit by unit if their work is at most this multiple of that position by
+// position.
 constexpr double kSpread = 1.5;
 
 double work_of(const std::vector<DirectionBlock>& blocks) {
@@ -19,7 +19,7 @@ double work_of(const std::vector<DirectionBlock>& blocks) {
   });
 }
 
-// Position by position of the first units, as many as are taken at once, then of the next.
+// Position by position for the first units, as many as are processed together, then for the next.
 std::vector<int> entries_of(const ParameterUse& use, Interval units, int at_once) {
   std::vector<int> entries;
   for (int unit = units.begin; unit < units.end; unit += at_once) {
@@ -93,7 +93,7 @@ void DirectionPlanner::find_groups() {
     }
     for (const int z : use.z) join(user_of_entry[at(z)], false);
   }
-  std::vector<int> first_entry(count, entries_.size());  // of each set
+  std::vector<int> first_entry(count, entries_.size());  // for each set
   for (int u = 0; u < static_cast<int>(count); ++u) {
     const auto& z = uses_.uses[at(u)].z;
     int& first = first_entry[at(sets.find(u))];
@@ -117,8 +117,8 @@ void DirectionPlanner::find_groups() {
   }
 }
 
-// A sweep takes kDirections directions, however few there are: neighbours that have no more
-// together are one group.
+// A sweep always takes kDirections directions: neighbouring groups that together have no more
+// become one.
 void DirectionPlanner::add_group(UseGroup group) {
   const auto num_parameters = [&](const UseGroup& g) { return parameter_directions(g).size(); };
   const bool joins =
@@ -130,9 +130,9 @@ void DirectionPlanner::add_group(UseGroup group) {
   last.has_repeats = last.has_repeats || group.has_repeats;
 }
 
-// Entries z of kDirections units after another. What a block of units at one position reaches may
-// be near; where it is not, a unit's positions follow each other, so that its products take them at
-// once.
+// Entries z of kDirections units after another. The entries that a block of units at one position
+// reaches may be close together; if they are not, a unit's positions are taken together, so that
+// products process them at once.
 std::vector<int> DirectionPlanner::site_directions(int g, KnownPlans* known) const {
   std::vector<int> directions;
   std::vector<char> is_there(at(entries_.size()), 0);
@@ -165,7 +165,7 @@ std::size_t DirectionPlanner::num_sites(const UseGroup& group) const {
   return static_cast<std::size_t>(std::ranges::count(is_there, 1));
 }
 
-// Unit by unit: the products of a group's own rows leave out the units before.
+// Unit by unit: products with the group's own rows omit the preceding units.
 std::vector<int> DirectionPlanner::parameter_directions(const UseGroup& group) const {
   std::vector<int> directions;
   std::vector<char> is_there(at(graph_.num_parameters), 0);
@@ -185,7 +185,7 @@ void DirectionPlanner::choose_directions(int g) {
   std::vector<DirectionBlock> blocks;
   double sweeps = 0;
   double products = 0;
-  // With more than twice as many entries as parameters, they cannot pay.
+  // With more than twice as many entries as parameters, this cannot pay off.
   const bool may_be_sites = num_sites(group) <= 2 * directions.size();
   std::vector<int> sites;
   if (may_be_sites) {
@@ -222,7 +222,7 @@ std::vector<DirectionBlock> DirectionPlanner::plan(int g,
     int input;
   };
 
-  std::vector<std::vector<Place>> places;  // of each parameter
+  std::vector<std::vector<Place>> places;  // for each parameter
   if (by_parameters) {
     places.resize(at(graph_.num_parameters));
     for (const int u : groups_[at(g)].uses) {
@@ -301,7 +301,7 @@ bool DirectionPlanner::feeds(const DirectionBlock& block, int u) const {
          is_any_in(block, use.x, false);
 }
 
-// Rows of the products of a group's columns, from the tangents of these directions.
+// Work of the rows of the products for a group's columns, from the tangents of these directions.
 double DirectionPlanner::row_work(int g,
                                   const std::vector<DirectionBlock>& blocks,
                                   bool by_parameters) const {
@@ -329,8 +329,8 @@ double DirectionPlanner::row_work(int g,
   return work;
 }
 
-// Parameters of a use that are rows of a group's columns. Half of a block of its own follows from
-// the other half, or three quarters from one.
+// Number of a use's parameters that are rows for a group's columns. Half of a block of the group
+// itself follows from the other half, or three quarters from one quarter.
 double DirectionPlanner::num_rows(int g,
                                   int u,
                                   const std::vector<DirectionBlock>& blocks,
@@ -350,7 +350,7 @@ double DirectionPlanner::product_work(int g,
   const double work = row_work(g, blocks, by_parameters);
   if (by_parameters) return work;
   double rows = 0;
-  double columns = 0;  // each as often as it has positions
+  double columns = 0;  // each counted as often as it has positions
   for (int u = 0; u < static_cast<int>(uses_.uses.size()); ++u) {
     const ParameterUse& use = uses_.uses[at(u)];
     if (group_of(u) >= g) rows += num_rows(g, u, blocks, by_parameters);

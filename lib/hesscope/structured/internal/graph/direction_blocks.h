@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Which directions a Hessian's sweeps take, and what each of them has to look at.
+// Which directions the sweeps of a Hessian use, and what each of them has to consider.
 //
-// Uses that share parameters or entries make a group. A group's columns of H follow from tangents
-// seeded either in the entries z that it adds to, which all its positions and units have, or in its
-// parameters: whichever costs less. Groups are taken from the inputs to the output; the rows of a
-// group's columns are its own and those of later groups, since H is symmetric: sweeps begin and end
-// at the group.
+// Uses that share parameters or entries form a group. A group's columns of H follow from tangents
+// seeded either in the entries z to which it adds, for all its positions and units, or in its
+// parameters, whichever costs less. Groups are processed from the inputs to the output. Since H is
+// symmetric, the rows needed for a group's columns are its own and those of later groups: sweeps
+// begin and end at the group.
 #pragma once
 
 #include <map>
@@ -23,13 +23,13 @@ namespace hesscope::detail {
 struct UseGroup {
   std::vector<int> uses;
   bool is_by_parameters = false;
-  /// Whether a parameter is used in more than one of them, or in one and as an own use.
+  /// Whether a parameter is used in more than one of them, or in one and also as a use of itself.
   bool has_repeats = false;
   std::vector<int> directions = {};  ///< entries z, or parameters
 };
 
-/// Whether d2L / dtheta[i,j] dtheta[a,b] within a use is symmetric in j and b, so that a half of
-/// its block follows from the other half once more.
+/// Whether d2L / dtheta[i,j] dtheta[a,b] within a use is symmetric in j and b, so that half of its
+/// block can be copied from the other half.
 /// @param is_fed  whether x depends on the use's own group
 inline bool is_symmetric_in_inputs(const ParameterUse& use, const UseGroup& group, bool is_fed) {
   return use.is_single_product() && use.has_all_parameters() && !group.has_repeats && !is_fed;
@@ -42,7 +42,7 @@ struct DirectionBlock {
   int count = 0;
   SweepPlanOfNodes plan = {};
   std::vector<Seed> seeds = {};
-  double multiply_adds = 0;  ///< of its sweep, for one sample
+  double multiply_adds = 0;  ///< of its sweep, per sample
 };
 
 class DirectionPlanner {
@@ -52,7 +52,7 @@ class DirectionPlanner {
                    const ParameterUses& uses,
                    const GraphLayout& layout);
 
-  /// In the order that rows follow columns.
+  /// In the order in which rows follow columns.
   const std::vector<UseGroup>& groups() const { return groups_; }
 
   const std::vector<DirectionBlock>& blocks() const { return blocks_; }
@@ -62,24 +62,24 @@ class DirectionPlanner {
         .subspan(static_cast<std::size_t>(block.first), static_cast<std::size_t>(block.count));
   }
 
-  /// Multiply-adds of all, for one sample: of sweeps and of products.
+  /// Multiply-adds per sample in total: of sweeps and of products.
   double sweep_work() const { return sweep_work_; }
 
   double product_work() const { return product_work_; }
 
   int group_of(int use) const { return group_of_use_[static_cast<std::size_t>(use)]; }
 
-  /// Whether x of a use depends on the entries of a group.
+  /// Whether the x of a use depends on the entries of a group.
   bool is_fed(int use, int group) const {
     return is_fed_[static_cast<std::size_t>(use) * groups_.size() +
                    static_cast<std::size_t>(group)] != 0;
   }
 
-  /// Whether entry `entry` of the graph is in the interval, of entries of its node.
+  /// Whether entry `entry` of the graph is in the interval of its node.
   bool is_in(const DirectionBlock& block, int entry, bool is_adjoint) const;
 
  private:
-  // By the directions of a block, of one group.
+  // Plans by the directions of a block, for one group.
   using KnownPlans = std::map<std::vector<int>, SweepPlanOfNodes>;
 
   void find_groups();
@@ -94,9 +94,9 @@ class DirectionPlanner {
                                    bool by_parameters,
                                    KnownPlans* known) const;
   bool is_any_in(const DirectionBlock& block, std::span<const int> entries, bool is_adjoint) const;
-  // Whether a use's x carries tangents of the block.
+  // Whether a use's x has tangents in the block.
   bool feeds(const DirectionBlock& block, int use) const;
-  // Whether the interval of any of these nodes has entries.
+  // Whether any of these nodes has a nonempty interval.
   static bool is_any_reached(const DirectionBlock& block,
                              std::span<const int> nodes,
                              Interval NodeSweep::*marks);
@@ -116,10 +116,10 @@ class DirectionPlanner {
   std::optional<SweepIntervals> intervals_;
   std::vector<UseGroup> groups_;
   std::vector<int> group_of_use_;
-  std::vector<std::vector<int>> x_nodes_;  // of each use, those with entries of x, each once
+  std::vector<std::vector<int>> x_nodes_;  // for each use, the nodes with entries of x, each once
   std::vector<std::vector<int>> z_nodes_;
   std::vector<DirectionBlock> blocks_;
-  std::vector<char> is_fed_;  // of each use and group
+  std::vector<char> is_fed_;  // for each use and group
   double sweep_work_ = 0;
   double product_work_ = 0;
 };

@@ -9,7 +9,7 @@
 namespace hesscope::detail {
 namespace {
 
-// Of a line of sums: registers of any set are written whole.
+// The padded width of a line of sums: registers of any set are written completely.
 int padded(int width) { return static_cast<int>(ceil_div(width, kPackSamples)) * kPackSamples; }
 
 int x_width(const ParameterUse& use) { return use.is_per_unit ? 1 : padded(use.inputs); }
@@ -75,7 +75,7 @@ void DirectionProducts::find_ranks() {
   }
 }
 
-// As one more position of the last run, if it lies where that has its next.
+// Appends it as a further position of the last run, if it lies where that run expects its next one.
 void DirectionProducts::append(const Run& next, std::vector<Run>& runs) {
   if (!runs.empty() && runs.back().node == next.node &&
       runs.back().first + runs.back().positions == next.first) {
@@ -144,7 +144,7 @@ void DirectionProducts::add_part(const DirectionBlock& block,
   const long first_of_pack = long{sweep.part} * kernels_.lanes;
   const long first = sweep.pack * kPackSamples + first_of_pack;
   std::vector<DirectionTerm> terms;
-  // Of each line, a unit or an input. What E gives within a group comes twice: see write().
+  // For each line, a unit or an input. Contributions of E within a group occur twice: see write().
   const auto add = [&](const Target& target, bool is_adjoint) {
     const ParameterUse& use = uses_.uses[at(target.use)];
     const RunsOfLines& lines = is_adjoint ? z_runs_[at(target.use)] : x_runs_[at(target.use)];

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Columns of H whose directions are parameters, while their tangents are at hand: nothing of them
-// is kept. For each part of a pack of samples
+// Columns of H whose directions are parameters, computed as soon as their tangents are available,
+// so that none are kept. For each part of a pack of samples
 //   (dg[i,j])_d += sum_t (E[t,i])_d x[t,j] + delta[t,i] (J[t,j])_d,
-// two products of matrices whose inner index is (position, sample): of E[t,i] by a panel of x, and
-// of J[t,j] by a panel of delta.
+// which are two matrix products with inner index (position, sample): of E[t,i] with a panel of x,
+// and of J[t,j] with a panel of delta.
 #pragma once
 
 #include <vector>
@@ -14,7 +14,7 @@
 
 namespace hesscope::detail {
 
-/// What has been swept of a part of a pack.
+/// The tangents of a part of a pack.
 struct PackSweep {
   PackPoint point;
   long pack;  ///< of the chunk
@@ -37,28 +37,28 @@ class DirectionProducts {
   /// Doubles of a use's panels of delta in a chunk.
   long z_panels_size(int use, int num_packs) const;
 
-  /// What add_part() reads of them.
+  /// Fills the panels that add_part() reads.
   void fill_panels(int use, const ChunkRows& rows, double* z_panels) const;
 
-  /// Adds those of a part of pack p, whose tangents have been swept.
+  /// Adds the products for a part of pack p, whose tangents have been computed.
   void add_part(const DirectionBlock& block,
                 const ChunkRows& rows,
                 const PackSweep& sweep,
                 double* sums) const;
 
-  /// Adds the sums to H: to the columns of the block's directions and to no others, in either
-  /// triangle, so that blocks can be written at once.
+  /// Adds the sums to H. Writes only to the columns of the block's directions, in either triangle,
+  /// so that blocks can be written concurrently.
   void write(const DirectionBlock& block, const double* sums, HessianTarget h) const;
 
  private:
-  // Positions at which a unit's z, or an input's x, lies at fixed steps.
+  // Positions at which a unit's z, or an input's x, is stored at fixed steps.
   struct Run {
     int first;  // position
     int positions;
     int node;
     int tangent;  // entry of the tangents
     int step;
-    int other;  // of a gain: pack of the values, or of the adjoints, that it is multiplied by
+    int other;  // for a gain: pack of the values or adjoints that are the other factor
     int other_step;
   };
 
@@ -68,7 +68,7 @@ class DirectionProducts {
     int use;
     ProductPart part;
     long of_adjoints;  // first of its sums: (i, d, j) at (i * kDirections + d) * x_width + j
-    long of_tangents;  // the same, (j, d, i); of a gain both are (i, d)
+    long of_tangents;  // the same, (j, d, i); for a gain both are (i, d)
   };
 
   void find_ranks();
@@ -81,11 +81,11 @@ class DirectionProducts {
   const DirectionPlanner& planner_;
   const TangentKernels& kernels_;
   const PackKernels& packs_;
-  std::vector<RunsOfLines> z_runs_;  // of each use: of units
-  std::vector<RunsOfLines> x_runs_;  // of inputs, or of a gain's units
-  std::vector<int> ranks_;  // of each parameter that is a direction, among those of its group
-  std::vector<std::vector<int>> last_ranks_;  // of each use, of a unit's parameters
-  std::vector<std::vector<Target>> targets_;  // of each group
+  std::vector<RunsOfLines> z_runs_;  // for each use: of its units
+  std::vector<RunsOfLines> x_runs_;  // of its inputs, or of a gain's units
+  std::vector<int> ranks_;           // for each parameter that is a direction: rank in its group
+  std::vector<std::vector<int>> last_ranks_;  // for each use: of a unit's parameters
+  std::vector<std::vector<Target>> targets_;  // for each group
   long sums_size_ = 0;
 };
 

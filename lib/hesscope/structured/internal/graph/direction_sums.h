@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// For kernel sources only: sums over positions and samples of tangents times numbers of a use.
+// For kernel sources only: sums over positions and samples of products of tangents with a use's
+// numbers.
 #pragma once
 
 #include <hesscope/structured/internal/graph/tangent_entries.h>
@@ -8,11 +9,11 @@
 namespace hesscope::HESSCOPE_ISA {
 namespace {
 
-// As inner_products() of pack_kernels.h does: a number of a tangent in all lanes, times registers
-// of columns.
+// As inner_products() of pack_kernels.h: one number of a tangent, in all lanes, times registers of
+// columns.
 
-// Registers of columns of a tile at the most, and directions of one with C of them: 12 of 16
-// registers for sums, or 24 of 32, and 8 at the least.
+// Maximal number of column registers in a tile, and directions in a tile with C of them: sums take
+// 12 of 16 registers, or 24 of 32, and at least 8.
 constexpr int kSumVectors = 3;
 
 template <int C>

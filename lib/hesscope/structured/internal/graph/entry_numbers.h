@@ -7,15 +7,15 @@
 
 namespace hesscope::detail {
 
-/// Numbers for the entries of all nodes, one node's after the other's, row by row; a reshape has
-/// those of its operand. Behind them those of one-hot rows that stand for lookups.
+/// Numbers the entries of all nodes, node by node, row by row; a reshape shares those of its
+/// operand. They are followed by those of one-hot rows that represent lookups.
 class EntryNumbers {
  public:
   explicit EntryNumbers(const Graph& graph);
 
   int first(int node) const { return first_[static_cast<std::size_t>(node)]; }
 
-  /// The node, no reshape, with this entry; -1 for a one-hot row.
+  /// The node (not a reshape) with this entry; -1 for a one-hot row.
   int node_of(int entry) const;
 
   int size() const { return size_; }

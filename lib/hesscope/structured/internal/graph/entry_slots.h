@@ -7,8 +7,8 @@
 
 namespace hesscope::detail {
 
-/// Places for runs of entries, of which each is taken for a while: first fit, so that what is given
-/// back is soon taken again, while a cache still has it.
+/// Allocates places for runs of entries that are in use for a while: first fit, so that a freed
+/// place is soon reused while it is still in a cache.
 class EntrySlots {
  public:
   int take(int size) {
@@ -44,7 +44,7 @@ class EntrySlots {
     }
   }
 
-  /// Entries that were taken at once, at most, with the holes between them.
+  /// The largest number of entries in use at the same time, including holes between them.
   int size() const { return size_; }
 
  private:
@@ -53,7 +53,7 @@ class EntrySlots {
     int end;
   };
 
-  std::vector<Hole> holes_;  // ascending, none beside another
+  std::vector<Hole> holes_;  // ascending, no two adjacent
   int size_ = 0;
 };
 

@@ -81,15 +81,15 @@ void GraphLayout::place_nodes(const SweepGraph& graph,
   }
 }
 
-// A tangent is needed from its node to the last that takes it, or to the end if the way back does
-// or a use has it as x. That of an adjoint is, on the way back, from the last node that adds to it
-// to its own, or to the end if it is of a use's z.
+// A tangent is needed from its node to the last node that uses it, or to the end if the backward
+// pass uses it or a use has it as x. The tangent of an adjoint is needed, in the backward pass,
+// from the last node that adds to it to its own node, or to the end if it belongs to a use's z.
 void GraphLayout::place_tangents(const SweepGraph& graph,
                                  const EntryNumbers& entries,
                                  const ParameterUses& uses) {
   const auto num_nodes = static_cast<int>(nodes_.size());
   const auto varies = [&](int i) { return i >= 0 && graph.varies[at(i)]; };
-  // In whose place a node's tangents lie, and from which entry on.
+  // In which node's place a node's tangents lie, and from which entry on.
   std::vector<int> home(nodes_.size());
   std::vector<int> first_at_home(nodes_.size(), 0);
   for (int i = 0; i < num_nodes; ++i) {
@@ -100,7 +100,7 @@ void GraphLayout::place_tangents(const SweepGraph& graph,
     home[at(i)] = home[at(operand)];
     first_at_home[at(i)] = first_at_home[at(operand)] + (own.is_part ? first_of_part(graph, i) : 0);
   }
-  std::vector<int> last_taker(nodes_.size(), -1);  // of each home
+  std::vector<int> last_taker(nodes_.size(), -1);  // for each home
   std::vector<char> is_kept(nodes_.size(), 0);
   std::vector<char> is_bar_kept(nodes_.size(), 0);
   for (int i = 0; i < num_nodes; ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Where the numbers of graph_hessian.h lie.
+// The memory layout of the numbers used by graph_hessian.h.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@
 
 namespace hesscope::detail {
 
-/// Rows of a chunk's numbers: row (t, k) of positions t is first + t * width + k.
+/// Rows of a chunk's numbers: row (t, k) for position t is first + t * width + k.
 struct RowBlock {
   int first = -1;
   int positions = 0;
@@ -25,15 +25,15 @@ struct RowBlock {
   int row(int t, int k) const { return first + t * width + k; }
 };
 
-/// Of one use. Uses of the same x share its rows.
+/// The rows of one use. Uses of the same x share its rows.
 struct UseRows {
   RowBlock z;         ///< of z[t,i], in the adjoints' rows
   RowBlock x;         ///< of x[t,j] or x[t,i], in the values' rows
-  int tangents = -1;  ///< which of tangent_blocks() x has; -1 if it does not vary
+  int tangents = -1;  ///< index in tangent_blocks() for x; -1 if it does not vary
 };
 
-/// Packs of samples at a point, and the rows of samples made of them: a row is an entry's numbers
-/// in all packs of a chunk.
+/// Packs of samples at a point, and the rows of samples made from them: a row holds the numbers of
+/// one entry in all packs of a chunk.
 class GraphLayout {
  public:
   GraphLayout(const SweepGraph& graph, const EntryNumbers& entries, const ParameterUses& uses);
@@ -42,14 +42,15 @@ class GraphLayout {
 
   std::span<const OneHotValues> one_hots() const { return one_hots_; }
 
-  /// First pack of the values of the rows that stand for lookups, by entry behind those of nodes.
+  /// First pack of the values of the rows that represent lookups, by entry, following those of
+  /// nodes.
   std::span<const int> one_hot_values() const { return one_hot_values_; }
 
-  /// The pack of an entry's value, which some use takes.
+  /// The pack of the value of an entry, which must be used.
   int value_of(const EntryNumbers& entries, int entry) const;
 
-  /// The nodes with `common` pointing to these entries, one node's after the other's, of which
-  /// read_common() says which.
+  /// The nodes with `common` pointing into these entries, node by node, for the nodes listed for
+  /// read_common().
   std::vector<SweepNode> with_common(std::span<const double> common) const;
 
   void read_common(PointSweep& point, std::span<double> common) const;
@@ -63,28 +64,28 @@ class GraphLayout {
 
   int num_coefficients() const { return num_coefficients_; }
 
-  /// Entries of the tangents, and of those of adjoints.
+  /// Number of entries of the tangents, and of the tangents of adjoints.
   int num_tangents() const { return tangents_.size(); }
 
   int num_tangent_bars() const { return tangent_bars_.size(); }
 
   const UseRows& rows(int use) const { return rows_[static_cast<std::size_t>(use)]; }
 
-  /// Of a row: entry of the graph, its pack in a PackPoint, its entry of the tangents, or of those
-  /// of adjoints; -1 where there is none.
+  /// For a row: the entry of the graph, its pack in a PackPoint, its entry of the tangents or of
+  /// the tangents of adjoints; -1 if there is none.
   struct Source {
     int entry;
     int point;
     int tangent;
   };
 
-  /// Of z: adjoints, and tangents of adjoints.
+  /// For z: adjoints, and tangents of adjoints.
   std::span<const Source> z_rows() const { return z_rows_; }
 
-  /// Of x: values; a point of -1 is 1.
+  /// For x: values; a point of -1 stands for the value 1.
   std::span<const Source> value_rows() const { return value_rows_; }
 
-  /// Of x that varies in part at least: tangents, 0 where there is none.
+  /// For x that varies at least in part: tangents, 0 where there is none.
   std::span<const Source> tangent_rows() const { return tangent_rows_; }
 
   std::span<const RowBlock> tangent_blocks() const { return tangent_blocks_; }
@@ -97,7 +98,7 @@ class GraphLayout {
   void place_rows(const EntryNumbers& entries, const ParameterUses& uses);
 
   std::vector<SweepNode> nodes_;
-  std::vector<int> common_first_;  // of each node; -1
+  std::vector<int> common_first_;  // for each node; -1
   std::vector<OneHotValues> one_hots_;
   std::vector<int> one_hot_values_;
   std::vector<UseRows> rows_;

@@ -9,8 +9,8 @@
 
 namespace hesscope::detail {
 
-/// All that is known of a graph's Hessian before there are parameters and samples. The parts refer
-/// to each other: it stays where it is.
+/// Everything known about a graph's Hessian before parameters and samples are given. The parts
+/// refer to each other, so the object cannot be moved.
 struct GraphPlan {
   GraphPlan(std::shared_ptr<const Graph> of,
             EntryNumbers numbers,
@@ -32,13 +32,13 @@ struct GraphPlan {
 
   int num_uses() const { return static_cast<int>(uses.uses.size()); }
 
-  /// Doubles of a PackPoint.
+  /// Doubles in a PackPoint.
   long point_size() const {
     return long{layout.num_values() + layout.num_adjoints() + layout.num_coefficients()} *
            kPackSamples;
   }
 
-  /// Doubles of a sweep: tangents, those of adjoints, and a byte for each node.
+  /// Doubles in a sweep: tangents, tangents of adjoints, and one byte per node.
   long sweep_size() const {
     return kernels.entries_size(layout.num_tangents() + layout.num_tangent_bars()) +
            (std::ssize(layout.nodes()) + sizeof(double) - 1) / sizeof(double);
@@ -51,7 +51,7 @@ struct GraphPlan {
   SweepGraph sweeps;
   GraphLayout layout;
   DirectionPlanner planner;
-  std::vector<KeptRows> kept;  ///< of each block
+  std::vector<KeptRows> kept;  ///< for each block
   CurvatureProducts products;
   DirectionProducts direction_products;
 };

@@ -12,8 +12,8 @@ const DirectionBlock& block_of(const GraphPlan& plan, const Stage& stage, int b)
   return plan.planner.blocks()[at(stage.first_block + b)];
 }
 
-// Columns that go together, with the work of all that belongs to them. The first who names a column
-// has it.
+// Columns that belong together, with all their work. A column belongs to the first bundle that
+// names it.
 class Bundles {
  public:
   explicit Bundles(Eigen::Index num_parameters) : bundle_of_(at(num_parameters), -1) {}
@@ -43,7 +43,7 @@ class Bundles {
   }
 
  private:
-  std::vector<int> bundle_of_;  // of each column; -1 for one that nothing writes to
+  std::vector<int> bundle_of_;  // for each column; -1 if nothing writes to it
   std::vector<double> work_;
 };
 

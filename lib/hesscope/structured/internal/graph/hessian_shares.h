@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// How the ranks of a team share one Hessian.
+// How the ranks of a team divide one Hessian.
 //
-// A column of H belongs to one rank, which does all that adds to it, in the order in which one
-// process does it: the column is the same to the last bit. What also adds to another's column is
-// done by both. Columns of one unit's inputs go together, so that tangents of one direction are
-// swept by one rank, mostly.
+// A column of H belongs to one rank, which computes everything that is added to it, in the order in
+// which a single process does: the column is identical to the last bit. Work that also contributes
+// to another rank's column is done by both. Columns of one unit's inputs stay together, so that
+// usually the tangents of a direction are computed by one rank only.
 #pragma once
 
 #include <span>
@@ -24,7 +24,7 @@ std::vector<int> owners_of_columns(const GraphPlan& plan,
                                    Eigen::Index num_parameters,
                                    int num_ranks);
 
-/// What of the stages a rank does.
+/// The part of the stages that a rank computes.
 std::vector<Stage> stages_of(const GraphPlan& plan,
                              std::span<const Stage> stages,
                              std::span<const int> owners,

@@ -10,11 +10,11 @@
 namespace hesscope::detail {
 namespace {
 
-// Bytes of points that all blocks of directions are swept at before the next ones: they stay in a
-// cache that cores share.
+// Bytes of points at which all blocks of directions are swept before the next points: they stay in
+// a shared cache.
 constexpr long kCachedPoints = 1L << 24;
 
-// A copy of known size, where that is a register's.
+// A copy whose size is a compile-time constant if it is that of a register.
 void copy_lanes(double* to, const double* from, int lanes) {
   switch (lanes) {
     case 8:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// One sum of Hessians over samples, chunk by chunk.
+// A sum of Hessians over samples, computed chunk by chunk.
 #pragma once
 
 #include <functional>
@@ -15,25 +15,25 @@
 
 namespace hesscope::detail {
 
-/// A part of the blocks: those whose tangents are kept at once, or those of groups of which none
-/// are.
+/// Some of the blocks: either those whose tangents are kept at the same time, or those of groups
+/// whose tangents are not kept.
 struct Stage {
   int first_block;
   int end_block;
   bool is_kept;
-  std::vector<long> first_rows;        // of each block, where tangents are kept
-  long num_rows;                       // of all blocks and directions
+  std::vector<long> first_rows;        // for each block, if tangents are kept
+  long num_rows;                       // for all blocks and directions
   std::vector<ProductTask> tasks;      // by wave
-  long sweep_work;                     // multiply-adds of one sample
-  long work;                           // the same with tasks
-  std::vector<char> is_left_out = {};  // of each block, where other ranks see to some
+  long sweep_work;                     // multiply-adds per sample
+  long work;                           // the same, including tasks
+  std::vector<char> is_left_out = {};  // for each block, if other ranks compute some
 
   bool leaves_out(long b) const {
     return !is_left_out.empty() && is_left_out[static_cast<std::size_t>(b)] != 0;
   }
 };
 
-/// Point sweeps at one theta, as many as are ever used at once.
+/// Point sweeps at one theta, as many as are ever used at the same time.
 class PointPool {
  public:
   PointPool(const Graph& graph,
@@ -76,35 +76,36 @@ class PointPool {
 
 class HessianSum {
  public:
-  /// @param num_packs  of a chunk, at most.
-  /// @param num_rows   of tangents that are kept at once, at most.
+  /// @param num_packs  maximum per chunk.
+  /// @param num_rows   maximum number of rows of tangents kept at the same time.
   HessianSum(const GraphPlan& plan,
              long num_packs,
              long num_rows,
              std::span<const double> theta,
              const Executor& executor);
 
-  /// Values, adjoints and panels of these records. Returns the sum of the losses.
+  /// Computes values, adjoints and panels for these records. Returns the sum of the losses.
   double set_records(Records records);
 
-  /// Tangents of a stage's directions, at the records that are set.
+  /// Computes the tangents of a stage's directions for the current records.
   void sweep(const Stage& stage);
 
-  /// Tangents of a stage's directions, of which none are kept, and at once their products.
+  /// Computes the tangents of a stage's directions, and immediately their products, without keeping
+  /// any.
   void sweep_and_add(const Stage& stage, HessianTarget h);
 
   void add_products(const Stage& stage, HessianTarget h, const std::function<void(long)>& done);
 
  private:
-  // Of one block, at packs [first, end).
+  // For one block, at packs [first, end).
   void sweep_and_add(const DirectionBlock& block, long first, long end, HessianTarget h);
 
-  // Tangents to the buffer; returns those of adjoints, behind them.
+  // Writes tangents to the buffer, followed by the tangents of adjoints; returns the latter.
   double* sweep_block(const DirectionBlock& block, long p, int part, double* buffer);
 
   int num_parts() const { return kPackSamples / plan_.kernels.lanes; }
 
-  // Whether any lane of a part of pack p has a sample; those after one without have none either.
+  // Whether any lane of a part of pack p has a sample; if not, later parts have none either.
   bool has_samples(long p, int part) const {
     return p * kPackSamples + long{part} * plan_.kernels.lanes < num_samples_;
   }
@@ -113,11 +114,11 @@ class HessianSum {
 
   ChunkRows rows() const;
 
-  // To rows of samples.
+  // Copies to rows of samples.
   void copy_point(long p);
 
-  // Of a direction block of the stage, at a part of a pack; null are those of a part without
-  // samples, zeros.
+  // Keeps the tangents of a direction block of the stage, at a part of a pack; null stands for a
+  // part without samples, that is, for zeros.
   void keep(
       const Stage& stage, long b, long p, int part, const double* tangents, const double* adjoints);
 

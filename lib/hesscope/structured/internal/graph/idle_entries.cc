@@ -14,10 +14,10 @@ namespace {
 using Node = Graph::Node;
 using Op = Graph::Op;
 
-// Values of entries that are the same for all parameters and samples, NaN for others; of a node
-// none of whose entries is known nothing. What is -inf or 0 whatever is added or multiplied counts,
-// since the output is not finite where that is infinite; but not for comparisons, which may tell
-// that it is.
+// Values of entries that are the same for all parameters and samples, NaN for others; empty for a
+// node without known entries. Entries that are -inf or 0 whatever is added or multiplied count as
+// known, since the output is not finite if those operands are infinite; but not for comparisons,
+// which may detect this.
 class KnownValues {
  public:
   explicit KnownValues(const Graph& graph) : graph_(graph), nodes_(graph.nodes()) {
@@ -36,7 +36,7 @@ class KnownValues {
     return own.empty() ? kNaN : own[at(e)];
   }
 
-  /// What entry e of a kSelect node goes by.
+  /// The value that decides entry e of a kSelect node.
   double choice_of(const Node& node, int e) const {
     return is_fixed_[at(node.choice)] == 0 ? kNaN : (*this)(node.choice, e);
   }
@@ -96,7 +96,7 @@ class KnownValues {
       }
       case Op::kLess:
       case Op::kEqual: {
-        // Of constants a NaN is what this has not computed.
+        // NaN for constants means that the value was not computed here.
         const double a = of(n.a);
         const double b = of(n.b);
         if (is_fixed_[at(i)] == 0 || std::isnan(a) || std::isnan(b)) return kNaN;
@@ -129,11 +129,11 @@ class KnownValues {
 
   const Graph& graph_;
   std::span<const Node> nodes_;
-  std::vector<char> is_fixed_;  // of each node: whether it is made of constants alone
+  std::vector<char> is_fixed_;  // for each node: made from constants only
   std::vector<std::vector<double>> known_;
 };
 
-// Entries that the output depends on, by roots.
+// Entries on which the output depends, by roots.
 class UsedEntries {
  public:
   UsedEntries(const Graph& graph, const EntryNumbers& entries, const KnownValues& known)
@@ -243,7 +243,7 @@ IdleEntries::IdleEntries(const Graph& graph,
     : idle_(graph.nodes().size()), zero_(graph.nodes().size()) {
   const auto num_nodes = static_cast<int>(graph.nodes().size());
   const KnownValues known(graph);
-  // One of these for each entry, or none where none is set.
+  // One mark per entry, or none if none is set.
   const auto marks = [&](int i, auto is_marked) {
     std::vector<char> of_node;
     for (int e = 0; e < size_of(graph.nodes()[at(i)]); ++e) {

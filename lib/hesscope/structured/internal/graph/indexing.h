@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Entries of a graph's nodes have numbers of type int, as its indices do.
+// The numbers of a graph's entries have type int, like its indices.
 #pragma once
 
 #include <algorithm>

@@ -8,9 +8,9 @@
 
 namespace hesscope::detail {
 
-// To make a pair takes some eight times as long as to make an entry of a row, of which there is one
-// for each two units and each input otherwise; pairs of more inputs would leave a chunk few
-// samples.
+// Making a pair takes about eight times as long as making an entry of a row, of which there is
+// otherwise one for each two units and each input; with pairs of more inputs, a chunk could hold
+// only few samples.
 InputPairs::InputPairs(const ParameterUses& uses, std::span<const char> is_free)
     : pairs_(uses.uses.size()) {
   constexpr int kEntries = 8;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Products x[b] x[j] of a use's inputs, as columns of products: where a block of H is symmetric in
-// b and j, each pair b <= j is made once for a chunk, for all units.
+// Products x[b] x[j] of a use's inputs, used as columns of matrix products: if a block of H is
+// symmetric in b and j, each pair b <= j is computed once per chunk, for all units.
 #pragma once
 
 #include <algorithm>
@@ -21,11 +21,12 @@ struct InputPair {
 
 class InputPairs {
  public:
-  /// Pairs of (b, b), (b, b + 1), ... for each b, of all inputs of the uses for which they pay.
-  /// @param is_free  of each use: whether its block is symmetric in its inputs.
+  /// The pairs (b, b), (b, b + 1), ... for each b, of all inputs of the uses for which this is
+  /// worthwhile.
+  /// @param is_free  for each use: whether its block is symmetric in its inputs.
   InputPairs(const ParameterUses& uses, std::span<const char> is_free);
 
-  /// Of a use; none where they do not pay.
+  /// The pairs of a use; empty if not worthwhile.
   std::span<const InputPair> of(int use) const { return pairs_[static_cast<std::size_t>(use)]; }
 
   int num_panels(int use) const {
@@ -38,7 +39,8 @@ class InputPairs {
                                num_packs);
   }
 
-  /// One of the panels, which begin at `panels`, from the use's inputs x at its only position.
+  /// Fills one of the panels, which begin at `panels`, from the use's inputs x at its only
+  /// position.
   void fill_panel(const PackKernels& packs,
                   int use,
                   int panel,
@@ -47,7 +49,7 @@ class InputPairs {
                   double* panels) const;
 
  private:
-  std::vector<std::vector<InputPair>> pairs_;  // of each use
+  std::vector<std::vector<InputPair>> pairs_;  // for each use
 };
 
 }  // namespace hesscope::detail

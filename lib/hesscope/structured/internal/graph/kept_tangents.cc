@@ -9,7 +9,7 @@
 namespace hesscope::detail {
 namespace {
 
-// is_there(r) of row r of the layout.
+// is_there(r) tells whether row r of the layout has tangents.
 template <typename F>
 LiveRows live_rows(const RowBlock& rows, bool has_all_cols, F is_there) {
   Interval positions{rows.positions, 0};
@@ -60,7 +60,7 @@ std::vector<KeptRows> kept_rows(const ParameterUses& uses,
       };
     };
     for (int u = 0; u < static_cast<int>(uses.uses.size()); ++u) {
-      // Of rows before the columns, E is that of columns before the rows.
+      // For rows before the columns, E equals that of columns before the rows.
       const bool is_read = planner.group_of(u) >= block.group;
       add(kept.adjoints,
           is_read ? live_rows(layout.rows(u).z, true, is_there(layout.z_rows(), true))

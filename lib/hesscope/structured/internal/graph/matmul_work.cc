@@ -6,13 +6,13 @@
 namespace hesscope::detail {
 namespace {
 
-// Rows and columns of a matrix that may differ from zero.
+// Rows and columns of a matrix that may be nonzero.
 struct Live {
   Interval rows;
   Interval cols;
 };
 
-// Of a matrix stored from entry `first` on, row by row, whole rows with some of the entries.
+// For a matrix stored from entry `first` on, row by row: all rows with some of the entries.
 Live live_of(Interval entries, int first, int rows, int cols) {
   const Interval own = common_part({entries.begin - first, entries.end - first}, {0, rows * cols});
   if (own.is_empty()) return {};

@@ -7,9 +7,9 @@
 
 namespace hesscope::detail {
 
-/// Multiply-adds of the tangents of a kMatmul node and of its operands' adjoints, of one direction
-/// and one sample: what tangent_products.h does.
-/// @param own  of the node; a, b of its operands.
+/// Multiply-adds for the tangents of a kMatmul node and of its operands' adjoints, per direction
+/// and sample, as performed by tangent_products.h.
+/// @param own  interval of the node; a, b those of its operands.
 double matmul_work(std::span<const Graph::Node> nodes,
                    int i,
                    const NodeSweep& own,

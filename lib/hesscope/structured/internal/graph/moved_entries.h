@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Kernels have their own (tangent_view.h): what is compiled for an instruction set shares no code.
+// Kernels have their own version (tangent_view.h): code compiled for an instruction set is not
+// shared.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@ struct MovedEntry {
   int entry;
 };
 
-/// Where entry e of node i, which is a slice, an embedding or a gathering, comes from.
+/// Where entry e of node i comes from; the node is a slice, an embedding or a gather.
 inline MovedEntry moved_from(std::span<const Graph::Node> nodes,
                              std::span<const std::int32_t> indices,
                              int i,
@@ -60,8 +61,8 @@ void for_moved(std::span<const Graph::Node> nodes,
   }
 }
 
-/// Entry of an operand, one row or column or number of which may stand for all, that entry e of an
-/// elementwise node takes.
+/// The entry of an operand that entry e of an elementwise node uses; a single row, column or number
+/// of the operand may be broadcast.
 inline int spread_entry(const Graph::Node& node, const Graph::Node& operand, int e) {
   const auto cols = static_cast<int>(node.cols);
   const int row = operand.rows == 1 ? 0 : e / cols;

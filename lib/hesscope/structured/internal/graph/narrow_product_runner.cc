@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Rows (i,j) of a product are made for each unit of the column use, and multiplied with its inputs
-// b. Where it has fewer of these than the row use, the same sums over uses at one position each,
+// The rows (i,j) of a product are computed for each unit of the column use, and multiplied by its
+// inputs b. If the column use has fewer inputs than the row use, the same sums over uses at one
+// position each,
 //   H[(i,j), (a,b)] = sum (E[i,a] x[b]) x'[j] + (delta[i] x[b]) J[j,a],
-// are products of fewer rows, (i,b), with columns j that fill registers.
+// are products with fewer rows, (i,b), and columns j that fill registers.
 #include <array>
 
 #include <hesscope/core/internal/ceil_div.h>
@@ -48,7 +49,7 @@ class NarrowProductRunner : ProductTaskView {
   }
 
  private:
-  // y[i] x[b] of the task's units i: panels of units, those of one b after those of the one before.
+  // y[i] x[b] of the task's units i: panels of units, ordered by b.
   void set_rows(const RowMatrix& y) const {
     const long panel_size = kPanelRows * row_size_;
     const int units = task_.rows.end - task_.rows.begin;
@@ -74,7 +75,7 @@ class NarrowProductRunner : ProductTaskView {
     }
   }
 
-  // Products of the rows with columns j, j + 1, ... of a panel.
+  // Products of the rows with the columns j, j + 1, ... of a panel.
   void multiply_and_add(const double* panel, int j, int count) const {
     for_results([&](int i, int col, const double*) { prefetch(i, j, count, col); });
     multiply(inputs_ * panels_of_input_, panel, count);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Where a use has one position and x does not depend on its z, H[(i,j), (a,b)] = sum E[i,a] x[j]
-// x[b] is symmetric in j and b. The products of pairs b <= j are made once for a chunk, and no
-// rows: they are the E[i,a], for the units i from a on, of one unit a after the other.
+// If a use has one position and x does not depend on its z, H[(i,j), (a,b)] = sum E[i,a] x[j] x[b]
+// is symmetric in j and b. The products for pairs b <= j are computed once per chunk, without
+// separate rows: the rows are E[i,a], for each unit a in turn and the units i from a on.
 #include <cstring>
 
 #include <hesscope/core/internal/ceil_div.h>
@@ -64,8 +64,8 @@ class PairProductRunner : ProductTaskView {
     if (last > 0) clear_last_rows(row_panels_ + row / kPanelRows * panel_size, last);
   }
 
-  // Calls visit(i, j, count, parameter (a, b), results) for the rows and for the pairs (b, j),
-  // (b, j + 1), ... among those from `first` on.
+  // Calls visit(i, j, count, parameter (a, b), results) for the rows and for the pairs (b, j), (b,
+  // j + 1), ... among those from `first` on.
   template <typename F>
   void for_lines(int first, int end, F visit) const {
     for (int c = first; c < end;) {

@@ -17,8 +17,8 @@
 namespace hesscope::detail {
 namespace {
 
-// Entries of one-hot rows: each is a number of every sample at hand. A model with more of them is
-// none whose structure helps.
+// Limit of the entries of one-hot rows: each is a number for every sample being processed. A model
+// with more of them does not benefit from its structure.
 constexpr std::int64_t kMostOneHots = 1 << 20;
 
 class UseFinder {
@@ -65,7 +65,7 @@ class UseFinder {
     }
   }
 
-  // Of each root node, who takes it or a reshape of it.
+  // For each root node, the nodes that use it or a reshape of it.
   void list_consumers() {
     consumers_.resize(nodes_.size());
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
@@ -78,7 +78,7 @@ class UseFinder {
 
   bool is_view(int i) const { return i >= 0 && views_[at(i)].has_value(); }
 
-  // Whether a view's parameters enter by uses of its consumers.
+  // Whether a view's parameters enter through uses of its consumers.
   bool is_linear(int i) const {
     return is_view(i) && std::none_of(views_[at(i)]->roots.begin(),
                                       views_[at(i)]->roots.end(),
@@ -89,8 +89,8 @@ class UseFinder {
     for (const int root : views_[at(i)]->roots) is_own_use_[at(root)] = 1;
   }
 
-  // Collects the uses of all consumers; false if a parameter turned out not to enter linearly, so
-  // that all must be looked at again.
+  // Collects the uses of all consumers; false if a parameter was found not to enter linearly, so
+  // that all must be examined again.
   bool try_uses() {
     found_.uses.clear();
     found_.one_hots.clear();
@@ -101,7 +101,7 @@ class UseFinder {
       const auto self = static_cast<int>(i);
       if (!found_.is_needed[i]) continue;
       if (is_view(self)) {
-        // Parts of one view stand or fall together.
+        // All parts of a view are linear, or none.
         const bool is_output = self == graph_.output();
         if ((is_output && is_linear(self)) || (!is_linear(self) && has_linear_root(self))) {
           set_own(self);
@@ -128,7 +128,7 @@ class UseFinder {
         roots.begin(), roots.end(), [&](int root) { return is_own_use_[at(root)] == 0; });
   }
 
-  // The use of node i's operand a or b. False if it is no linear one.
+  // The use of node i's operand a or b. False if it is not a linear one.
   bool add_use(int i, bool is_left) {
     const Graph::Node& n = node(i);
     const int operand = is_left ? n.a : n.b;
@@ -216,13 +216,12 @@ class UseFinder {
     }
   }
 
-  // A bias or a gain: entry e of node i takes view entry taken(e), -1 for none; of the other
-  // operand, where it is a gain, entry factor(e). Each parameter must be taken as often as the
-  // others.
+  // A bias or a gain: entry e of node i uses view entry taken(e), -1 for none; for a gain, also
+  // entry factor(e) of the other operand. All parameters must be used equally often.
   template <typename Taken, typename Factor>
   bool add_taken(
       int i, const ParameterView& view, double sign, bool is_gain, Taken taken, Factor factor) {
-    std::map<int, std::vector<int>> places;  // of each parameter
+    std::map<int, std::vector<int>> places;  // for each parameter
     for (int e = 0; e < size_of(node(i)); ++e) {
       const int entry = taken(e);
       if (entry >= 0 && view.theta[at(entry)] >= 0) places[view.theta[at(entry)]].push_back(e);
@@ -249,7 +248,7 @@ class UseFinder {
     return true;
   }
 
-  // One row, one column or one number of an operand stands for all.
+  // A single row, column or number of an operand may be broadcast.
   bool add_elementwise(int i, int operand, int other, double sign) {
     const auto spread = [&](int of, int e) { return spread_entry(node(i), node(of), e); };
     return add_taken(
@@ -261,7 +260,7 @@ class UseFinder {
         [&](int e) { return entries_.first(other) + spread(other, e); });
   }
 
-  // Parameters among other entries: of a gather of two nodes.
+  // Parameters among other entries, in a gather from two nodes.
   bool add_joined(int i, bool is_left) {
     const Graph::Node& n = node(i);
     const ParameterView& view = *views_[at(is_left ? n.a : n.b)];
@@ -288,7 +287,8 @@ class UseFinder {
     found_.uses.push_back(std::move(use));
   }
 
-  // A number added to z is one added to what z alone is added to, or moved to: there uses meet.
+  // A number added to z can instead be added to the node to which z alone is added or moved: there
+  // uses meet.
   void move_down(ParameterUse& use) {
     while (true) {
       const int from = entries_.node_of(use.z.front());
@@ -297,7 +297,7 @@ class UseFinder {
       const Graph::Node& n = node(to);
       const int size = size_of(node(from));
       if (size_of(n) != size || entries_.root(graph_.output()) == from) return;
-      std::vector<int> place(at(size));  // of each entry
+      std::vector<int> place(at(size));  // for each entry
       std::iota(place.begin(), place.end(), 0);
       const bool is_left = entries_.root(n.a) == from;
       switch (n.op) {
@@ -350,7 +350,7 @@ class UseFinder {
   const EntryNumbers& entries_;
   std::vector<std::optional<ParameterView>> views_;
   std::vector<std::vector<int>> consumers_;
-  std::vector<char> is_own_use_;  // of each parameter node
+  std::vector<char> is_own_use_;  // for each parameter node
   ParameterUses found_;
 };
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Where parameters enter a graph, and how.
+// Where and how parameters enter a graph.
 //
-// Most parameters enter linearly: as the weights of a product, as a bias, a gain, a row of a table.
-// Such a use adds, at each of its positions t and for each of its units i,
+// Most parameters enter linearly: as the weights of a product, a bias, a gain, or a row of a table.
+// At each of its positions t and for each of its units i, such a use adds
 //   z[t,i] += sum_j theta[i,j] x[t,j]
-// to entries z of the graph, for entries x that do not depend on theta[i,j] but through other uses.
-// A parameter that enters in another way is a use of itself: z = theta, x = 1.
+// to entries z of the graph, for entries x that depend on theta[i,j] only through other uses. A
+// parameter that enters in any other way is a use of itself: z = theta, x = 1.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace hesscope::detail {
 
-/// In ParameterUse::x, for a number that is 1.
+/// In ParameterUse::x: stands for the number 1.
 inline constexpr int kUnitInput = -1;
 
 struct ParameterUse {
@@ -24,11 +24,11 @@ struct ParameterUse {
   int units = 1;
   int inputs = 1;
   double factor = 1;            ///< of x
-  bool is_per_unit = false;     ///< x is x[t,i] instead of x[t,j], and inputs 1
+  bool is_per_unit = false;     ///< x is x[t,i] instead of x[t,j], and inputs is 1
   bool x_varies = true;         ///< whether any x depends on parameters
   std::vector<int> z = {};      ///< entry of z[t,i] at t * units + i
   std::vector<int> x = {};      ///< entry of x[t,j] at t * inputs + j; or of x[t,i]; or kUnitInput
-  std::vector<int> theta = {};  ///< parameter (i, j) at i * inputs + j; -1 for none
+  std::vector<int> theta = {};  ///< parameter (i, j) at i * inputs + j; -1 if there is none
 
   /// z = W x, at one position.
   bool is_single_product() const { return positions == 1 && !is_per_unit; }
@@ -40,10 +40,10 @@ struct ParameterUse {
   }
 };
 
-/// Rows of zeros with a 1 that a lookup stands for: entry first + t * table_rows + k is 1 where the
-/// lookup's row t is k.
+/// One-hot rows that represent a lookup: entry first + t * table_rows + k is 1 if the lookup's row
+/// t is k, else 0.
 struct OneHotRows {
-  int rows_node = 0;  ///< which rows, a column
+  int rows_node = 0;  ///< a column with the row numbers
   int positions = 0;
   int table_rows = 0;
   int first = 0;
@@ -52,13 +52,12 @@ struct OneHotRows {
 struct ParameterUses {
   std::vector<ParameterUse> uses;
   std::vector<OneHotRows> one_hots;
-  int num_entries = 0;  ///< with one-hot rows
-  /// Of each node: whether it leads to the output.
+  int num_entries = 0;  ///< including one-hot rows
+  /// For each node: whether the output depends on it.
   std::vector<char> is_needed;
-  /// Of each node: whether it depends on what the uses add to, as its adjoint then does.
+  /// For each node: whether it, and therefore its adjoint, depends on what the uses add to.
   std::vector<char> varies;
-  /// False where a lookup's table is computed from parameters, or lookups have too many one-hot
-  /// rows.
+  /// False if a lookup's table is computed from parameters, or lookups have too many one-hot rows.
   bool is_supported = true;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// For kernel sources only: values, adjoints and coefficients of a pack, by the plain tape.
+// For kernel sources only: computes values, adjoints and coefficients of a pack with the plain
+// tape.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +11,7 @@
 
 namespace hesscope::detail {
 
-/// On W lanes, of which kPackSamples are a multiple, one part of a pack after the other.
+/// Uses W lanes, where W divides kPackSamples, one part of a pack after the other.
 template <int W, InstructionSet kSet>
 class TapePointSweep final : public PointSweep {
  public:
@@ -44,7 +45,7 @@ class TapePointSweep final : public PointSweep {
   static_assert(sizeof(B) == W * sizeof(double) && kPackSamples % W == 0);
   static constexpr int kParts = kPackSamples / W;
 
-  // Entries of packs, of each the part at hand.
+  // The current part of the entries of packs.
   struct Parts {
     B* data;
 
@@ -100,14 +101,14 @@ class TapePointSweep final : public PointSweep {
     return tape_.values(static_cast<std::size_t>(node)).data();
   }
 
-  // Entry of an operand that entry (r, c) of an elementwise operation takes.
+  // The entry of an operand that entry (r, c) of an elementwise operation uses.
   const B& spread(std::int32_t operand, Eigen::Index r, Eigen::Index c) const {
     const Graph::Node& n = nodes_[static_cast<std::size_t>(operand)];
     return values(operand)[(n.rows == 1 ? 0 : r) * n.cols + (n.cols == 1 ? 0 : c)];
   }
 
-  // The derivatives that a function has, one after the other, the second ones times ybar: set(kind,
-  // e).
+  // Calls set(kind, e) for the derivatives that a function has, one after the other; the second
+  // ones include the factor ybar.
   template <typename Set>
   void set_derivatives(std::size_t i, Parts out, Set set) {
     const B* y_bar = tape_.adjoints(i).data();
@@ -143,7 +144,7 @@ class TapePointSweep final : public PointSweep {
           });
         });
       }
-      case Op::kDivide:  // of y = a / b: 1 / b, -y / b, -1 / b^2, 2 y / b^2
+      case Op::kDivide:  // for y = a / b: 1 / b, -y / b, -1 / b^2, 2 y / b^2
         return set_derivatives(i, out, [&](int kind, Eigen::Index e) {
           const B inverse = B(1) / spread(node.b, e / node.cols, e % node.cols);
           if (kind == 0) return inverse;
@@ -158,7 +159,7 @@ class TapePointSweep final : public PointSweep {
       case Op::kLogSumExpRows:
       case Op::kCrossEntropyRows:
         return set_row_coefficients(i, out);
-      case Op::kMaxRows: {  // 1 at the entry taken
+      case Op::kMaxRows: {  // 1 at the selected entry
         const View<const B> x = view(node.a);
         const View<B> taken = out.view(x.rows, x.cols);
         fill(taken, [](Eigen::Index, Eigen::Index) { return B(0); });
@@ -180,7 +181,7 @@ class TapePointSweep final : public PointSweep {
     return {values(i), n.rows, n.cols, n.cols, 1};
   }
 
-  // As softmax_rows_reverse() has it.
+  // As in softmax_rows_reverse().
   void set_softmax_coefficients(std::size_t i, Parts out) {
     const Graph::Node& node = nodes_[i];
     const View<const B> p{tape_.values(i).data(), node.rows, node.cols, node.cols, 1};
@@ -197,8 +198,8 @@ class TapePointSweep final : public PointSweep {
     }
   }
 
-  // Of y_j = r (x_j - m), with a = mean(ybar), 0 if not centred, and b = mean(ybar y): r^2
-  // (ybar_j - a - y_j b) of each entry, then r, r^2 a and r^2 b of each row.
+  // For y_j = r (x_j - m), with a = mean(ybar) (0 if not centred) and b = mean(ybar y): r^2 (ybar_j
+  // - a - y_j b) for each entry, then r, r^2 a and r^2 b for each row.
   void set_standardizing_coefficients(std::size_t i, Parts out) {
     const Graph::Node& node = nodes_[i];
     const View<const B> x = view(node.a);
@@ -224,11 +225,11 @@ class TapePointSweep final : public PointSweep {
     }
   }
 
-  // Of y = log sum_j exp(x_j): p_j, p_j (1 - p_j), and ybar for each row, so that the second
-  // derivative is ybar (p_j (1 - p_j) dx_j - p_j sum_{k != j} p_k dx_k). Of the cross-entropy the
-  // same with ybar times the sum of the targets, and its slopes.
-  // 1 - p_j = ((1 - r_j) + (s - e_j)) / (1 + s), terms as in row_kernels.h, is no difference of
-  // numbers near 1.
+  // For y = log sum_j exp(x_j): p_j, p_j (1 - p_j), and ybar for each row, so that the second
+  // derivative is ybar (p_j (1 - p_j) dx_j - p_j sum_{k != j} p_k dx_k). For the cross-entropy the
+  // same with ybar times the sum of the targets, and its slopes. 1 - p_j is computed as ((1 - r_j)
+  // + (s - e_j)) / (1 + s), with terms as in row_kernels.h, which is not a difference of numbers
+  // near 1.
   void set_row_coefficients(std::size_t i, Parts out) {
     const Graph::Node& node = nodes_[i];
     const View<const B> x = view(node.a);
@@ -273,7 +274,7 @@ class TapePointSweep final : public PointSweep {
   Tape<B, ceres::Jet<B, 1>> tape_;
   SweepPlan plan_;
   ChainDerivatives<B, Tape<B, ceres::Jet<B, 1>>> chain_derivatives_;
-  int part_ = 0;  // of the pack at hand
+  int part_ = 0;  // of the current pack
 };
 
 }  // namespace hesscope::detail

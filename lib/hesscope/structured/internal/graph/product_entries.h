@@ -8,7 +8,7 @@
 
 namespace hesscope::detail {
 
-/// One operand of a kMatmul node, a stack of products of matrices: entry (r, c) of op(operand) of
+/// One operand of a kMatmul node, a stack of matrix products: entry (r, c) of op(operand) of
 /// product k.
 struct ProductOperand {
   ProductOperand(const Graph::Node& product, const Graph::Node& operand, bool is_left)
@@ -34,7 +34,7 @@ struct ProductOperand {
   int stored_cols;
 };
 
-/// Both operands and the result: C = A B for each k, A of rows x inner, B of inner x cols.
+/// Both operands and the result: C = A B for each k, with A of rows x inner, B of inner x cols.
 class ProductEntries {
  public:
   ProductEntries(std::span<const Graph::Node> nodes, int i)

@@ -9,7 +9,7 @@
 namespace hesscope::detail {
 namespace {
 
-// Positions in one visit to H.
+// Number of positions per access to H.
 int positions_at_once(int num_packs) { return std::max(1, kMaxInner / num_packs); }
 
 }  // namespace
@@ -29,11 +29,11 @@ class ProductRunner : ProductTaskView {
 
   struct Column {
     int theta;
-    int unit;  // of the row use, where it is the column's; -1 elsewhere
+    int unit;  // of the row use, if also the column's; otherwise -1
     int input;
   };
 
-  // Positions of J that are live for some of the columns.
+  // Positions at which J is live for some of the columns.
   Interval tangent_positions(int direction, int first_col, int num_cols) const {
     const LiveRows live = tangent_live(direction);
     const bool is_live = first_col < live.cols.end && first_col + num_cols > live.cols.begin;
@@ -73,7 +73,7 @@ class ProductRunner : ProductTaskView {
     const auto num_panels = static_cast<int>(panels_.size());
     for (int b = 0; b < column.inputs; b += all_.packs_.tile_cols) {
       const int num_cols = std::min(all_.packs_.tile_cols, column.inputs - b);
-      // Panels that registers of columns from b on, and those after them, do without.
+      // The panels that columns from b on do not need, nor those after them.
       const auto skipped_before = [&](int col, int from) {
         while (is_free && from < num_panels && panels_[at(from)]->last_input < col) ++from;
         return from;
@@ -139,7 +139,7 @@ class ProductRunner : ProductTaskView {
     return all_.planner_.groups()[at(all_.planner_.group_of(task_.row_use))];
   }
 
-  // One column, x[s,a] for the unit at hand, and zeros.
+  // One column, x[s,a] for the current unit, and zeros.
   void fill_gain(int first, int end) {
     std::array<const double*, kPanelCols> x;
     x.fill(rows_.zeros);
@@ -154,7 +154,7 @@ class ProductRunner : ProductTaskView {
     }
   }
 
-  // How many panels from here on are of the same inputs and of one unit after the other.
+  // The number of panels from here on that have the same inputs, for successive units.
   int panels_together(std::size_t p) const {
     if (!is_of_one_unit(*panels_[p])) return 1;
     int count = 1;
@@ -208,7 +208,7 @@ class ProductRunner : ProductTaskView {
     if (!is_row) clear_last_rows(to, panel.count);
   }
 
-  // Of gains, sum_t E[t,i] x[t,i] + delta[t,i] J[t,i]: a diagonal.
+  // For gains, sum_t E[t,i] x[t,i] + delta[t,i] J[t,i]: a diagonal.
   void set_gains(const RowPanel& panel, Interval adjoints, int direction, double* to) {
     const int i = panel.first;
     const Interval tangents = tangent_positions(direction, i, panel.count);
@@ -254,7 +254,7 @@ class ProductRunner : ProductTaskView {
     }
   }
 
-  // Parameters of different uses.
+  // For parameters of different uses.
   void write(const RowPanel& panel, int col, const double* result) const {
     if (panel.run > col) {
       double* const __restrict to = h_.data + panel.run + col * h_.stride;
@@ -270,8 +270,9 @@ class ProductRunner : ProductTaskView {
     }
   }
 
-  // Of one use, or of uses that share parameters: pairs that come twice are taken once. Those of
-  // one unit by their inputs, as panels are skipped, whatever order their parameters have.
+  // For parameters of one use, or of uses that share parameters: pairs that occur twice are added
+  // once. Those of one unit are selected by their inputs, as panels are skipped, in whatever order
+  // their parameters are.
   void write_own(const RowPanel& panel, const Column& column, const double* result) const {
     if (column.unit >= 0 && panel.first / use_.inputs > column.unit && !group().has_repeats) {
       return write(panel, column.theta, result);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the ways to run a task of curvature_products.h have in common.
+// Shared by the different ways to run a task of curvature_products.h.
 #pragma once
 
 #include <algorithm>
@@ -11,14 +11,14 @@
 
 namespace hesscope::detail {
 
-/// Row panels of a task: they stay in a cache of 512 KiB.
+/// Row panels of a task, chosen to stay in a cache of 512 KiB.
 inline constexpr int kTaskPanels = 24;
 inline constexpr int kTaskRows = kTaskPanels * kPanelRows;
 
-/// Inner packs between two visits to H ...
+/// Inner packs between two accesses to H ...
 inline constexpr int kMaxInner = 64;
 
-/// ... or those of one position, where a chunk has more.
+/// ... or those of one position, if a chunk has more.
 inline long most_inner_packs(int num_packs) { return std::max(kMaxInner, num_packs); }
 
 /// A task, the rows of samples that it reads, and its scratch.
@@ -56,7 +56,7 @@ class ProductTaskView {
     return rows_.adjoints + own_.z.row(t, i) * row_step_;
   }
 
-  // The direction z[s,a], counted from the first of the tangents that are there.
+  // The direction z[s,a], counted from the first of the available tangents.
   int direction_of(int s, int a) const {
     const int z = column_.z[at(s * column_.units + a)];
     return all_.direction_of_entry_[at(z)] - tangents_.first_block * kDirections;
@@ -64,7 +64,7 @@ class ProductTaskView {
 
   int direction_of(int s) const { return direction_of(s, task_.unit); }
 
-  // What of E and of J is live in a direction.
+  // The parts of E and J that are live in a direction.
   const LiveRows& adjoint_live(int direction) const {
     if (task_.part == ProductPart::kTangents) return kNoRows;
     return tangents_.rows_of(direction).adjoints[at(task_.row_use)];
@@ -89,7 +89,7 @@ class ProductTaskView {
             steps.pack};
   }
 
-  // Rows that a panel of fewer has too many, one position's.
+  // Clears the superfluous rows of an incomplete panel, for one position.
   void clear_last_rows(double* panel, int count) const {
     for (int p = 0; p < rows_.num_packs && count < kPanelRows; ++p) {
       double* const rows = panel + long{p} * kPanelRows * kPackSamples;
@@ -97,7 +97,7 @@ class ProductTaskView {
     }
   }
 
-  // Results: products of so many panels of rows with `count` columns from `panel` on, row by row.
+  // Results: products of num_panels row panels with `count` columns from `panel` on, row by row.
   void multiply(int num_panels, const double* panel, int count) const {
     const int step = all_.packs_.tile_cols;
     for (int k = 0; k < count; k += step) {
@@ -112,7 +112,7 @@ class ProductTaskView {
     }
   }
 
-  // To the row use's parameters from (i, j) on, in column `col`.
+  // Adds to the row use's parameters from (i, j) on, in column `col`.
   void add(int i, int j, int count, int col, const double* result) const {
     const int place = i * use_.inputs + j;
     for (int k = 0; k < count;) {
@@ -128,7 +128,7 @@ class ProductTaskView {
     }
   }
 
-  // H is far larger than any cache: asks for what add() will add to.
+  // H is far larger than any cache: prefetches what add() will change.
   void prefetch(int i, int j, int count, int col) const {
     const int row = use_.theta[at(i * use_.inputs + j)];
     if (row <= col) return;
@@ -143,7 +143,7 @@ class ProductTaskView {
   const ChunkRows& rows_;
   const KeptTangents& tangents_;
   HessianTarget h_;
-  const ParameterUse& use_;  // of rows
+  const ParameterUse& use_;  // of the rows
   const UseRows& own_;
   const ParameterUse& column_;
   const UseRows& column_rows_;

@@ -8,7 +8,7 @@
 namespace hesscope::detail {
 namespace {
 
-// Whether an entry of the node is a function of single entries, or one of them moved.
+// Whether entries of the node are functions of single entries, or moved entries.
 bool is_by_entries(Graph::Op op) {
   switch (op) {
     case Graph::Op::kConstant:

@@ -9,11 +9,11 @@
 
 namespace hesscope::detail {
 
-/// Of each root, of how many entries the runs are that intervals of it are made of: whole rows of
-/// the shapes in which what takes or makes rows sees them. What goes entry by entry takes any
-/// shape, and so exporters flatten it.
-/// @param kept  of each node, whether it is a part: a slice is whole or not there, as is what it is
-///              of.
+/// For each root: the length, in entries, of the runs of which its intervals consist. Runs are
+/// whole rows of the shapes in which nodes that use or produce rows see them. Entrywise operations
+/// accept any shape, so exporters flatten their operands.
+/// @param kept  for each node, whether it is a part: a slice is either complete or empty, like the
+///              node it is cut from.
 std::vector<int> row_alignments(const SweepGraph& graph,
                                 const EntryNumbers& entries,
                                 std::span<const SweepNode> kept);

@@ -8,7 +8,7 @@
 namespace hesscope::HESSCOPE_ISA {
 namespace {
 
-// a(i, 0) b(0, j), and once more of a second term, for kCols columns from j on.
+// a(i, 0) b(0, j), plus the same for a second term, for kCols columns from j on.
 template <int kTerms, int kCols>
 void outer_products(const detail::RowProduct& m, int i, int j) {
   const Lane* a[kTerms];
@@ -45,16 +45,17 @@ void outer_products(const detail::RowProduct& m) {
   }
 }
 
-// Rows and columns of a tile of accumulators: 24 of 32 registers, or 12 of 16.
+// Rows and columns of a tile of accumulators: they use 24 of 32 registers, or 12 of 16.
 constexpr int kMostRows = 6;
 constexpr int kMostCols = kLanes == 8 ? kPanelRows : 2;
 
-// Sums over both terms of R x C entries from (i, j) on; on the diagonal R entries (i, i), C = 1.
+// Sums over both terms for R x C entries from (i, j) on; on the diagonal, for R entries (i, i) with
+// C = 1.
 template <int R, int C, bool kIsDiagonal>
 [[gnu::always_inline]] inline void tile(const detail::RowProduct& m, int i, int j, int p) {
   const auto lane = [](long doubles) { return doubles / kLanes; };
   for (int part = 0; part < kParts; ++part) {
-    Lane sum[R][C];  // an initialiser = {} would be written to memory first
+    Lane sum[R][C];  // = {} would first be written to memory
     for (int r = 0; r < R; ++r) {
       for (int c = 0; c < C; ++c) sum[r][c] = Lane{};
     }
@@ -101,7 +102,7 @@ template <int R>
 void multiply_pack(const detail::RowProduct& m, int p) {
   int i = 0;
   while (i < m.rows) {
-    // As few tiles as there can be, of nearly equal heights.
+    // As few tiles as possible, of nearly equal heights.
     const int left = m.rows - i;
     const int tiles = (left + kMostRows - 1) / kMostRows;
     const int rows = (left + tiles - 1) / tiles;
@@ -130,7 +131,7 @@ void multiply_pack(const detail::RowProduct& m, int p) {
   }
 }
 
-// Whether it is a product of numbers for each pack, and packs follow each other.
+// Whether it is a product of numbers for each pack, with contiguous packs.
 bool is_outer(const detail::RowProduct& m) {
   for (int t = 0; t < m.num_terms; ++t) {
     const detail::RowTerm& term = m.terms[t];
@@ -141,7 +142,7 @@ bool is_outer(const detail::RowProduct& m) {
   return !m.is_diagonal;
 }
 
-// Pack by pack, since products have rows in common.
+// Pack by pack, since products share rows.
 void multiply(std::span<const detail::RowProduct> products) {
   for (const detail::RowProduct& m : products) {
     if (!is_outer(m)) continue;

@@ -7,8 +7,8 @@
 namespace hesscope::detail {
 namespace {
 
-// Whether slices of the node, whose takers these are, follow each other from its first entry to its
-// last.
+// Whether slices of the node, which are its only users, cover it contiguously from its first to its
+// last entry.
 bool are_all_of_it(const SweepGraph& graph, std::vector<int>& takers, int size) {
   const auto& nodes = graph.nodes;
   const auto is_run = [&](int i) {
@@ -31,9 +31,9 @@ std::vector<char> find_split_parts(const SweepGraph& graph,
                                    const EntryNumbers& entries,
                                    const ParameterUses& uses) {
   const auto& nodes = graph.nodes;
-  std::vector<std::vector<int>> takers(nodes.size());  // of each root
+  std::vector<std::vector<int>> takers(nodes.size());  // for each root
   for_takers(nodes, graph.varies, entries, [&](int root, int i) { takers[at(root)].push_back(i); });
-  // What products take as x is read where it lies, with what is seeded there alone.
+  // Matrices that products use as x are read in place, with tangents seeded only there.
   std::vector<char> is_x(nodes.size(), 0);
   for (const ParameterUse& use : uses.uses) {
     for (const int x : use.x) {

@@ -8,14 +8,15 @@
 
 namespace hesscope::detail {
 
-/// Of each node, whether it is one of the slices that a row is split into: each takes a run of its
-/// entries, together they take all, and nothing else takes any, as the gates of an LSTM are.
-/// Tangents of such a part lie in those of the row, both ways, and need not be copied.
+/// For each node, whether it is one of the slices into which a row is split: each takes a run of
+/// its entries, together they take all, and nothing else uses any of them, as with the gates of an
+/// LSTM. The tangents of such a part are stored within those of the row, in both directions, and
+/// need not be copied.
 std::vector<char> find_split_parts(const SweepGraph& graph,
                                    const EntryNumbers& entries,
                                    const ParameterUses& uses);
 
-/// Which entry of the row that it is a part of a slice begins at.
+/// The entry of the row at which a slice that is part of it begins.
 int first_of_part(const SweepGraph& graph, int slice);
 
 }  // namespace hesscope::detail

@@ -62,18 +62,18 @@ class ChainFinder {
   }
 
   struct Chain {
-    std::vector<int> operands;  // one or two, as they are taken
+    std::vector<int> operands;  // one or two, in the order of use
     std::vector<int> nodes;
   };
 
-  /// The longest chain that ends there of one operand, or else of two: of two nodes at least, or of
-  /// one that takes its operand twice.
+  /// The longest chain that ends there and has one operand, or else two: of at least two nodes, or
+  /// of a single one that uses its operand twice.
   std::optional<Chain> chain_to(int last) const {
     if (!is_elementwise(nodes_[at(last)].op) || !has_shape_of(last, last)) return std::nullopt;
     std::vector<int> inside{last};
-    std::vector<int> bottoms;  // operands that are not inside, one of each root
+    std::vector<int> bottoms;  // operands outside, one for each root
     add_operands(last, bottoms);
-    std::vector<int> closed;  // roots of such that cannot be
+    std::vector<int> closed;  // roots of operands that cannot be inside
     std::optional<Chain> of_one;
     std::optional<Chain> of_two;
     while (true) {
@@ -104,7 +104,7 @@ class ChainFinder {
     return found;
   }
 
-  /// Of each node of a chain, by its operands.
+  /// For each node of a chain, by the chain's operands.
   std::vector<Derivatives> derivatives(const Chain& chain) const {
     std::vector<Derivatives> found;
     const auto of_operand = [&](int operand) -> Derivatives {
@@ -123,7 +123,7 @@ class ChainFinder {
     return found;
   }
 
-  /// Of an elementwise node by its own operands.
+  /// For an elementwise node, by its own operands.
   Derivatives derivatives(int i) const {
     const Graph::Node& n = nodes_[at(i)];
     if (!is_elementwise(n.op)) return {};
@@ -132,7 +132,7 @@ class ChainFinder {
   }
 
  private:
-  // Of more nodes is no function that anybody spells out.
+  // No function spelled out by anybody has more nodes.
   static constexpr std::size_t kMostNodes = 64;
 
   bool varies(int i) const { return i >= 0 && varies_[at(i)] != 0; }
@@ -143,7 +143,7 @@ class ChainFinder {
     return own;
   }
 
-  // Of f(a, b), where a and b have such themselves.
+  // For f(a, b), where a and b have derivatives themselves.
   static Derivatives derivatives_of(const Graph::Node& node,
                                     const Derivatives& a,
                                     const Derivatives& b) {
@@ -173,7 +173,7 @@ class ChainFinder {
     return all;
   }
 
-  // Those of node i that vary, of each root one.
+  // The operands of node i that vary, one for each root.
   void add_operands(int i, std::vector<int>& operands) const {
     for (const int operand : {nodes_[at(i)].a, nodes_[at(i)].b}) {
       if (!varies(operand)) continue;
@@ -204,8 +204,8 @@ class ChainFinder {
   std::span<const Graph::Node> nodes_;
   const EntryNumbers& entries_;
   std::span<const char> varies_;
-  std::vector<std::vector<int>> takers_;  // of each root
-  std::span<const char> is_fixed_;        // of each root
+  std::vector<std::vector<int>> takers_;  // for each root
+  std::span<const char> is_fixed_;        // for each root
 };
 
 // Roots at which uses seed or read tangents.
@@ -278,7 +278,7 @@ void SweepGraph::join_chains(const Finder& finder) {
   }
 }
 
-// What only moves entries that were only moved takes them from where they were.
+// A node that only moves entries that were only moved takes them from their origin.
 void SweepGraph::join_gathers(const EntryNumbers& entries, std::span<const char> is_fixed) {
   const auto is_gather = [&](int i) {
     const Graph::Node& n = nodes[at(i)];
@@ -309,11 +309,11 @@ void SweepGraph::join_gathers(const EntryNumbers& entries, std::span<const char>
 
 void SweepGraph::find_shifted(const EntryNumbers& entries, std::span<const char> is_fixed) {
   const auto is_varying = [&](int i) { return i >= 0 && varies[at(i)] != 0; };
-  std::vector<int> num_takers(nodes.size(), 0);  // of each root
+  std::vector<int> num_takers(nodes.size(), 0);  // for each root
   for_takers(nodes, varies, entries, [&](int root, int) { ++num_takers[at(root)]; });
   is_shifted.assign(nodes.size(), 0);
-  // Whether the way back reads the tangents that lie where those of a root do, as softmax does its
-  // own.
+  // Whether the backward pass reads the tangents stored with those of a root, as softmax does with
+  // its own.
   const auto are_read_back = [&](int root) {
     while (nodes[at(root)].op == Graph::Op::kSlice || is_shifted[at(root)]) {
       root = entries.root(nodes[at(root)].a);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The graph as sweeps of tangents see it: a chain of nodes each entry of which depends on one entry
-// of one or two other nodes alone, as GELU or SiLU are exported, or a gate times what passes it, is
-// one elementwise function of these. Its derivatives are computed once at a point; what lies
-// between them and its last node has no tangents.
+// The graph as used by sweeps of tangents. A chain of nodes each of whose entries depends on one
+// entry of only one or two other nodes, as exported for GELU or SiLU, or for a gate times its
+// input, is one elementwise function of these. Its derivatives are computed once at a point; the
+// nodes between these and the chain's last node have no tangents.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ namespace hesscope::detail {
 /// Whether entries of the node are functions of one entry each of its operands.
 bool is_elementwise(Graph::Op op);
 
-/// Calls visit(root, i) for each operand's root that a node i takes tangents of.
+/// Calls visit(root, i) for the root of each operand from which a node i takes tangents.
 template <typename F>
 void for_takers(std::span<const Graph::Node> nodes,
                 std::span<const char> varies,
@@ -39,21 +39,22 @@ void for_takers(std::span<const Graph::Node> nodes,
 
 struct SweepGraph {
   SweepGraph(const Graph& graph, const EntryNumbers& entries, const ParameterUses& uses);
-  SweepGraph(const SweepGraph&) = delete;  // chains look at it
+  SweepGraph(const SweepGraph&) = delete;  // chains refer to it
   SweepGraph& operator=(const SweepGraph&) = delete;
 
-  /// Those of the graph, but the last of a chain is a kElementary node of its operand or a kDivide
-  /// node of its two, which says nothing of the function, a kGather node takes none of another that
-  /// nothing is seeded in, a shifted one has one operand, and what is left out has none.
+  /// The nodes of the graph, with these changes: the last node of a chain is a kElementary node of
+  /// its operand or a kDivide node of its two operands, whatever the function is; a kGather node
+  /// does not use another one in which nothing is seeded; a shifted node has one operand; omitted
+  /// nodes have none.
   std::vector<Graph::Node> nodes;
-  std::vector<char> varies;     ///< of each node: whether it carries tangents
-  std::vector<char> is_common;  ///< of each node: whether its values are those of all samples
-  std::vector<Derivatives> derivatives;  ///< of each elementwise node, by its operands
+  std::vector<char> varies;              ///< for each node: whether it carries tangents
+  std::vector<char> is_common;           ///< for each node: whether all samples share its values
+  std::vector<Derivatives> derivatives;  ///< for each elementwise node, by its operands
   std::vector<ElementwiseChain> chains;
-  /// Of each node: whether it is its operand `a` plus what does not vary, of which nothing else
-  /// takes any.
+  /// For each node: whether it is its operand `a` plus something that does not vary, where no other
+  /// node uses `a`.
   std::vector<char> is_shifted;
-  std::vector<std::int32_t> indices;  ///< Graph::indices(), and of gathers of gathers
+  std::vector<std::int32_t> indices;  ///< Graph::indices(), and those of gathers of gathers
   IdleEntries idle;
   int num_parameters = 0;
 
@@ -68,8 +69,8 @@ struct SweepGraph {
   std::vector<std::vector<Derivatives>> derivatives_of_chains_;
 };
 
-/// Whether the node's derivatives, with respect to any of its operands, depend on `operand`, so
-/// that its tangent is read on the way back; of softmax by its own.
+/// Whether any of the node's derivatives depends on `operand`, so that the backward pass reads its
+/// tangent; for softmax, on the node itself.
 bool is_read_back(const SweepGraph& graph, int node, int operand);
 
 }  // namespace hesscope::detail

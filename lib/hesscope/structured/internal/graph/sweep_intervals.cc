@@ -66,7 +66,7 @@ SweepPlanOfNodes SweepIntervals::plan(std::span<const Seed> seeds,
     const bool is_whole = reads_whole && is_read_[at(i)] && !own.is_empty();
     return is_whole ? Interval{0, size_of(nodes_[at(i)])} : own;
   };
-  // Nodes that nothing reaches, as those before the first seed, are not looked at.
+  // Nodes that nothing reaches, such as those before the first seed, are skipped.
   const auto is_reached = [&](int operand, Interval NodeSweep::*marks) {
     return operand >= 0 && !(plan[at(operand)].*marks).is_empty();
   };
@@ -106,7 +106,7 @@ SweepPlanOfNodes SweepIntervals::plan(std::span<const Seed> seeds,
   }
   for (int i = 0; i < num_nodes; ++i) {
     plan[at(i)].adjoint = plan[at(entries_.root(i))].adjoint;
-    // Parts of a row, which is whole or not there, make up its adjoint.
+    // The parts of a row, which is either complete or empty, form its adjoint.
     const bool is_slice = kept_[at(i)].is_part && nodes_[at(i)].op == Graph::Op::kSlice;
     if (is_slice && !plan[at(nodes_[at(i)].a)].adjoint.is_empty()) {
       plan[at(i)].adjoint = {0, size_of(nodes_[at(i)])};
@@ -115,7 +115,7 @@ SweepPlanOfNodes SweepIntervals::plan(std::span<const Seed> seeds,
   return plan;
 }
 
-// From the first to the last of the node's entries that are marked.
+// From the first to the last of the node's marked entries.
 Interval SweepIntervals::marked(int node, const EntryMarks& marks) const {
   const char* const first = marks.data() + entries_.first(node);
   const int size = size_of(nodes_[at(node)]);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Where tangents of given seeds may differ from zero, node by node: an interval of entries each.
-// What is outside is not computed. Intervals are of whole rows where products of matrices, or what
-// else goes by rows, take them or make them.
+// Where tangents with given seeds may be nonzero: an interval of entries for each node. Nothing is
+// computed outside. Intervals consist of whole rows where matrix products, or other operations by
+// rows, use or produce them.
 #pragma once
 
 #include <span>
@@ -15,29 +15,29 @@
 
 namespace hesscope::detail {
 
-/// Of each node.
+/// For each node.
 using SweepPlanOfNodes = std::vector<NodeSweep>;
 
 class SweepIntervals {
  public:
   /// @param group_of_use  later groups have higher numbers.
-  /// @param kept          of each node, whether it is a part; must outlive this.
+  /// @param kept          for each node, whether it is a part; must outlive this.
   SweepIntervals(const SweepGraph& graph,
                  const EntryNumbers& entries,
                  const ParameterUses& uses,
                  std::span<const int> group_of_use,
                  std::span<const SweepNode> kept);
 
-  /// Of seeds in order of nodes. Adjoints are wanted of the entries of this group and of later
-  /// ones.
-  /// @param reads_whole  whether nodes with entries z or x have all of them in the interval, if
-  ///                     any.
+  /// Takes seeds in the order of nodes. Adjoints are needed for the entries of this group and of
+  /// later ones.
+  /// @param reads_whole  whether the interval of nodes with entries z or x comprises all of them,
+  ///                     if any.
   SweepPlanOfNodes plan(std::span<const Seed> seeds, int group, bool reads_whole) const;
 
   /// Whether entry `entry` of the graph is in the interval of its node.
   bool is_in(const SweepPlanOfNodes& plan, int entry, bool is_adjoint) const;
 
-  /// Of one direction and one sample: products of matrices exactly, other entries once each way.
+  /// Per direction and sample: exact for matrix products, one for each other entry and pass.
   double multiply_adds(const SweepPlanOfNodes& plan) const;
 
  private:
@@ -50,11 +50,11 @@ class SweepIntervals {
   const EntryNumbers& entries_;
   const ParameterUses& uses_;
   std::span<const SweepNode> kept_;
-  std::vector<int> alignment_;  // of each root, in entries
+  std::vector<int> alignment_;  // for each root, in entries
   SweepSupport support_;
-  std::vector<int> last_group_;      // of each node: the last one it depends on; -1
-  std::vector<char> needs_tangent_;  // of each node: whether anything asks for it
-  std::vector<char> is_read_;        // of each node: whether it has entries z or x
+  std::vector<int> last_group_;      // for each node: the last one it depends on; -1
+  std::vector<char> needs_tangent_;  // for each node: whether it is needed
+  std::vector<char> is_read_;        // for each node: whether it has entries z or x
 };
 
 }  // namespace hesscope::detail

@@ -138,7 +138,7 @@ void SweepSupport::reverse(int i,
   }
 }
 
-// By all entries at once, wherever operands have the shape of the node: planning takes most of its
+// Processes all entries at once if operands have the shape of the node: planning spends most of its
 // time here.
 void SweepSupport::reverse_elementwise(int i,
                                        const EntryMarks& tangents,
@@ -239,7 +239,8 @@ void SweepSupport::reverse_product(int i,
   const bool has_a = is_any(a, size_of(nodes_[at(n.a)]));
   const bool has_b = is_any(b, size_of(nodes_[at(n.b)]));
   for (int k = 0; k < product.count(); ++k) {
-    // What of C reaches rows of A and columns of B, and what columns of A and rows of B reach.
+    // What C contributes to rows of A and columns of B, and what columns of A and rows of B
+    // contribute.
     std::vector<char> bar_of_row(at(rows));
     std::vector<char> bar_of_col(at(cols));
     for (int row = 0; row < rows; ++row) {
@@ -253,7 +254,7 @@ void SweepSupport::reverse_product(int i,
       for (int row = 0; has_a && row < rows; ++row) any_a[at(j)] |= a[product.left(k, row, j)];
       for (int c = 0; has_b && c < cols; ++c) any_b[at(j)] |= b[product.right(k, j, c)];
     }
-    // Of A, entry (row, j) by dCbar, or by dB where C has an entry that is seen.
+    // For A: entry (row, j) is reached by dCbar, or by dB if C has a live entry.
     const auto reaches_a = [&](int row, int j) {
       if (bar_of_row[at(row)] || !any_b[at(j)]) return bar_of_row[at(row)] != 0;
       if (!has_masks) return true;
@@ -263,7 +264,7 @@ void SweepSupport::reverse_product(int i,
       }
       return is_reached;
     };
-    // Of B, entry (j, c) by dCbar where A is not zero, or by dA.
+    // For B: entry (j, c) is reached by dCbar if A is nonzero, or by dA.
     const auto reaches_b = [&](int j, int c) {
       if (!has_masks || !(bar_of_col[at(c)] || any_a[at(j)])) {
         return bar_of_col[at(c)] != 0 || any_a[at(j)] != 0;

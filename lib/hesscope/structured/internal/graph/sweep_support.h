@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Which entries tangents reach, one by one: the structural zeros of derivatives. What
-// idle_entries.h says makes no difference is not reached.
+// Which entries tangents reach, one by one: the structural zeros of derivatives. Entries that have
+// no effect according to idle_entries.h are not reached.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@
 
 namespace hesscope::detail {
 
-/// By EntryNumbers: 1 where a number may differ from zero.
+/// Indexed by EntryNumbers: 1 if a number may be nonzero.
 using EntryMarks = std::vector<char>;
 
 class SweepSupport {
@@ -19,12 +19,12 @@ class SweepSupport {
   SweepSupport(const SweepGraph& graph, const EntryNumbers& entries)
       : graph_(graph), nodes_(graph.nodes), entries_(entries) {}
 
-  /// Marks entries of node i that those of its operands reach.
+  /// Marks entries of node i that are reached from those of its operands.
   void forward(int i, EntryMarks& tangents) const;
 
-  /// Marks entries of the operands' adjoints that the tangents of node i's adjoint reach, or those
-  /// of its operands where it bends them.
-  /// @param takes  of each node: whether its adjoint is wanted.
+  /// Marks entries of the operands' adjoints that are reached from the tangents of node i's
+  /// adjoint, or from the tangents of its operands if the node is nonlinear.
+  /// @param takes  for each node: whether its adjoint is needed.
   void reverse(int i,
                const EntryMarks& tangents,
                std::span<const char> takes,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// For kernel sources only: what is done to the tangents of one entry, and products of matrices of
+// For kernel sources only: operations on the tangents of single entries, and matrix products of
 // them.
 #pragma once
 
@@ -22,12 +22,12 @@ using detail::TangentSweep;
 using Node = Graph::Node;
 using Op = Graph::Op;
 
-constexpr int kParts = kPackSamples / kLanes;  // registers of a pack
+constexpr int kParts = kPackSamples / kLanes;  // registers per pack
 constexpr int kEntry = detail::kEntryStride;   // registers from one entry's tangents to the next's
 
 using Mask [[gnu::vector_size(8 * HESSCOPE_LANES)]] = long long;
 
-// One entry: of y and x over directions, c a register, a number or absent.
+// One entry: y and x have all directions; c is a register, a number or absent.
 
 [[gnu::always_inline]] inline void assign(Lane* y, const Lane* x) {
   for (int d = 0; d < kDirections; ++d) y[d] = x[d];
@@ -57,7 +57,7 @@ using Mask [[gnu::vector_size(8 * HESSCOPE_LANES)]] = long long;
   for (int d = 0; d < kDirections; ++d) y[d] += wanted ? x[d] : Lane{};
 }
 
-// y += x where the mask is not 0, or where it is.
+// Adds x to y where the mask is nonzero, or where it is zero.
 [[gnu::always_inline]] inline void add_chosen(Lane* y, const Lane* x, Lane mask, bool is_wanted) {
   const Lane zero = {};
   add_where(y, x, is_wanted ? mask != zero : mask == zero);
@@ -71,7 +71,7 @@ inline void clear(Lane* y, int num_entries) {
   for (int e = 0; e < num_entries; ++e) clear_entry(y + e * kEntry);
 }
 
-// out[p, q] = sum_r plain[p, r] tangent[r, q], or += it, entries of which have all directions.
+// out[p, q] = sum_r plain[p, r] tangent[r, q], or += it; entries of tangents have all directions.
 // Strides count entries.
 
 template <typename T>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// For kernel sources only: tangents of functions of one entry each of one or two operands.
+// For kernel sources only: tangents of elementwise functions of one or two operands.
 #pragma once
 
 #include <hesscope/structured/internal/graph/tangent_rows.h>
@@ -8,8 +8,8 @@
 namespace hesscope::HESSCOPE_ISA {
 namespace {
 
-// Of y = f(a, b), entry by entry. Each tangent is read once and each sum of them written once: what
-// is added up is little, and would be written and read again for every term.
+// For y = f(a, b), entry by entry. Each tangent is read once and each of their sums is written
+// once: the terms are cheap, and otherwise sums would be written and read again for every term.
 class FunctionSweep : protected RowSweep {
  protected:
   using RowSweep::RowSweep;
@@ -25,7 +25,7 @@ class FunctionSweep : protected RowSweep {
     add_each(i, tangent(i), out, terms.spread, terms.num_spread, in_place);
   }
 
-  // dabar += f_a dybar + ybar (f_aa da + f_ab db), and the same of b.
+  // dabar += f_a dybar + ybar (f_aa da + f_ab db), and the same for b.
   void reverse_function(int i) {
     for (const int which : {0, 1}) {
       const int o = operand(i, which);
@@ -43,15 +43,15 @@ class FunctionSweep : protected RowSweep {
   }
 
  private:
-  // factor(e) x, of entry e of a function.
+  // factor(e) x, for entry e of a function.
   struct Term {
     const Lane* x;
-    Interval live;  // outside of which x is zero
+    Interval live;  // x is zero outside
     Factor factor;
-    int node;  // whose entries x has
+    int node;  // the node to which x belongs
   };
 
-  // Those of the function's shape, and those of which one row, column or number stands for all.
+  // Those with the function's shape, and those whose row, column or number is broadcast.
   struct Terms {
     Term aligned[3];
     Term spread[3];
@@ -69,7 +69,7 @@ class FunctionSweep : protected RowSweep {
 
   int operand(int i, int which) const { return which == 0 ? node(i).a : node(i).b; }
 
-  // Those derivatives that a function has lie one after the other.
+  // The derivatives that a function has are stored one after the other.
   Factor derivative(int i, int kind) const {
     const long first = kept(i).derivatives.count_before(kind) * node(i).size();
     return Factor(coefficient(i) + first * kParts);
@@ -93,7 +93,7 @@ class FunctionSweep : protected RowSweep {
     }
   }
 
-  // ybar f_ab, of operands a and b or of one twice.
+  // ybar f_ab, for operands a and b, or for one of them twice.
   Factor second(int i, int which, int other) const {
     if (node(i).op == Op::kHadamard) return Factor(bar(i));
     return derivative(i, detail::second_derivative(which, other));
@@ -113,7 +113,7 @@ class FunctionSweep : protected RowSweep {
 
   static int in_place(int e) { return e; }
 
-  // y += one term after the other, for the entries of node i in `out`, to entry place(e) of y.
+  // y += one term after the other, for the entries of node i in `out`, each to entry place(e) of y.
   template <typename Place>
   void add_each(int i, Lane* y, Interval out, const Term* terms, int num_terms, Place place) const {
     for (const Term* term = terms; term != terms + num_terms; ++term) {
@@ -123,7 +123,7 @@ class FunctionSweep : protected RowSweep {
     }
   }
 
-  // y = the sum of what is aligned, or += it, in `out`.
+  // y = the sum of the aligned terms, or += it, in `out`.
   static void add_aligned(bool is_to_assign, Lane* y, Interval out, const Terms& terms) {
     for (int e = out.begin; e < out.end;) {
       const Term* live[3];

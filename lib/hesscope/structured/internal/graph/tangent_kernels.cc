@@ -30,7 +30,7 @@ class Sweeper : FunctionSweep {
     for (int i = 0; i < num_nodes_; ++i) s_.is_begun[i] = 0;
     for (int i = num_nodes_; i-- > 0;) {
       if (node(i).op == Op::kReshape) continue;
-      if (has_adjoint(i)) prepare_to_add(i);  // of which nothing has come
+      if (has_adjoint(i)) prepare_to_add(i);  // nothing has contributed to it
       if (node(i).a >= 0 && varies(i)) reverse(i);
     }
   }
@@ -41,7 +41,7 @@ class Sweeper : FunctionSweep {
     tangent(seed.node)[seed.tangent * kEntry + seed.direction] += seed.factor * x;
   }
 
-  // Of a part that is all of its operand, what the operand leaves out; and the other way round.
+  // If a part comprises its whole operand, sets what the operand omits; and vice versa.
   void complete_tangent(int i) const {
     if (node(i).op != Op::kSlice)
       clear_between(tangent(i), plan(i).tangent, plan(node(i).a).tangent);
@@ -54,7 +54,7 @@ class Sweeper : FunctionSweep {
     }
   }
 
-  // The entries of `all` that are not in `there`.
+  // Clears the entries of `all` that are not in `there`.
   static void clear_between(Lane* entries, Interval all, Interval there) {
     there = common_part(all, there);
     if (there.is_empty()) there = {all.end, all.end};
@@ -146,7 +146,7 @@ class Sweeper : FunctionSweep {
     int entry;
   };
 
-  // Of entry e of a node that moves entries; node -1 for a zero.
+  // The source of entry e of a node that moves entries; node -1 for a zero.
   Source source(int i, int e) const {
     const Node& n = node(i);
     const auto cols = static_cast<int>(n.cols);
@@ -170,7 +170,7 @@ class Sweeper : FunctionSweep {
 
   void reverse(int i) {
     const Node& n = node(i);
-    if (kept(i).is_part) {  // and so there
+    if (kept(i).is_part) {  // and therefore already there
       complete_adjoint(i);
       s_.is_begun[kept(n.a).root] = 1;
       return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// For kernel sources only: tangents of products of matrices, forwards and backwards.
+// For kernel sources only: tangents of matrix products, forwards and backwards.
 #pragma once
 
 #include <hesscope/structured/internal/graph/tangent_view.h>
@@ -20,7 +20,7 @@ class ProductSweep : protected SweepView {
 
   Interval all_of(int i) const { return {0, static_cast<int>(node(i).size())}; }
 
-  // Of product k of node i; `entries` of the operand may differ from 0.
+  // An operand of product k of node i; only `entries` of it may be nonzero.
   Matrix operand_matrix(int i, bool is_left, int k, Interval entries) const {
     const Node& n = node(i);
     const Node& o = node(is_left ? n.a : n.b);
@@ -61,8 +61,8 @@ class ProductSweep : protected SweepView {
 
   static Entries transposed(Entries e) { return {e.data, e.second_stride, e.first_stride}; }
 
-  // out = M tangent, or out += it, for rows p and columns r of M, the plain matrix of an operand,
-  // or its transpose.
+  // out = M tangent, or out += it, for rows p and columns r of M, the plain matrix of an operand or
+  // its transpose.
   void multiply_plain(bool is_to_assign,
                       Entries out,
                       int operand,
@@ -154,7 +154,7 @@ class ProductSweep : protected SweepView {
       const int cols = static_cast<int>(node(n.a).cols);
       return {rows.begin * cols, rows.end * cols};
     }
-    // Of A^T, each row of a product writes a column.
+    // For A^T, each row of a product writes a column.
     if (is_left && (rows.begin % rows_of_one != 0 || rows.end % rows_of_one != 0)) return {};
     const Interval products = rows_of(rows, rows_of_one);
     return {products.begin * size_of_one, products.end * size_of_one};

@@ -13,9 +13,9 @@ class RowSweep : protected ProductSweep {
  protected:
   using ProductSweep::ProductSweep;
 
-  // Of a row p whose sum is 1 and x, 0 outside of `own`: in inner sum_k p_k (x_k - c), in common c,
-  // so that x_j - sum_k p_k x_k is (x_j - c) - inner. c is 0, or where some p_k is near 1 the x of
-  // that with more than half of the sum: what is left of 1 keeps its digits then.
+  // For a row p with sum 1, and x that is 0 outside `own`: sets inner to sum_k p_k (x_k - c) and
+  // common to c, so that x_j - sum_k p_k x_k is (x_j - c) - inner. c is 0 or, if some p_k is near
+  // 1, the x of the p_k that exceeds one half: the difference 1 - p_k then keeps its digits.
   static void weigh(
       const Lane* p, const Lane* x, Interval row, Interval own, Lane* common, Lane* inner) {
     if (!is_saturated(p, row)) {
@@ -33,7 +33,7 @@ class RowSweep : protected ProductSweep {
     }
   }
 
-  // Whether an entry of the row is so near to 1, of any sample, that digits of 1 - p are lost.
+  // Whether an entry of the row is so near to 1, for any sample, that digits of 1 - p are lost.
   static bool is_saturated(const Lane* p, Interval row) {
     constexpr double kNear = 0.9;
     Lane most = {};
@@ -107,7 +107,7 @@ class RowSweep : protected ProductSweep {
     }
   }
 
-  // dy_j = r (dx_j - mean(dx) - y_j mean(y dx)); here and below, what is not centred has no
+  // dy_j = r (dx_j - mean(dx) - y_j mean(y dx)); here and below, without centring there is no
   // mean(dx).
   void forward_standardize(int i, Interval rows) {
     const auto cols = static_cast<int>(node(i).cols);
@@ -161,7 +161,7 @@ class RowSweep : protected ProductSweep {
       const Lane r = of_rows[row * kParts];
       const Lane mean_bar = of_rows[(num_rows + row) * kParts];
       const Lane inner_bar = of_rows[(2 * num_rows + row) * kParts];
-      Lane same[kDirections] = {};    // of all entries
+      Lane same[kDirections] = {};    // for all entries
       Lane along[kDirections] = {};   // times y_j
       Lane across[kDirections] = {};  // Y, times g_j
       if (!of_bar.is_empty()) {
@@ -204,8 +204,8 @@ class RowSweep : protected ProductSweep {
     }
   }
 
-  // TapePointSweep::set_row_coefficients(). Sums over k < j and k > j are added apart, so that
-  // nothing is taken off again.
+  // TapePointSweep::set_row_coefficients(). Sums over k < j and k > j are added separately, so that
+  // nothing has to be subtracted again.
   void reverse_log_sum(int i) {
     const Node& n = node(i);
     if (!has_adjoint(n.a)) return;
@@ -243,7 +243,7 @@ class RowSweep : protected ProductSweep {
     }
   }
 
-  // visit(e, entry of a, entry of b) for D_e = sum_c (a_ic - b_jc)^2 and each c.
+  // Calls visit(e, entry of a, entry of b) for D_e = sum_c (a_ic - b_jc)^2 and each c.
   template <typename F>
   void for_differences(int i, Interval out, F visit) const {
     const Node& n = node(i);
@@ -254,7 +254,7 @@ class RowSweep : protected ProductSweep {
     }
   }
 
-  // da_ic - db_jc, where they are.
+  // da_ic - db_jc, as far as they exist.
   void tangent_difference(int i, int x, int y, Lane* difference) const {
     const Node& n = node(i);
     const bool has_x = is_in(plan(n.a).tangent, x);
@@ -279,8 +279,8 @@ class RowSweep : protected ProductSweep {
     });
   }
 
-  // dabar_ic += 2 (dDbar_ij (a_ic - b_jc) + Dbar_ij (da_ic - db_jc)), dbbar_jc the same with a
-  // minus
+  // dabar_ic += 2 (dDbar_ij (a_ic - b_jc) + Dbar_ij (da_ic - db_jc)); dbbar_jc is the same with a
+  // minus sign
   void reverse_distances(int i) {
     const Node& n = node(i);
     const Interval bars = plan(i).adjoint;

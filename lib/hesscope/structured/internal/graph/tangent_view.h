@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// For kernel sources only: the numbers of a sweep by node.
+// For kernel sources only: access to the numbers of a sweep by node.
 #pragma once
 
 #include <hesscope/structured/internal/graph/tangent_entries.h>
@@ -19,7 +19,7 @@ class SweepView {
     int row_stride;  // in entries
     int col_stride;
     int first;           // entry
-    Interval live_rows;  // outside of which it is zero
+    Interval live_rows;  // zero outside
     Interval live_cols;
 
     bool is_zero() const { return live_rows.is_empty() || live_cols.is_empty(); }
@@ -35,7 +35,7 @@ class SweepView {
 
   Lane* adjoint(int i) const { return lanes(s_.adjoints) + long{kept(i).tangent_bar} * kEntry; }
 
-  // Of the part at hand: entry e at [e * kParts].
+  // For the current part: entry e at [e * kParts].
   const Lane* value(int i) const { return packs(s_.point.values, kept(i).value); }
 
   const Lane* bar(int i) const { return packs(s_.point.adjoints, kept(i).adjoint); }
@@ -50,7 +50,7 @@ class SweepView {
 
   bool has_adjoint(int i) const { return i >= 0 && !plan(i).adjoint.is_empty(); }
 
-  // Steps and what no output needs have neither tangents nor coefficients.
+  // Step functions and nodes not needed by the output have neither tangents nor coefficients.
   bool varies(int i) const { return kept(i).tangent_bar >= 0; }
 
   static bool contains(Interval a, Interval b) { return a.begin <= b.begin && a.end >= b.end; }
@@ -61,7 +61,7 @@ class SweepView {
     return node(i).rows == node(j).rows && node(i).cols == node(j).cols;
   }
 
-  // Before something is added to the adjoint of node o: whether it is the first.
+  // To be called before adding to the adjoint of node o: whether this is the first addition.
   bool begins(int o) const {
     char& is_begun = s_.is_begun[kept(o).root];
     const bool is_first = is_begun == 0;
@@ -69,8 +69,9 @@ class SweepView {
     return is_first;
   }
 
-  // The same for what is to write all entries of `written`: true if it is the first and writes all
-  // that there are, so that it has to assign; what it leaves out is cleared.
+  // The same for an operation that writes all entries of `written`: true if it is the first and
+  // writes all existing entries, so that it has to assign; entries that it does not write are
+  // cleared.
   bool is_to_assign(int o, Interval written) const {
     if (!begins(o)) return false;
     const Interval own = plan(o).adjoint;
@@ -79,15 +80,15 @@ class SweepView {
     return false;
   }
 
-  // The same for what writes some entries only.
+  // The same for an operation that writes only some entries.
   void prepare_to_add(int o) const { is_to_assign(o, {}); }
 
   static Interval rows_of(Interval entries, int cols) {
     return {entries.begin / cols, (entries.end + cols - 1) / cols};
   }
 
-  // visit(entry, entry of the operand) for the entries of node i in `out` whose operand, one row or
-  // column or number of which may stand for all, is in `live`.
+  // Calls visit(entry, entry of the operand) for the entries of node i in `out` whose operand entry
+  // is in `live`; a single row, column or number of the operand may be broadcast.
   template <typename F>
   void for_spread(int i, int operand, Interval out, Interval live, F visit) const {
     const Node& n = node(i);
@@ -110,7 +111,7 @@ class SweepView {
     }
   }
 
-  // Entry of an operand that entry e of node i takes.
+  // The entry of an operand that entry e of node i uses.
   int spread(int i, int operand, int e) const {
     const Node& n = node(i);
     const Node& o = node(operand);
@@ -118,17 +119,17 @@ class SweepView {
     return (o.rows == 1 ? 0 : e / cols * static_cast<int>(o.cols)) + (o.cols == 1 ? 0 : e % cols);
   }
 
-  // What the tangent of each entry of a node is multiplied by.
+  // The factor by which the tangent of each entry of a node is multiplied.
   class Factor {
    public:
     Factor() = default;
 
     explicit Factor(double number) : number_(Lane{} + number) {}
 
-    // Of each entry its own.
+    // A separate factor for each entry.
     explicit Factor(const Lane* values) : values_(values) {}
 
-    // The value of an operand that each entry takes.
+    // The value of the operand's entry that each entry uses.
     Factor(const Lane* values, const Node& node, const Node& operand) : values_(values) {
       if (node.rows == operand.rows && node.cols == operand.cols) return;
       cols_ = static_cast<int>(node.cols);
@@ -136,8 +137,8 @@ class SweepView {
       col_step_ = operand.cols == 1 ? 0 : 1;
     }
 
-    // Of entries from e on, up to `end` or the next row's first, which `end` is then: that of entry
-    // e + k is at [k * step].
+    // The factors of entries from e on, up to `end` or the beginning of the next row, to which
+    // `end` is then set: that of entry e + k is at [k * step].
     struct Run {
       const Lane* first;
       int step;
@@ -161,7 +162,7 @@ class SweepView {
    private:
     Lane number_ = {};
     const Lane* values_ = nullptr;
-    int cols_ = 0;  // of the node, where the operand has not its shape
+    int cols_ = 0;  // of the node, if the operand has another shape
     int row_step_ = 0;
     int col_step_ = 0;
   };

@@ -11,7 +11,7 @@
 namespace hesscope::detail {
 namespace {
 
-// The same parameters, used again.
+// Merges repeated uses of the same parameters.
 std::vector<ParameterUse> with_merged_positions(std::vector<ParameterUse> uses) {
   using Key = std::tuple<std::vector<int>, int, double, bool>;
   std::map<Key, std::size_t> known;
@@ -31,7 +31,7 @@ std::vector<ParameterUse> with_merged_positions(std::vector<ParameterUse> uses) 
   return merged;
 }
 
-// By the entries they add to, so that uses at the same positions have them in the same order.
+// Sorts by the entries to which they add, so that uses at the same positions have the same order.
 void sort_positions(ParameterUse& use) {
   std::vector<int> order(at(use.positions));
   std::iota(order.begin(), order.end(), 0);
@@ -62,8 +62,8 @@ std::vector<int> with_column(const std::vector<int>& matrix,
   return wider;
 }
 
-// A bias is one more input, 1, of the product it is added to, unless it is of numbers of its
-// weights.
+// Turns a bias into an additional input, 1, of the product to which it is added, unless its
+// parameters are also among the weights.
 void join_biases(std::vector<ParameterUse>& uses) {
   for (std::size_t b = 0; b < uses.size();) {
     const ParameterUse& bias = uses[b];

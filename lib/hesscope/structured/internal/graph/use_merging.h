@@ -7,12 +7,13 @@
 
 namespace hesscope::detail {
 
-/// Whether a parameter stands twice in ParameterUse::theta, which products cannot have: they take
-/// each pair of its numbers once.
+/// Whether a parameter occurs twice in ParameterUse::theta, which products do not support: they
+/// process each pair of parameters once.
 bool has_repeats(std::vector<int> theta);
 
-/// The uses with fewer of them: those of the same parameters are one at more positions, and a bias
-/// is one more input, 1, of the product it is added to, unless it is of numbers of its weights.
+/// Reduces the number of uses: uses of the same parameters become one with more positions, and a
+/// bias becomes an additional input, 1, of the product to which it is added, unless its parameters
+/// are also among the weights.
 std::vector<ParameterUse> merged(std::vector<ParameterUse> uses);
 
 }  // namespace hesscope::detail

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Kernel code (simd/lane.h). Prompts condensed to S_0, q_0 and target.
+// Kernel code (simd/lane.h). Condenses prompts to S_0, q_0 and target.
 #pragma once
 
 #include <hesscope/simd/internal/transpose.h>
@@ -25,7 +25,7 @@ Condensed<L> condensed(L* pack, int e) {
   return {pack, pack + triangle(e), pack + triangle(e) + e};
 }
 
-// out = a b^T where that is symmetric: the upper triangle is computed, the lower one a copy.
+// out = a b^T, for a symmetric result: the upper triangle is computed and copied to the lower one.
 template <typename A>
 [[gnu::always_inline]] inline void symmetric_product(
     Matrix out, Strided<A> a, Strided<A> b, int e, int inner) {
@@ -45,7 +45,7 @@ template <typename A>
   }
 }
 
-// out[k] = number k of every one of kLanes arrays.
+// out[k] = number k of each of kLanes arrays.
 inline void gather(const double* const* arrays, long count, Lane* out) {
   long k = 0;
   for (; k + kLanes <= count; k += kLanes) {

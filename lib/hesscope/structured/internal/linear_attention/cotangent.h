@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Kernel code (simd/lane.h). Cotangents of a state, packed and in full, and how a layer pulls them
-// back. Notation: layout.h.
+// Kernel code (simd/lane.h). Cotangents of a state, packed and in full, and their pull-back through
+// a layer. Notation: layout.h.
 #pragma once
 
 #include <hesscope/structured/internal/linear_attention/layout.h>
@@ -23,7 +23,7 @@ template <typename X, typename Y>
   }
 }
 
-// A cotangent from the entries of a state, `in(x)` the entry x.
+// A cotangent from the entries of a state; `in(x)` is entry x.
 template <typename F>
 [[gnu::always_inline]] inline void expand(Lane* cotangent, int e, F in) {
   int x = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Kernel code (simd/lane.h). Second derivatives of one pack with respect to its states, layer by
+// Kernel code (simd/lane.h). Second derivatives for one pack with respect to its states, layer by
 // layer. Notation: layout.h.
 #pragma once
 
@@ -30,7 +30,7 @@ void last_layer(const auto& g, int pack) {
 }
 
 // second[(a, j)][(a', j')] = d2 f / dA_aj dA_a'j' at a fixed state, from gx[x] = d2 f / dx' dA, the
-// change of G along the entries of the state after the layer.
+// derivative of G with respect to the entries of the state after the layer.
 void second_in_a(const auto& g, int pack, const Layer& l, const Lane* gx, Lane* c) {
   const int e = g.e;
   const int ee = e * e;
@@ -178,7 +178,7 @@ struct StateDirections {
     compress(curvature);
   }
 
-  // z = dG Q^T S / n, t = (P S)^T dG, where trained.
+  // z = dG Q^T S / n, t = (P S)^T dG, in their trained parts.
   void lift_to_parameters() const {
     const int e = g.e;
     const int m = g.trained;
@@ -186,7 +186,7 @@ struct StateDirections {
     product(row_major(t, e), read(l.ps, e).transposed(), read(dg, e), m, e, m);
   }
 
-  // z and t to `mixed`: rows of P, then of Q.
+  // Stores z and t in `mixed`: rows of P, then of Q.
   void store_mixed(int x) const {
     const int e = g.e;
     const int m = g.trained;
@@ -238,7 +238,7 @@ void layer(const auto& g, int pack, int layer_index, double* scratch_data) {
   Lane* rest = changes + static_cast<long>(s) * s;
 
   Lane* c = rest;
-  // After the last layer but one only mixed derivatives by S and q are not zero.
+  // After the last layer but one, only mixed derivatives with respect to S and q are nonzero.
   const bool is_bilinear = layer_index == g.layers - 2;
   const int pairs = e * (e + 1) / 2;
   for (int x = 0; x < s; ++x) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Kernel code (simd/lane.h). One pack forwards, and backwards for the gradient. Notation: layout.h.
+// Kernel code (simd/lane.h). Evaluates one pack forwards, and backwards for the gradient. Notation:
+// layout.h.
 #pragma once
 
 #include <hesscope/structured/internal/linear_attention/cotangent.h>
@@ -99,7 +100,7 @@ void forward_reverse(const auto& g,
   const Lane w = (f - target) * active;
   *l.w = w;
 
-  // The last layer's gradient, of f.
+  // The last layer's gradient of f.
   Lane* t = scratch;
   Lane* gradients = lanes(g.gradients);
   for (int k = 0; k < 2 * square(m); ++k)
@@ -140,7 +141,7 @@ void forward_reverse(const auto& g,
     product(row_major(k.g, e), read(c, e + 1), read(k.b, e), e, e + 1, e);
     store_gradient(g, pack, layer, k, active, t2);
     if (layer > 0) pull_back(g, layer, k, k.c_next, k.g, c, z, t2);
-    // From here on the second derivatives of (f - t)^2 / 2 are built: what they start from is
+    // From here on the second derivatives of (f - t)^2 / 2 are built, so their starting values are
     // weighted.
     for (int i = 0; i < e * (e + 1); ++i) k.c_next[i] *= w;
     for (int i = 0; i < e * e; ++i) k.g[i] *= w;

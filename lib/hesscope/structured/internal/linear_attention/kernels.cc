@@ -7,7 +7,7 @@
 namespace hesscope::HESSCOPE_ISA {
 namespace {
 
-// Up to three runs of parameters that f depends on: of the last layer's P, the last row at most.
+// Up to three runs of parameters on which f depends: for the last layer's P, at most its last row.
 struct Live {
   int first[3];
   int end[3];

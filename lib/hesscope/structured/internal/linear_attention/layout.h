@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Kernel code (simd/lane.h). What a pack of prompts keeps of its layers, and where. This page has
-// the notation of the whole folder; linear_attention_hessian.h has the derivation.
+// Kernel code (simd/lane.h). What a pack of prompts stores for each of its layers, and where. This
+// header defines the notation of the whole folder; linear_attention_hessian.h has the derivation.
 //
 // Sizes
 //   d, e = d + 1      covariates; rows of a prompt's tokens
 //   n                 examples of a prompt (`context`)
 //   s                 entries of a state, e (e + 1) / 2 + e (`state_entries`)
 //
-// One prompt at one layer; a prime marks what comes after the layer, and P stands for P / n, as
-// `LinearAttentionNetwork::p` stores it
+// One prompt at one layer; a prime marks quantities after the layer, and P stands for P / n, as
+// stored in `LinearAttentionNetwork::p`
 //   S, q              the state x = (S, q): e x e symmetric, and e; stored S_ij for i <= j, then q
 //   A = I + P S Q     the layer: q' = A q, S' = A S A^T
-//   p                 the last row of P in the last layer, all of it that matters
+//   p                 the last row of P in the last layer, the only one that matters
 //   f, t, w = f - t   prediction -q_e - p^T S Q q there, target, and their difference
 //
 // Its first derivatives
@@ -29,13 +29,13 @@
 //
 // Many prompts
 //   lane              one prompt's number in a vector register
-//   pack              as many prompts as a register has lanes; arrays of Lane are of a pack
-//   group             packs that one task adds up; sums over prompts are products of its arrays
+//   pack              as many prompts as a register has lanes; arrays of Lane are for one pack
+//   group             packs that one task sums; sums over prompts are products of its arrays
 //
 // Files of the Hessian, in the order of their use: weights.h (P and Q of a network), sum.h (groups
 // and tasks), forward_reverse.h (states, f, first cotangents), curvature.h (second derivatives,
-// layer by layer backwards), rows.h (rows of H); cotangent.h is what these share. Of value and
-// gradient alone: condense.h (prompts to their first states) and loss.h.
+// layer by layer backwards), rows.h (rows of H); cotangent.h is shared by these. For value and
+// gradient alone: condense.h (from prompts to their first states) and loss.h.
 #pragma once
 
 #include <hesscope/structured/internal/linear_attention/kernels.h>
@@ -50,15 +50,15 @@ constexpr int kMaxRows = 6;
 // Number of entries of a state.
 inline int state_entries(int e) { return e * (e + 1) / 2 + e; }
 
-// Where S_ij, i <= j, is in a state.
+// The position of S_ij, i <= j, in a state.
 inline int index_of(int e, int i, int j) { return i * e - i * (i - 1) / 2 + (j - i); }
 
 inline int index_of_q(int e, int i) { return e * (e + 1) / 2 + i; }
 
-// The two positions of an off-diagonal S_ij.
+// The number of positions of S_ij in S.
 inline double multiplicity(int i, int j) { return i == j ? 1.0 : 2.0; }
 
-// Of one layer but the last.
+// For each layer but the last.
 struct Layer {
   Lane* a;       // A
   Lane* s;       // S
@@ -77,7 +77,7 @@ struct Layer {
 
 inline long layer_lanes(int e) { return 9L * e * e + 3L * e * (e + 1) + e; }
 
-// Of the last layer, where only the last row p of P matters: f = -q_e - p^T S Q q.
+// For the last layer, where only the last row p of P matters: f = -q_e - p^T S Q q.
 struct LastLayer {
   Lane* s;
   Lane* sq;        // S Q

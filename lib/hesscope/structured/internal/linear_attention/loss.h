@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Kernel code (simd/lane.h). One pack forwards to its loss, and backwards to the gradient. layout.h
-// has the notation.
+// Kernel code (simd/lane.h). Evaluates one pack forwards to its loss, and backwards to the
+// gradient. layout.h has the notation.
 //
-// With P standing for P / n, a layer of matrices maps its state by A = I + P S Q to q' = A q and S'
-// = A S A^T. A cotangent of a state is C_S (symmetric) and c, and
+// With P standing for P / n, a matrix layer maps its state by A = I + P S Q to q' = A q and S' = A
+// S A^T. A cotangent of a state is C_S (symmetric) and c, and
 //   G = df/dA = 2 C'_S A S + c' q^T,     W = G Q^T,
 //   df/dP = n^-1 W S,                    df/dQ = (P S)^T G,
 //   C_S = A^T C'_S A + sym(P^T W),       c = A^T c'.
-// The last two layers are done in vectors (linear_attention_loss.h).
+// The last two layers are computed with vectors only (linear_attention_loss.h).
 #pragma once
 
 #include <hesscope/structured/internal/linear_attention/condense.h>
@@ -23,9 +23,9 @@ inline Matrix vector(Lane* x) { return {x, 1, 1}; }
 
 inline Input input_vector(const Lane* x) { return {x, 1, 1}; }
 
-// Products with one layer's weights, which are zero outside their trained part but for the last
-// entry of P where that is not trained: then it is 1 (here 1 / n). Of Q x only the first g.trained
-// entries are written.
+// Products with one layer's weights. These are zero outside their trained part, except for the last
+// entry of P if that is not trained: it is then 1 (here 1 / n). Only the first g.trained entries of
+// Q x are written.
 void times_p(const auto& g, Constant p, const Lane* x, Lane* out) {
   product(vector(out), p, input_vector(x), g.trained, g.trained, 1);
   if (g.trained < g.e) out[g.e - 1] = inverse_n(g) * x[g.e - 1];
@@ -35,7 +35,7 @@ void times_q(const auto& g, Constant q, const Lane* x, Lane* out) {
   product(vector(out), q, input_vector(x), g.trained, g.trained, 1);
 }
 
-// out = S x for x with `inner` entries that are not zero.
+// out = S x for x with `inner` nonzero entries.
 void times_s(const auto& g, const Lane* s, const Lane* x, int inner, Lane* out) {
   product(vector(out), input(s, g.e), input_vector(x), g.e, inner, 1);
 }
@@ -44,7 +44,7 @@ inline void add(Lane* out, const Lane* x, int count) {
   for (int i = 0; i < count; ++i) out[i] += x[i];
 }
 
-// What the gradient needs of a layer of matrices.
+// What the gradient needs from a matrix layer.
 struct InnerLayer {
   Lane* s;   // S
   Lane* ps;  // P S
@@ -61,7 +61,7 @@ inline InnerLayer inner_layer(Lane* kept, int e, int layer) {
   return {first, first + ee, first + 2 * ee, first + 3 * ee, first + 4 * ee};
 }
 
-// The state after a layer, and of it what InnerLayer names.
+// The state after a layer, and the quantities named in InnerLayer.
 void inner_forward(const auto& g, int layer, const InnerLayer& l, Lane* next_s, Lane* next_q) {
   const int e = g.e;
   const int m = g.trained;
@@ -91,7 +91,7 @@ void inner_forward(const auto& g, int layer, const InnerLayer& l, Lane* next_s, 
   }
 }
 
-// The last two layers forwards: f = -[q']_e - sp . y.
+// The last two layers, forwards: f = -[q']_e - sp . y.
 struct Ending {
   Lane* q;       // before the last but one layer
   Lane* w1;      // Q q
@@ -114,7 +114,7 @@ inline Ending ending(Lane* memory, int e) {
   return {at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(7), at(8), at(9), at(10), at(11)};
 }
 
-// The prediction from the state before the last two layers; of one layer S' = S, q' = q.
+// The prediction from the state before the last two layers; with one layer, S' = S and q' = q.
 Lane ending_forward(const auto& g, const Lane* s, const Ending& d) {
   const int e = g.e;
   const int m = g.trained;
@@ -151,14 +151,14 @@ Lane ending_forward(const auto& g, const Lane* s, const Ending& d) {
   return f;
 }
 
-// out += x y^T on its leading part.
+// out += x y^T in its leading part.
 inline void add_outer_product(Lane* out, const Lane* x, const Lane* y, int rows, int cols) {
   for (int i = 0; i < rows; ++i) {
     for (int j = 0; j < cols; ++j) out[i * cols + j] += x[i] * y[j];
   }
 }
 
-// Sums of the gradient, P's not yet divided by n: parameter j's at sums[j].
+// Sums for the gradient, where those for P are not yet divided by n: parameter j's at sums[j].
 struct Backward {
   Lane* sums;
   Lane* cs;  // C_S
@@ -166,7 +166,7 @@ struct Backward {
   Lane* temporaries;  // 4 e^2
 };
 
-// The last two layers backwards from w = dL/df; leaves C and c of the state before them.
+// The last two layers, backwards from w = dL/df; leaves C and c of the state before them.
 void ending_reverse(const auto& g, const Lane* s, const Ending& d, Lane w, const Backward& b) {
   const int e = g.e;
   const int m = g.trained;
@@ -196,7 +196,7 @@ void ending_reverse(const auto& g, const Lane* s, const Ending& d, Lane w, const
   } else {
     const Constant p = p_of(g, last - 1);
     const Constant q = q_of(g, last - 1);
-    // Through A^T: of q' = A q and of A v.
+    // Through A^T, for q' = A q and for A v.
     Lane* a1 = take();  // P^T dq'
     Lane* a2 = take();  // S P^T dq'
     times_p(g, p.transposed(), dq_next, a1);
@@ -234,7 +234,7 @@ void ending_reverse(const auto& g, const Lane* s, const Ending& d, Lane w, const
       times_q(g, q.transposed(), a2, b.c);
       if (m < e) b.c[m] = Lane{};
       add(b.c, dq_next, e);
-      // C_S = sym(dv u^T + a1 w1^T + b1 x1^T + r1 z1^T), the last three of e x m.
+      // C_S = sym(dv u^T + a1 w1^T + b1 x1^T + r1 z1^T), where the last three are e x m.
       const auto half_at = [&](int i, int j) {
         Lane x = dv[i] * d.u[j];
         if (j < m) x += a1[i] * d.w1[j] + b1[i] * d.x1[j] + d.r1[i] * z1[j];
@@ -252,7 +252,7 @@ void ending_reverse(const auto& g, const Lane* s, const Ending& d, Lane w, const
   if (m == e) add(b.sums + first_p(g, last) + (e - 1) * e, dp, e);
 }
 
-// A layer of matrices backwards: C and c before it from those after it.
+// A matrix layer, backwards: C and c before it from those after it.
 void inner_reverse(const auto& g, int layer, const InnerLayer& l, const Backward& b) {
   const int e = g.e;
   const int m = g.trained;

@@ -7,12 +7,12 @@ namespace {
 
 using detail::LinearAttentionNetwork;
 
-// How many layers are done in matrices.
+// The number of layers computed with matrices.
 int num_inner(const auto& g) { return g.layers > 2 ? g.layers - 2 : 0; }
 
 long parameters(const auto& g) { return 2L * g.layers * square(g.trained); }
 
-// The layers kept, S before the last two, their vectors; the rest is for the gradient alone.
+// The kept layers, S before the last two, and their vectors; the rest is for the gradient only.
 long loss_scratch_lanes(const auto& g) {
   const long e = g.e;
   const long forward = num_inner(g) * inner_lanes(g.e) + e * e + kEndingVectors * e;
@@ -37,7 +37,7 @@ Forward forward_of(const auto& g, Lane* scratch) {
   return f;
 }
 
-// f - t of a pack; 0 in lanes from `count` on.
+// f - t for a pack; 0 in lanes from `count` on.
 Lane residual(const auto& g, const double* pack, long count, const Forward& forward) {
   const int e = g.e;
   const int inner = num_inner(g);
@@ -66,7 +66,7 @@ Lane residual(const auto& g, const double* pack, long count, const Forward& forw
   return r;
 }
 
-// Lanes in order.
+// Sums the lanes in order.
 double total(Lane x) {
   double sum = 0;
   for (int i = 0; i < kLanes; ++i) sum += x[i];

@@ -17,7 +17,7 @@ struct LinearAttentionLossKernels {
   long (*pack_size)(const LinearAttentionNetwork&);
   long (*scratch_size)(const LinearAttentionNetwork&);
 
-  /// S_0 (its upper triangle row by row), q_0 and target of a pack. prompts[i]: Z (e x (n + 1),
+  /// S_0 (its upper triangle row by row), q_0 and target of a pack. prompts[i] is Z (e x (n + 1),
   /// row-major) of prompt i.
   void (*condense)(const LinearAttentionNetwork&,
                    const double* const* prompts,
@@ -28,8 +28,8 @@ struct LinearAttentionLossKernels {
   /// Sum of (f - t)^2 over the first `count` prompts of the packs.
   double (*value)(const LinearAttentionNetwork&, const double* packs, long count, double* scratch);
 
-  /// The same to the last bit; out[j] += its derivative by parameter j of (P_0, Q_0, P_1, ...),
-  /// each trained x trained.
+  /// The same to the last bit; also out[j] += its derivative with respect to parameter j of (P_0,
+  /// Q_0, P_1, ...), each trained x trained.
   double (*value_and_gradient)(
       const LinearAttentionNetwork&, const double* packs, long count, double* scratch, double* out);
 };

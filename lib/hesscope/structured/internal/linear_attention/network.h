@@ -3,11 +3,11 @@
 
 namespace hesscope::detail {
 
-/// The network as kernels see it. e = d + 1.
+/// The network as passed to kernels. e = d + 1.
 struct LinearAttentionNetwork {
   int e;
   int layers;
-  int trained;      ///< P and Q are trained in their leading trained x trained part: d or e
+  int trained;      ///< the trained part of P and Q is the leading trained x trained one: d or e
   int context;      ///< n
   const double* p;  ///< layers x e x e: P / n
   const double* q;  ///< layers x e x e

@@ -32,7 +32,7 @@ RowScratch row_scratch(const auto& g, double* data) {
   return s;
 }
 
-// A lane array of every pack's state, as vectors over packs and an inner index.
+// An array of lanes in every pack's state, as vectors over packs and an inner index.
 Family over_states(const auto& g, const Lane* of_pack_0, int stride, int inner_stride) {
   return {of_pack_0, stride, state_lanes(g), inner_stride};
 }
@@ -86,7 +86,7 @@ void add_q_columns(const auto& g, RowBlock block, int layer, int a_end, const La
   }
 }
 
-// For every row of every pack; a pack's layer is then at hand for all rows.
+// Visits every row of every pack, so that a pack's layer stays in cache for all rows.
 template <typename F>
 [[gnu::always_inline]] inline void for_each_row(const auto& g, int count, F body) {
   for (int pack = 0; pack < g.packs; ++pack) {
@@ -94,7 +94,7 @@ template <typename F>
   }
 }
 
-// G = C B of every row and pack, for the cotangents after `layer`.
+// G = C B for every row and pack, from the cotangents after `layer`.
 void lift_to_a(const auto& g, int count, int layer, const RowScratch& s) {
   const int e = g.e;
   for_each_row(g, count, [&](int pack, long i) {
@@ -125,7 +125,7 @@ void add_columns_before(const auto& g, RowBlock block, int layer, const RowScrat
   }
 }
 
-// Rows P_ab of a layer for one a, b = first, ...; or rows Q_ab for one b, a = first, ...
+// Rows P_ab of a layer for one a and b = first, ...; or rows Q_ab for one b and a = first, ...
 void layer_rows(const auto& g, int layer, Rows rows, double* scratch) {
   const int e = g.e;
   const int ee = e * e;
@@ -213,7 +213,7 @@ void last_p_rows(const auto& g, Rows rows, double* scratch) {
 }
 
 // Last layer, rows Q_ab: df/dQ_ab = -(S p)_a q_b has the tangent -(dS p)_a q_b - (S p)_a dq_b, so e
-// + e cotangents serve all of them.
+// + e cotangents suffice for all of them.
 //   kLastQ, fixed = a: the first term of Q_ab for all b, and H(Q_ab, p_c) = -S_ca q_b / n.
 //   kLastQState, fixed = b: the second term of Q_ab for all a.
 void last_q_rows(const auto& g, Rows rows, double* scratch) {

@@ -10,19 +10,19 @@ namespace {
 
 using Eigen::Index;
 
-// What is kept for a group of packs may take this much, and a group is at most so many packs: more
-// make inner products longer, fewer stay in the cache.
+// Limits of the memory for a group of packs, and of the number of packs in it: more packs make
+// inner products longer, fewer stay in the cache.
 constexpr double kGroupBytes = 96.0 * (1 << 20);
 constexpr Index kMinPacks = 4;
 constexpr Index kMaxPacks = 8;
 constexpr Index kTasks = 16;
 
-// Up to this size of H groups are summed by tasks, each into an H of its own; above it groups
-// follow each other, and tasks share out the packs and the rows of one group.
+// Up to this size of H, each task sums groups into an H of its own; above it, groups are processed
+// one after the other, and tasks share the packs and the rows of one group.
 constexpr double kPartialBytes = 4.0 * (1 << 20);
 
-// Of such tasks there are at least so many where there are as many groups: enough for the threads
-// of any machine, and few enough that clearing and joining their H costs little.
+// The minimal number of such tasks, if there are as many groups: enough for the threads of any
+// machine, and so few that clearing and joining their H costs little.
 constexpr Index kLeastTasks = 128;
 
 }  // namespace
@@ -64,13 +64,13 @@ std::size_t LinearAttentionSum::scratch_size(const LinearAttentionGroup& group) 
       std::max(kernels_->pack_scratch_size(group), kernels_->row_scratch_size(group)));
 }
 
-// A function of the model, the number of prompts and the instruction set alone, as the order of the
-// sums is.
+// Depends only on the model, the number of prompts and the instruction set, since it determines the
+// order of the sums.
 Index LinearAttentionSum::packs_in_group(Index num_packs) const {
   const LinearAttentionGroup one = group_of(sizes_.network(), 1);
   const double bytes = static_cast<double>(pack_sizes(one).total()) * sizeof(double);
   const Index most = std::clamp(static_cast<Index>(kGroupBytes / bytes), Index{1}, kMaxPacks);
-  // Few prompts still make tasks for many threads.
+  // Even few prompts are divided into tasks for many threads.
   const Index fair = groups_are_tasks() ? ceil_div(num_packs, kTasks) : num_packs;
   return std::min(std::clamp(fair, std::min(kMinPacks, most), most), num_packs);
 }
@@ -85,7 +85,7 @@ double LinearAttentionSum::workspace_bytes(int num_threads) const {
       group_of(sizes_.network(), packs_in_group(std::numeric_limits<int>::max()));
   const double memory = static_cast<double>(pack_sizes(group).total()) * group.packs;
   const double scratch = static_cast<double>(scratch_size(group));
-  constexpr double kLevels = 32;  // of the tree that joins partial sums, at most
+  constexpr double kLevels = 32;  // upper limit for the tree that joins partial sums
   const double doubles = groups_are_tasks()
                              ? num_threads * (memory + scratch) +
                                    (num_threads + kLevels) * kPartialBytes / sizeof(double)
@@ -165,12 +165,12 @@ void LinearAttentionSum::compute(const LinearAttentionWeights& weights,
   if (gradient != nullptr) gradient->setZero(n);
   double* gradient_data = gradient != nullptr ? gradient->data() : nullptr;
   const auto add_all = [&] {
-    report(progress, 0);  // of many ranks some may have no task to tell of
+    report(progress, 0);  // with many ranks, some may have no task to report
     for (Index i = 0; i < num_groups; ++i) {
       add(i, h.data(), h.outerStride(), gradient_data, on_all_threads);
     }
   };
-  // A row as the kernels have it, up to the diagonal, is a column here.
+  // A row of the kernels, up to the diagonal, is a column here.
   const auto columns = [&](Index begin, Index end) {
     const Index first = row_of(begin);
     return MatrixPart{
@@ -196,7 +196,7 @@ std::vector<LinearAttentionSum::RowUnit> LinearAttentionSum::row_units() const {
   for (Index layer = 0; layer <= last; ++layer) {
     const auto layers_passed = static_cast<double>(layer + 1);
     const bool is_last = layer == last;
-    for (Index a = 0; a < m; ++a) {  // rows P_ab; of the last layer, no task has any but the last a
+    for (Index a = 0; a < m; ++a) {  // rows P_ab; in the last layer only for the last a
       const bool has_tasks = !is_last || (has_last_p && a == m - 1);
       units.push_back({first_p(layer) + a * m,
                        has_tasks ? layers_passed * static_cast<double>(num_blocks) : 0});
@@ -221,7 +221,7 @@ LinearAttentionSum::RowPlan LinearAttentionSum::plan_rows(const BlockRange& rows
         tasks.push_back(task);
         plan.work += layer + 1;
       };
-  // body(first, count) for the values of an index that tasks take together.
+  // Calls body(first, count) for the values of an index that tasks process together.
   const auto for_blocks = [&](auto body) {
     for (int first = 0; first < m; first += kernels_->max_rows) {
       body(first, std::min(kernels_->max_rows, m - first));
@@ -305,7 +305,7 @@ void LinearAttentionSum::add_group(const LinearAttentionGroup& group,
   }
 }
 
-// Lanes without a prompt repeat the last one, inactive.
+// Lanes without a prompt repeat the last prompt, inactive.
 void LinearAttentionSum::forward_reverse(const LinearAttentionGroup& group,
                                          int pack,
                                          Records records,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Sums over prompts, in the parameters (P, Q) of every layer: cut into groups of packs, and groups
-// into tasks. Ranks of a team share the groups of a small H, and the rows of a large one.
+// Sums over prompts, with respect to the parameters (P, Q) of every layer: divided into groups of
+// packs, and groups into tasks. Ranks of a team share the groups of a small H, and the rows of a
+// large one.
 #pragma once
 
 #include <vector>
@@ -33,7 +34,7 @@ class LinearAttentionSum {
   double workspace_bytes(int num_threads) const;
 
  private:
-  /// Doubles for one pack.
+  /// Doubles per pack.
   struct PackSizes {
     std::size_t states;
     std::size_t gradients;
@@ -44,7 +45,7 @@ class LinearAttentionSum {
     std::size_t total() const { return states + gradients + curvature + second + mixed; }
   };
 
-  /// Runs body(i) for i in [0, count): on this thread, or on all.
+  /// Runs body(i) for i in [0, count), on this thread or on all threads.
   using ForEach =
       std::function<void(Eigen::Index count, const std::function<void(Eigen::Index)>& body)>;
 
@@ -55,27 +56,27 @@ class LinearAttentionSum {
   Eigen::Index packs_in_group(Eigen::Index num_packs) const;
   bool groups_are_tasks() const;
 
-  /// Neighbours among the rows that tasks compute together: none adds to rows of two units, but for
+  /// Neighbouring rows that tasks compute together: no task adds to rows of two units, except for
   /// the second terms of the last layer's Q.
   struct RowUnit {
     Eigen::Index first;  ///< row of H
     double work;
   };
 
-  /// The tasks that compute some of the rows, and what else they add to is not whole. One task is
-  /// as much work as the layers that its rows pass; they take most of the time.
+  /// The tasks that compute some of the rows; other rows to which they add are incomplete. The work
+  /// of a task is measured by the number of layers that its rows pass, which take most of the time.
   struct RowPlan {
     BlockRange rows;
     std::vector<LinearAttentionRows> first_terms;         ///< of the last layer
     std::vector<LinearAttentionRows> others_of_last;      ///< after those
-    std::vector<std::vector<LinearAttentionRows>> inner;  ///< of each layer before
-    Eigen::Index work = 0;                                ///< for each prompt
+    std::vector<std::vector<LinearAttentionRows>> inner;  ///< for each earlier layer
+    Eigen::Index work = 0;                                ///< per prompt
   };
 
   std::vector<RowUnit> row_units() const;
   RowPlan plan_rows(const BlockRange& rows) const;
 
-  /// @param counter  informed of the plan's work.
+  /// @param counter  is advanced by the plan's work.
   void add_group(const LinearAttentionGroup& group,
                  const RowPlan& plan,
                  Records records,

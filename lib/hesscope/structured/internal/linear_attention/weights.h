@@ -16,7 +16,7 @@ struct LinearAttentionWeights;
 struct LinearAttentionSizes {
   Eigen::Index layers;
   Eigen::Index extent;   ///< e
-  Eigen::Index trained;  ///< P and Q are trained in their leading trained x trained part
+  Eigen::Index trained;  ///< the trained part of P and Q is the leading trained x trained one
   Eigen::Index context;  ///< n
   Eigen::Index z_offset;
   Eigen::Index target_offset;
@@ -26,7 +26,7 @@ struct LinearAttentionSizes {
   /// 2 layers trained^2, in the order P_0, Q_0, P_1, ...
   Eigen::Index num_parameters() const { return 2 * layers * trained * trained; }
 
-  /// As kernels see it, without weights or with some that must outlive it.
+  /// As passed to kernels, without weights or with some that must outlive it.
   LinearAttentionNetwork network() const;
   LinearAttentionNetwork network(const LinearAttentionWeights& weights) const;
 };

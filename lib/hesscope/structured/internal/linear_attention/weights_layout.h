@@ -11,8 +11,8 @@ namespace hesscope::HESSCOPE_ISA {
 using Matrix = Strided<Lane>;
 using Constant = Strided<const double>;
 
-// A network whose extents the compiler knows: for d = 5, which the papers use, small products are
-// unrolled.
+// A network whose extents are known at compile time: for d = 5, which the papers use, small
+// products are unrolled.
 template <typename Network, int E, int kTrained>
 struct Fixed : Network {
   explicit Fixed(const Network& network) : Network(network) {}
@@ -21,7 +21,7 @@ struct Fixed : Network {
   static constexpr int trained = kTrained;
 };
 
-// body(network), with the extents known to the compiler where they are those of the papers.
+// Calls body(network), with the extents as compile-time constants if they are those of the papers.
 template <typename Network, typename F>
 auto with_extents(const Network& network, F body) {
   if (network.e == 6 && network.trained == 6) return body(Fixed<Network, 6, 6>(network));
@@ -40,7 +40,7 @@ const double* last_p(const auto& g) { return &p_of(g, g.layers - 1)(g.e - 1, 0);
 
 double inverse_n(const auto& g) { return 1.0 / g.context; }
 
-// Position of P_ab's or Q_ab's first entry among the parameters.
+// Position of the first entry of P or Q among the parameters.
 long first_p(const auto& g, int layer) { return 2L * layer * square(g.trained); }
 
 long first_q(const auto& g, int layer) { return first_p(g, layer) + square(g.trained); }

@@ -9,7 +9,7 @@
 namespace hesscope::io {
 namespace {
 
-/// Reads exactly `count` elements: a dataset that grew behind our back cannot overrun `out`.
+/// Reads exactly `count` elements: a dataset that has grown meanwhile cannot overrun `out`.
 void read_as(const Hdf5Selection& from, hid_t memory_type, hsize_t count, void* out) {
   const Hid memory =
       checked(H5Screate_simple(1, &count, nullptr), H5Sclose, from.where, "reading it");
@@ -18,7 +18,8 @@ void read_as(const Hdf5Selection& from, hid_t memory_type, hsize_t count, void* 
   }
 }
 
-/// Integers are read as 64-bit ones into the place of the doubles that they then become.
+/// Integers are read as 64-bit ones into the memory of the doubles to which they are then
+/// converted.
 template <typename Integer>
 void read_integers(const Hdf5Selection& from, hid_t memory_type, std::span<double> out) {
   static_assert(sizeof(Integer) == sizeof(double));
@@ -30,7 +31,7 @@ void read_integers(const Hdf5Selection& from, hid_t memory_type, std::span<doubl
   }
 }
 
-/// In their stored type, low bytes first.
+/// In their stored type, little-endian.
 void read_stored(const Hdf5Selection& from, hid_t stored, std::span<double> out) {
   const ElementType type = from.type;
   std::vector<std::byte> bytes(out.size() * size_of(type));
@@ -43,7 +44,7 @@ void read_stored(const Hdf5Selection& from, hid_t stored, std::span<double> out)
 void read_selection(const Hdf5Selection& from, std::span<double> out) {
   const Hid stored = checked(H5Dget_type(from.dataset), H5Tclose, from.where, "reading its type");
   const ElementType type = from.type;
-  // HDF5 would map a boolean that is neither FALSE nor TRUE to something else.
+  // HDF5 would convert a boolean that is neither FALSE nor TRUE to something else.
   if (type == ElementType::kBool || H5Tget_class(stored.get()) == H5T_OPAQUE) {
     return read_stored(from, stored.get(), out);
   }

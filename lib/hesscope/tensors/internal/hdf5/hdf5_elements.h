@@ -15,13 +15,13 @@ namespace hesscope::io {
 struct Hdf5Selection {
   hid_t dataset;
   ElementType type;   ///< of its elements
-  hid_t space;        ///< what of it is selected
+  hid_t space;        ///< the selected part
   std::size_t first;  ///< index of the first of these elements, for messages
   const std::string& where;
 };
 
-/// Reads the elements selected, out.size() of them.
-/// @throws InputError "<where>: ...": damaged data, what decode_elements() refuses.
+/// Reads the selected elements, out.size() of them.
+/// @throws InputError "<where>: ..." for damaged data, and whatever decode_elements() refuses.
 void read_selection(const Hdf5Selection& from, std::span<double> out);
 
 }  // namespace hesscope::io

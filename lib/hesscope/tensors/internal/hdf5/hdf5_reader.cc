@@ -36,7 +36,7 @@ bool is_keras_bfloat16(hid_t dataset, hid_t type) {
          text_attribute(dataset, "dtype") == "bfloat16";
 }
 
-/// Nothing for a type that is not read.
+/// Nothing for an unsupported type.
 std::optional<ElementType> element_type(hid_t dataset, hid_t type) {
   if (is_keras_bfloat16(dataset, type)) return ElementType::kBFloat16;
   return element_type_of(type);
@@ -46,11 +46,11 @@ struct Dataset {
   Hid handle;
   TensorInfo info;
   std::size_t num_elements = 0;
-  std::string_view odd_type = {};  ///< describe_type() of one that is not read
+  std::string_view odd_type = {};  ///< describe_type() of an unsupported one
   bool is_text = false;
 };
 
-/// A group that is listed.
+/// A listed group.
 struct Group {
   hid_t id;
   std::string path;       ///< "" or "a/b/"
@@ -60,7 +60,7 @@ struct Group {
   std::string name() const { return path.empty() ? "/" : path.substr(0, path.size() - 1); }
 };
 
-/// One open file, and the only class that looks into it. Lives in a separate process.
+/// An open file, and the only class that examines it. Lives in a separate process.
 class Hdf5Source final : public BlockSource {
  public:
   Hdf5Source(const InputFile& file, const ReadLimits& limits)
@@ -68,7 +68,7 @@ class Hdf5Source final : public BlockSource {
     superblock_ = find_superblock(file).value_or(0);
     H5PLset_loading_state(0);  // no code (filter plugins) from a path in the environment
     const Hid access = checked(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, path_, "preparing to open it");
-    H5Pset_file_locking(access.get(), true, true);  // but read where the file system has no locks
+    H5Pset_file_locking(access.get(), true, true);  // but read if the file system has no locks
     if (!use_descriptor_driver(access.get(), file)) refuse_call(path_, "preparing to open it");
     const hid_t opened = H5Fopen(path_.c_str(), H5F_ACC_RDONLY, access.get());
     if (opened < 0) require_no_writer(file);
@@ -133,19 +133,19 @@ class Hdf5Source final : public BlockSource {
   }
 
  private:
-  /// Where the first tensor of an object stands, if it is one.
+  /// Where the first tensor of an object is listed, if it is one.
   struct Listed {
     std::optional<std::size_t> tensor = std::nullopt;
     std::optional<std::size_t> unreadable = std::nullopt;
   };
 
-  /// Of an object, by the place of its header.
+  /// Describes an object, by the position of its header.
   std::string where_is(const std::string& path, std::uint64_t address) const {
     return fmt::format(
         "{}: '{}' (at byte {}{})", path_, escaped(path), superblock_ + address, of_what_);
   }
 
-  /// Of a link that is not followed.
+  /// Describes a link that is not followed.
   std::string where_is_link(const std::string& path, const Group& group) const {
     return fmt::format("{}: '{}' (link in the group at byte {}{})",
                        path_,
@@ -162,8 +162,8 @@ class Hdf5Source final : public BlockSource {
     const std::string where = where_superblock();
     const Hid root =
         checked(H5Gopen2(file_.get(), "/", H5P_DEFAULT), H5Gclose, where, "opening its root group");
-    // Most metadata is looked at once. HDF5 takes that for a sign that its cache is too small, and
-    // would let it grow to what takes more than 100 MiB.
+    // Most metadata are used once. HDF5 takes this as a sign that its cache is too small, and would
+    // let it grow to more than 100 MiB.
     set_cache_growth(H5C_incr__off);
     list_group({root.get(), "", address_of(root.get(), where), 0});
     set_cache_growth(H5C_incr__threshold);
@@ -177,8 +177,8 @@ class Hdf5Source final : public BlockSource {
     H5Fset_mdc_config(file_.get(), &config);
   }
 
-  /// Lists the datasets of a group and those below it. A group is listed once: those that are
-  /// linked to one another in rings or diamonds could have paths without end.
+  /// Lists the datasets of a group and those below it. Each group is listed once: groups linked in
+  /// rings or diamonds could have endlessly many paths.
   void list_group(const Group& group) {
     const std::string where = where_is(group.name(), group.address);
     groups_.emplace(group.address, group.name());
@@ -205,7 +205,7 @@ class Hdf5Source final : public BlockSource {
                          escaped(same->second)));
     }
     const bool is_new = objects_.emplace(link.address, Listed()).second;
-    if (!is_new) {  // an object of many names needs one look
+    if (!is_new) {  // an object with several names is examined once
       list_again(path, link.address);
       return;
     }
@@ -276,12 +276,12 @@ class Hdf5Source final : public BlockSource {
     addresses_.push_back(address);
   }
 
-  /// By its place, as it was listed: a damaged index of names may lead elsewhere.
+  /// By its address, as listed: a damaged index of names may lead elsewhere.
   Hid open_object(std::uint64_t address, const std::string& where) const {
     return checked(H5Oopen_by_addr(file_.get(), address), H5Oclose, where, "opening it");
   }
 
-  /// An open dataset, after checking all that could make reading it unsafe.
+  /// An open dataset, after checking everything that could make reading it unsafe.
   Dataset examined(Hid handle, const std::string& path, const std::string& where) const {
     if (H5Iget_type(handle.get()) != H5I_DATASET) refuse(where, "it is no dataset any more");
     Dataset dataset;
@@ -315,10 +315,10 @@ class Hdf5Source final : public BlockSource {
     if (H5Sget_simple_extent_dims(space.get(), extents.data(), nullptr) < 0) {
       refuse_call(where, "reading its shape");
     }
-    return {extents.begin(), extents.end()};  // beyond 2^63: negative, refused with the limits
+    return {extents.begin(), extents.end()};  // beyond 2^63: negative, refused by the limits
   }
 
-  /// A chunk is decoded once although several blocks reach into it: the cache holds all chunks with
+  /// Avoids decoding a chunk again for each block that overlaps it: the cache holds all chunks with
   /// the same range of the first axis.
   void cache_chunks(Dataset& dataset, std::uint64_t address, const std::string& where) const {
     constexpr std::size_t kMaxSlots = 1'000'003;
@@ -339,7 +339,7 @@ class Hdf5Source final : public BlockSource {
       }
       H5Pset_chunk_cache(access.get(), std::min(10 * num_chunks + 521, kMaxSlots), bytes, 1);
     }
-    dataset.handle = Hid();  // one that is open keeps the cache that it has
+    dataset.handle = Hid();  // an open dataset keeps its previous cache
     dataset.handle = checked(H5Dopen2(file_.get(), dataset.info.name.c_str(), access.get()),
                              H5Dclose,
                              where,
@@ -350,10 +350,10 @@ class Hdf5Source final : public BlockSource {
   }
 
   std::string path_;
-  std::string_view of_what_;  ///< what bytes are counted in, for messages
+  std::string_view of_what_;  ///< to what byte positions refer, for messages
   ReadLimits limits_;
   std::uint64_t file_bytes_ = 0;
-  std::vector<std::byte> image_;  ///< the file where it is none by itself
+  std::vector<std::byte> image_;  ///< the content, if it is not a file of its own
   std::uint64_t superblock_ = 0;
   Hid file_;
   std::vector<TensorInfo> tensors_;

@@ -41,7 +41,7 @@ std::size_t weights_of(const std::string& where, const ZipArchive& archive) {
                   kWeights));
 }
 
-/// In the child. The archive is looked through again there.
+/// In the child, where the archive is examined again.
 std::unique_ptr<BlockSource> open_weights(const std::shared_ptr<const InputFile>& file,
                                           const ReadLimits& limits) {
   const std::string path = file->path().string();
@@ -65,7 +65,7 @@ std::unique_ptr<TensorSource> open_keras(std::shared_ptr<const InputFile> file,
                                          const ReadLimits& limits) {
   const ZipArchive archive(file, limits);
   const ZipEntry& weights = archive.entries()[weights_of(file->path().string(), archive)];
-  // Its listing begins with its decoding.
+  // Its listing includes decoding it.
   ReadLimits with_image = limits;
   with_image.max_process_bytes += weights.decoded_bytes;
   with_image.max_seconds *= std::max(1.0, static_cast<double>(weights.decoded_bytes) * 0x1p-30);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Format: numpy/lib/format.py, "NPY format". The header is a Python dict literal; what NumPy writes
-// is a small language of its own, and exactly that is parsed here: a dict of three known keys,
-// strings without escapes, True and False, a tuple of non-negative integers.
+// Format: numpy/lib/format.py, "NPY format". The header is a Python dict literal, but NumPy writes
+// only a small subset of that language, and exactly that is parsed here: a dict with three known
+// keys, strings without escapes, True and False, a tuple of non-negative integers.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -25,7 +25,7 @@ constexpr std::string_view kNpyMagic = "\x93NUMPY";
 constexpr std::size_t kMaxHeaderBytes =
     std::size_t{64} * 1024;  // NumPy itself refuses more than 10,000
 
-/// "(at byte 60 of the .npy)": of a member, the byte of what it decodes to.
+/// "(at byte 60 of the .npy)": for a member of an archive, the byte of its decoded content.
 [[noreturn]] void refuse_at(const std::string& where, std::size_t byte, const std::string& what) {
   throw InputError(fmt::format("{}: {} (at byte {} of the .npy)", where, what, byte));
 }
@@ -36,13 +36,13 @@ class HeaderParser {
   HeaderParser(std::string_view text, std::size_t offset, const std::string& where)
       : text_(text), offset_(offset), where_(where) {}
 
-  /// Where the shape stands in the .npy.
+  /// The position of the shape in the .npy.
   std::size_t shape_offset() const { return shape_offset_; }
 
-  /// Of the dtype, for messages.
+  /// The name of the dtype, for messages.
   const std::string& type_name() const { return type_name_; }
 
-  /// Of one element, unless the dtype is structured.
+  /// The size of one element, unless the dtype is structured.
   std::optional<std::uint64_t> element_bytes() const { return element_bytes_; }
 
   /// Fills in type, byte_order, unreadable, is_fortran_order and shape.
@@ -193,7 +193,7 @@ class HeaderParser {
   std::optional<std::uint64_t> element_bytes_;
 };
 
-/// Puts elements that come in Fortran order (first index fastest) where row-major order wants them.
+/// Moves elements from Fortran order (first index fastest) to row-major order.
 class FortranScatter {
  public:
   explicit FortranScatter(std::span<const std::int64_t> shape)
@@ -224,12 +224,12 @@ class FortranScatter {
   std::int64_t target_ = 0;          ///< its place in row-major order: index_ . strides_
 };
 
-/// The stream, which stands at the first element, is as long as the elements.
+/// Checks that the stream, which is at the first element, is as long as the elements.
 void check_size(const ByteStream& stream, const NpyHeader& header, const HeaderParser& parser) {
   if (!parser.element_bytes()) return;
   const std::uint64_t bytes = *parser.element_bytes();
   const std::uint64_t there = stream.remaining();
-  // Of a type that is not read, any number of bytes may be claimed.
+  // For an unsupported type, any number of bytes may be claimed.
   const bool is_as_long =
       bytes == 0 ? there == 0 : there % bytes == 0 && there / bytes == header.num_elements;
   if (is_as_long) return;

@@ -21,23 +21,23 @@ struct NpyHeader {
   ElementType type = ElementType::kFloat64;
   ByteOrder byte_order = ByteOrder::kLittle;
   bool is_fortran_order = false;
-  std::size_t header_bytes = 0;  ///< what stands before the first element
+  std::size_t header_bytes = 0;  ///< before the first element
   std::size_t num_elements = 0;
-  /// Why the elements cannot be read, as of an UnreadableTensor, whose name is for the caller to
-  /// give; `type` and `byte_order` say nothing then.
+  /// Why the elements cannot be read, as in an UnreadableTensor whose name the caller must set;
+  /// `type` and `byte_order` are then meaningless.
   std::optional<UnreadableTensor> unreadable;
 };
 
-/// Reads the header, which leaves the stream at the first element.
+/// Reads the header, leaving the stream at the first element.
 ///
-/// The array is found to be within the limits, and as long as the stream says, where its dtype says
-/// how long it is: elements can be allocated safely afterwards.
+/// Checks that the array is within the limits and, if its dtype determines its length, that it is
+/// as long as the stream says: elements can be allocated safely afterwards.
 /// @throws InputError "<stream.where()>: ..." with the byte of the .npy, for a damaged header,
-/// Python objects, or a type that NumPy has not.
+///         Python objects, or a type that NumPy does not have.
 NpyHeader read_npy_header(ByteStream& stream, const ReadLimits& limits);
 
-/// Reads all elements, row-major whatever the stored order, and finishes the stream. `stream`
-/// stands before the header, which `header` describes. @throws InputError also if it is unreadable.
+/// Reads all elements, row-major whatever the stored order, and finishes the stream. `stream` is at
+/// the header, which `header` describes. @throws InputError also if it is unreadable.
 std::vector<double> read_npy(ByteStream& stream, const NpyHeader& header);
 
 }  // namespace hesscope::io

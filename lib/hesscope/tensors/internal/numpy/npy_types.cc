@@ -62,9 +62,9 @@ bool is_byte_order(char character) {
   return std::string_view("<>|=").find(character) != std::string_view::npos;
 }
 
-/// Bytes of an element of a dtype that NumPy has; nothing for other text.
+/// Size of an element of a dtype that NumPy has; nothing for other text.
 std::optional<std::uint64_t> bytes_of(std::string_view descr) {
-  constexpr std::size_t kLongest = 40;  // what is kept of every such array
+  constexpr std::size_t kLongest = 40;  // kept for every such array
   if (descr.size() < 3 || descr.size() > kLongest || !is_byte_order(descr[0])) return std::nullopt;
   std::uint32_t count = 0;
   const char* const end = descr.data() + descr.size();
@@ -84,21 +84,22 @@ std::optional<std::uint64_t> bytes_of(std::string_view descr) {
   return kind == 'U' ? kCharacterBytes * count : count;
 }
 
-/// As NumPy writes it in a structured type, or, where no name of a field can be, may read it.
+/// As NumPy writes it in a structured type or, where no field name is possible, as NumPy may read
+/// it.
 bool is_object(std::string_view text, char before) {
   return (text.size() > 1 && is_byte_order(text[0]) && text[1] == 'O') ||
          (text == "O" && before == ',');
 }
 
-/// What a structured type's text is made of.
+/// The contents of a structured type's text.
 struct Structure {
-  std::size_t length = 0;  ///< up to the bracket that closes it; 0 if none does
+  std::size_t length = 0;  ///< up to the closing bracket; 0 if there is none
   bool has_objects = false;
 };
 
 Structure scan_structure(std::string_view text) {
   Structure structure;
-  std::string open;  // the brackets that are not closed yet
+  std::string open;  // brackets that are still open
   char before = '\0';
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char character = text[i];

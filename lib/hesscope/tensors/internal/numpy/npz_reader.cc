@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::string_view kSuffix = ".npy";
 
-/// To its end, after which its checksum says that what was read of it is what was written.
+/// Reads to the end, so that the checksum confirms that the data read are those written.
 void pass_over(ByteStream& stream) {
   constexpr std::uint64_t kBlock = 65536;
   std::vector<std::byte> block(std::min(kBlock, stream.remaining()));
@@ -54,7 +54,7 @@ class NpzSource final : public TensorSource {
       NpyHeader header = read_npy_header(*stream, limits);
       std::string name = entry.name.substr(0, entry.name.size() - kSuffix.size());
       if (header.unreadable) {
-        pass_over(*stream);  // a damaged header may have made its type another one
+        pass_over(*stream);  // a damaged header may have changed its type
         unreadable_.push_back(named(std::move(name), *header.unreadable));
         continue;
       }
@@ -113,7 +113,7 @@ class NpySource final : public TensorSource {
  private:
   std::shared_ptr<const InputFile> file_;
   NpyHeader header_;
-  std::vector<TensorInfo> tensors_;  ///< it, or none
+  std::vector<TensorInfo> tensors_;  ///< the tensor, or none
   std::vector<UnreadableTensor> unreadable_;
 };
 

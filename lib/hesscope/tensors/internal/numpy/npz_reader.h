@@ -11,11 +11,11 @@
 
 namespace hesscope::io {
 
-/// True for a zip archive, perhaps damaged, whose first member is named *.npy, and for an empty
+/// True for a zip archive, even a damaged one, whose first member is named *.npy, and for an empty
 /// one.
 bool recognises_npz(const InputFile& file);
 
-/// Every member is an array and is named as in NumPy, without ".npy": "layers.0.P".
+/// Every member is an array, named as by NumPy, without ".npy": "layers.0.P".
 /// @throws InputError as open_tensor_file().
 std::unique_ptr<TensorSource> open_npz(std::shared_ptr<const InputFile> file,
                                        const ReadLimits& limits);

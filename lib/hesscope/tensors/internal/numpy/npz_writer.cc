@@ -71,7 +71,7 @@ struct Member {
   std::uint32_t offset = 0;
 };
 
-/// What local header and directory say alike of a member.
+/// The part of a member's description that local header and directory share.
 void append_description(std::string& archive, const Member& member) {
   constexpr std::uint16_t kVersion = 20;
   constexpr std::uint16_t kNamesAreUtf8 = 0x800;

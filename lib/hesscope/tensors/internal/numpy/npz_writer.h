@@ -11,19 +11,19 @@
 
 namespace hesscope::io {
 
-/// Writes what np.savez would: a zip archive of NAME.npy, not compressed, dated 1980-01-01 so that
+/// Writes the same as np.savez: a zip archive of NAME.npy, not compressed, dated 1980-01-01 so that
 /// the same tensors give the same bytes.
 /// @throws OutputError as AtomicFile, and naming the tensor: bfloat16, which NumPy does not know; a
-///         name beyond 65,531 bytes; more than 65,534 tensors or 4 GiB, which need another kind of
-///         archive.
+///         name longer than 65,531 bytes; more than 65,534 tensors or 4 GiB, which need another
+///         kind of archive.
 /// @throws PreconditionError as require_tensors().
 /// @cost   the whole file in memory.
 void write_npz(const std::filesystem::path& path,
                std::span<const CheckpointTensor> tensors,
                Existing existing);
 
-/// Writes what np.save would. The format has no place for a name.
-/// @throws OutputError as AtomicFile, for bfloat16, and for other than one tensor.
+/// Writes the same as np.save. The format has no place for a name.
+/// @throws OutputError as AtomicFile, for bfloat16, and unless there is exactly one tensor.
 /// @throws PreconditionError as require_tensors().
 void write_npy(const std::filesystem::path& path,
                std::span<const CheckpointTensor> tensors,

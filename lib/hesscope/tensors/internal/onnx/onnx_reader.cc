@@ -20,7 +20,7 @@
 namespace hesscope::io {
 namespace {
 
-/// Nothing where checkpoints have no such type.
+/// Nothing if checkpoints have no such type.
 std::optional<ElementType> element_type_of(const onnx::Tensor& tensor) {
   if (tensor.kind == onnx::ElementKind::kOther) return std::nullopt;
   const std::string name = onnx::type_name(tensor.onnx_type);
@@ -30,7 +30,7 @@ std::optional<ElementType> element_type_of(const onnx::Tensor& tensor) {
   return std::nullopt;
 }
 
-// The first that no double holds; nullptr if there is none.
+// The first integer that doubles cannot represent; nullptr if there is none.
 const std::int64_t* find_inexact(const std::vector<std::int64_t>& integers) {
   const auto found = std::ranges::find_if_not(integers, detail::is_exact_double);
   return found == integers.end() ? nullptr : &*found;

@@ -163,8 +163,8 @@ class HeaderEvents final : public JsonEvents {
   bool is_in_array_ = false;
   bool is_metadata_ = false;
   int num_offsets_ = 0;
-  std::optional<std::string> name_;  ///< of the entry that is being read
-  std::set<std::string> fields_;     ///< of it, as far as seen
+  std::optional<std::string> name_;  ///< of the current entry
+  std::set<std::string> fields_;     ///< of that entry, seen so far
   std::unordered_set<std::string> names_;
   std::unordered_set<std::string> metadata_keys_;
   std::vector<SafetensorsEntry> entries_;

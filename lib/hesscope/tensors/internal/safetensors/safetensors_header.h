@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The JSON header of a safetensors file, as it is written there: nothing is compared with the data
-// yet.
+// The JSON header of a safetensors file as written; it is not yet compared with the data.
 #pragma once
 
 #include <cstdint>
@@ -22,12 +21,12 @@ struct SafetensorsEntry {
   std::uint64_t offset = 0;  ///< of the entry, in the file, for messages
 };
 
-/// Parses a header. What the text says is bounded by its own length and the limits.
+/// Parses a header. The result is bounded by the length of the text and the limits.
 /// @param where   the file, for messages.
 /// @param offset  byte of the file at which `text` begins.
 /// @throws InputError "<where>: ..." naming the tensor and the byte of the file: text that is not
-///         one JSON object between white space; a tensor without or with two of its fields, or with
-///         others; a key that occurs twice; metadata other than text.
+///         one JSON object, possibly surrounded by white space; a tensor with missing, repeated or
+///         unknown fields; a key that occurs twice; metadata other than text.
 std::vector<SafetensorsEntry> parse_safetensors_header(std::string_view text,
                                                        const std::string& where,
                                                        std::uint64_t offset,

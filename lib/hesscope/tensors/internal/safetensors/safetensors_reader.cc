@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A safetensors file is the number N of the header's bytes (64 bits, little-endian), N bytes of
-// JSON, and the tensors' bytes one after the other: row-major, little-endian, without gaps, to the
-// end of the file. Only data that the header accounts for to the last byte is accepted, so that no
-// file is one thing to this reader and another to the next.
+// A safetensors file consists of the number N of the header's bytes (64 bits, little-endian), N
+// bytes of JSON, and the tensors' bytes one after the other: row-major, little-endian, without
+// gaps, to the end of the file. Only data that the header accounts for completely are accepted, so
+// that different readers cannot see different contents in a file.
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
@@ -134,7 +134,7 @@ class SafetensorsSource final : public TensorSource {
     places_.push_back({data + entry.begin, num_elements});
   }
 
-  /// Of a type that is not read.
+  /// For an unsupported type.
   static std::string reason_of(const SafetensorsEntry& entry) {
     return fmt::format(
         "its dtype is '{}' (header, near byte {} of the file), which is not supported: {} are; "
@@ -144,7 +144,7 @@ class SafetensorsSource final : public TensorSource {
         fmt::join(safetensors_type_names(), ", "));
   }
 
-  /// Whether such a tensor is where it must lie is left to check_coverage().
+  /// Whether such a tensor is in the right place is left to check_coverage().
   static void check_odd_size(const std::string& where,
                              const SafetensorsEntry& entry,
                              std::uint64_t num_elements) {
@@ -160,7 +160,7 @@ class SafetensorsSource final : public TensorSource {
         "{}; shape {} needs {} bits, but {}", where, shape_text(entry.shape), num_bits, offsets));
   }
 
-  /// Sorted by their places, the tensors follow each other from the first to the last byte of data.
+  /// Checks that the tensors, sorted by position, cover the data without gaps or overlaps.
   void check_coverage(const std::vector<SafetensorsEntry>& entries, std::uint64_t data) const {
     std::vector<std::size_t> order(entries.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -208,10 +208,10 @@ class SafetensorsSource final : public TensorSource {
 }  // namespace
 
 bool recognises_safetensors(const InputFile& file) {
-  constexpr std::size_t kLongestPadding = 1024;  // white space before the brace that is looked past
+  constexpr std::size_t kLongestPadding = 1024;  // skipped white space before the brace
   const std::string start = file.text_at(0, kLengthBytes + kLongestPadding);
   if (start.size() <= kLengthBytes) return false;
-  // A length of eight printable characters would be 2^61 at least: the file is text.
+  // A length of eight printable characters would be at least 2^61: the file is text.
   const std::string_view length = std::string_view(start).substr(0, kLengthBytes);
   if (std::ranges::all_of(length, [](char c) { return (c >= ' ' && c <= '~') || c == '\n'; })) {
     return false;

@@ -10,11 +10,11 @@
 
 namespace hesscope::io {
 
-/// True for a file, perhaps cut short, that begins with a length and a JSON object.
+/// True for a file, even a truncated one, that begins with a length and a JSON object.
 bool recognises_safetensors(const InputFile& file);
 
 /// Tensors in the order of the header. Stricter than the reference reader where two readers could
-/// disagree on what a file holds: keys that occur twice and unknown ones are refused.
+/// disagree about a file's content: unknown and repeated keys are refused.
 /// @throws InputError as open_tensor_file(), naming the tensor and the byte of the file.
 /// @source github.com/huggingface/safetensors, README, "Format", and safetensors/src/tensor.rs.
 std::unique_ptr<TensorSource> open_safetensors(std::shared_ptr<const InputFile> file,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Element types as safetensors files name them.
+// Element types as named in safetensors files.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@
 
 namespace hesscope::io {
 
-/// The element type of a "dtype", if it is one that is read.
+/// The element type of a "dtype", if it is supported.
 std::optional<ElementType> safetensors_type(std::string_view name);
 
-/// Bits of an element of a "dtype" that is not read, if it is one of those that the format has.
+/// Bits per element of an unsupported "dtype" that the format defines.
 std::optional<std::uint64_t> odd_safetensors_bits(std::string_view name);
 
 /// "F32".

@@ -20,7 +20,7 @@
 namespace hesscope::io {
 namespace {
 
-/// Of UTF-8 without control characters.
+/// For UTF-8 without control characters.
 std::string json_text(std::string_view text) {
   std::string out = "\"";
   for (const char character : text) {

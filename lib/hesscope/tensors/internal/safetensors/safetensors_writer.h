@@ -11,10 +11,10 @@
 
 namespace hesscope::io {
 
-/// Writes a safetensors file: the header in the tensors' order, padded to 8 bytes; the data by
-/// falling size of their elements, so that each is aligned to it.
-/// @throws OutputError as AtomicFile, and for a tensor named '__metadata__' or a header beyond
-///         100,000,000 bytes, which no reader takes.
+/// Writes a safetensors file: the header in the tensors' order, padded to 8 bytes; the data in
+/// descending order of element size, so that all are aligned.
+/// @throws OutputError as AtomicFile, and for a tensor named '__metadata__' or a header larger than
+///         100,000,000 bytes, which no reader accepts.
 /// @throws PreconditionError as require_tensors().
 /// @cost   the whole file in memory.
 /// @source github.com/huggingface/safetensors, README, "Format".

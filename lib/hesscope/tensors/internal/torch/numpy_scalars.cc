@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kMaxBytes = 8;
 
-// What is called with which arguments, if it is a global and a tuple.
+// The called global and the tuple of its arguments.
 struct Call {
   PickleIndex callable = kNoNode;
   std::vector<PickleIndex> arguments = {};
@@ -41,7 +41,7 @@ bool is_text(const PickleDocument& document, PickleIndex node, std::string_view 
   return document.kind(node) == PickleKind::kText && document.text(node) == text;
 }
 
-// Bytes as they are, or, as protocol 2 has them, a text whose characters are one byte each.
+// Bytes as they are or, in protocol 2, a text whose characters stand for one byte each.
 std::optional<std::string> bytes_of(const PickleDocument& document, PickleIndex node) {
   if (document.kind(node) == PickleKind::kBytes) {
     const std::string_view bytes = document.text(node);
@@ -62,7 +62,7 @@ std::optional<std::string> bytes_of(const PickleDocument& document, PickleIndex 
       bytes += text[i];
       continue;
     }
-    // U+0080 to U+00FF: 110000ab 10cdefgh is abcdefgh.
+    // U+0080 to U+00FF: 110000ab 10cdefgh stands for abcdefgh.
     if ((byte != 0xC2 && byte != 0xC3) || i + 1 == text.size()) return std::nullopt;
     const auto next = static_cast<unsigned char>(text[++i]);
     if ((next & 0xC0U) != 0x80) return std::nullopt;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The machine is that of Python's Lib/pickletools.py, whose names the opcodes have here.
+// The machine is that of Python's Lib/pickletools.py; the opcodes have the names used there.
 #include <array>
 #include <cstdint>
 #include <span>
@@ -90,7 +90,7 @@ class PickleMachine {
     push_integer(static_cast<std::int64_t>(value));
   }
 
-  // Globals and what is made of them.
+  // Globals and objects created with them.
 
   void push_global() {
     const auto module = cursor_.take_line();
@@ -140,7 +140,8 @@ class PickleMachine {
     push(document_.add_object({callable, arguments, kNoNode, kNoNode}, cursor_.start()));
   }
 
-  /// The container itself; of an object, what was put into it, which is then of this kind too.
+  /// The container itself; for an object, the container with its contents, which thereby gets this
+  /// kind.
   PickleIndex contents(PickleIndex node, PickleKind wanted) {
     PickleIndex container = node;
     if (document_.kind(node) == PickleKind::kObject) {
@@ -201,7 +202,7 @@ void PickleMachine::step(std::uint8_t opcode) {
       return stop();
     case '(':  // MARK
       return stack_.push_mark();
-    case '0':  // POP: of a mark where nothing is above it
+    case '0':  // POP: removes a mark if nothing is above it
       if (stack_.above_mark().empty()) {
         stack_.pop_to_mark();
       } else {
@@ -234,7 +235,7 @@ void PickleMachine::step(std::uint8_t opcode) {
     case 'U':   // SHORT_BINSTRING: a text of Python 2
     case 0x8c:  // SHORT_BINUNICODE
       return push_text(kText, cursor_.take_number<std::uint8_t>());
-    case 'T':  // BINSTRING: of Python 2
+    case 'T':  // BINSTRING: from Python 2
     case 'X':  // BINUNICODE
       return push_text(kText, cursor_.take_number<std::uint32_t>());
     case 0x8d:  // BINUNICODE8
@@ -306,7 +307,7 @@ void PickleMachine::step(std::uint8_t opcode) {
       return stack_.recall(cursor_.take_number<std::uint8_t>());
     case 'j':  // LONG_BINGET
       return stack_.recall(cursor_.take_number<std::uint32_t>());
-    case 0x95:  // FRAME: how much the next instructions take
+    case 0x95:  // FRAME: the size of the next instructions
       if (cursor_.take_number<std::uint64_t>() > cursor_.remaining()) {
         cursor_.refuse("is truncated: a frame is longer than the rest");
       }

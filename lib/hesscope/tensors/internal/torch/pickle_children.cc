@@ -43,7 +43,7 @@ void PickleChildren::add_elements(PickleIndex node, std::vector<PickleChild>& al
   }
 }
 
-// Attributes; those of __slots__ are the second of two dicts. Any other state has no names.
+// Attributes; those of __slots__ are in the second of two dicts. Any other state has no names.
 void PickleChildren::add_state(PickleIndex state, std::vector<PickleChild>& all) {
   if (document_.kind(state) == PickleKind::kTuple && document_.num_elements(state) == 2) {
     const std::vector<PickleIndex> parts = elements(state);
@@ -68,7 +68,7 @@ PickleIndex PickleChildren::attribute(PickleIndex state, std::string_view name) 
   return kNoNode;
 }
 
-// Of a torch.nn.Module what its state_dict() has.
+// For a torch.nn.Module: what its state_dict() has.
 bool PickleChildren::add_module(PickleIndex state, std::vector<PickleChild>& all) {
   if (state == kNoNode || document_.kind(state) != PickleKind::kDict) return false;
   std::vector<PickleIndex> parts;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The graph of a pickle by names: what a container or object holds, and under which label.
+// Traversal of a pickle's graph by names: what a container or object holds, and under which label.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace hesscope::io {
 
-/// What a container or object holds, under a key or at a position.
+/// An element of a container or object, under a key or at a position.
 struct PickleChild {
   PickleIndex key = kNoNode;
   std::size_t position = 0;
@@ -23,23 +23,23 @@ struct PickleChild {
 /// True for containers and objects.
 bool has_children(PickleKind kind);
 
-/// Elements of containers, and attributes of objects. Of a torch.nn.Module it is what its
-/// state_dict() has: parameters, persistent buffers, modules. A pickle can name in very many places
-/// what it holds once, and each of them has it: those who walk through it count what they read.
+/// Elements of containers, and attributes of objects. For a torch.nn.Module they are what its
+/// state_dict() has: parameters, persistent buffers, modules. A pickle can refer from very many
+/// places to something that it stores once; therefore those who traverse it count what they read.
 class PickleChildren {
  public:
   /// `document` must outlive this.
   explicit PickleChildren(const PickleDocument& document) : document_(document) {}
 
-  /// In the order of the pickle. Empty for what has no children.
+  /// In the order of the pickle. Empty if there are no children.
   std::vector<PickleChild> of(PickleIndex node);
 
-  /// Whether more elements have been read, those of one container each time, than any file needs:
+  /// Whether more elements have been read (counting each visit of a container) than any file needs:
   /// four times as many as a pickle may have.
   bool has_read_too_much() const { return num_read_ > kMostRead; }
 
-  /// A key that is text or a number as text, text cut after kMaxNameBytes + 1; a position in a
-  /// list; "[3]" for other keys.
+  /// The key as text if it is text or a number, cut after kMaxNameBytes + 1; a position in a list;
+  /// "[3]" for other keys.
   std::string label(const PickleChild& child) const;
 
   static constexpr std::size_t kMaxNameBytes = 4096;

@@ -101,7 +101,7 @@ PickleIndex PickleDocument::add_text(PickleKind kind,
 PickleIndex PickleDocument::add_named(std::string_view module,
                                       std::string_view name,
                                       std::size_t offset) {
-  constexpr std::size_t kMaxBytes = std::size_t{64} << 20;  // of all: a memo can repeat long ones
+  constexpr std::size_t kMaxBytes = std::size_t{64} << 20;  // in total: a memo can repeat long ones
   const std::size_t size = module.size() + 1 + name.size();
   if (size > kMaxBytes - names_.size()) return kNoNode;
   const PickleIndex node = add(PickleKind::kGlobal, offset);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a Python pickle describes, as data: a graph of nodes that name each other by index. It may
-// share nodes and have cycles, as Python's objects may.
+// The content of a Python pickle as data: a graph of nodes that refer to each other by index. It
+// may share nodes and have cycles, as Python's objects may.
 #pragma once
 
 #include <array>
@@ -37,20 +37,20 @@ std::string_view to_string(PickleKind kind);
 using PickleIndex = std::uint32_t;
 inline constexpr PickleIndex kNoNode = 0xFFFFFFFF;
 
-/// What is known of an object without making it. Each may be kNoNode except the first two.
+/// What is known of an object without creating it. Each may be kNoNode except the first two.
 struct PickledObject {
-  PickleIndex callable;   ///< what Python would call: a kGlobal, or a kObject
+  PickleIndex callable;   ///< what Python would call: a kGlobal or a kObject
   PickleIndex arguments;  ///< a kTuple
-  PickleIndex contents;   ///< kDict or kList: what was put into it, as into a subclass of these
-  PickleIndex state;      ///< what its attributes would be set from
+  PickleIndex contents;   ///< kDict or kList: inserted contents, as for subclasses of these
+  PickleIndex state;      ///< from which Python would set its attributes
 };
 
-/// Nodes in one arena. Memory: 24 bytes a node, 8 for each element of a container, and the pickle
+/// Nodes in one arena. Memory: 24 bytes per node, 8 per element of a container, and the pickle
 /// itself.
 class PickleDocument {
  public:
-  /// @param bytes  the pickle, which texts are parts of; less than 4 GiB.
-  /// @param limit  of nodes, and of elements of all containers together.
+  /// @param bytes  the pickle, to which texts refer; less than 4 GiB.
+  /// @param limit  on nodes, and on the elements of all containers together.
   PickleDocument(std::string bytes, std::size_t limit);
   PickleDocument(PickleDocument&&) = default;
   PickleDocument& operator=(PickleDocument&&) = default;
@@ -61,24 +61,24 @@ class PickleDocument {
 
   PickleKind kind(PickleIndex node) const { return nodes_[node].kind; }
 
-  /// Where in the pickle the instruction stands that made the node.
+  /// The position in the pickle of the instruction that created the node.
   std::size_t offset(PickleIndex node) const { return nodes_[node].offset; }
 
   std::size_t num_nodes() const { return nodes_.size(); }
 
-  /// Of a kBool or kInteger.
+  /// For a kBool or kInteger.
   std::int64_t integer(PickleIndex node) const;
 
-  /// Of a kReal.
+  /// For a kReal.
   double real(PickleIndex node) const;
 
-  /// Of a kText or kBytes, as stored. Of a kGlobal: its module, a line feed, its name.
+  /// For a kText or kBytes: its bytes as stored. For a kGlobal: its module, a line feed, its name.
   std::string_view text(PickleIndex node) const;
 
-  /// True for the global of this name in this module.
+  /// True for the global with this name in this module.
   bool is_global(PickleIndex node, std::string_view module, std::string_view name) const;
 
-  /// Of a kTuple, kList or kSet in order; of a kDict key, value, key, value, ...
+  /// For a kTuple, kList or kSet in order; for a kDict key, value, key, value, ...
   std::vector<PickleIndex> elements(PickleIndex node) const;
 
   std::size_t num_elements(PickleIndex node) const { return nodes_[node].words[2]; }
@@ -96,7 +96,7 @@ class PickleDocument {
   PickleIndex add_real(double value, std::size_t offset);
   /// `text` is a part of bytes().
   PickleIndex add_text(PickleKind kind, std::span<const std::byte> text, std::size_t offset);
-  /// A global whose module and name are not one part of the pickle.
+  /// A global whose module and name are not a contiguous part of the pickle.
   PickleIndex add_named(std::string_view module, std::string_view name, std::size_t offset);
   PickleIndex add_object(const PickledObject& object, std::size_t offset);
   PickleIndex add_persistent(PickleIndex identifier, std::size_t offset);
@@ -112,8 +112,9 @@ class PickleDocument {
   struct Node {
     PickleKind kind = PickleKind::kNone;
     std::uint32_t offset = 0;
-    // An integer or real: its bits, low half first. Text: place and length, and 1 if the place is
-    // in names_. A container: first and last link, number of links. An object: its four fields.
+    // An integer or real: its bits, low half first. Text: position and length, and 1 if the
+    // position is in names_. A container: first and last link, number of links. An object: its four
+    // fields.
     std::array<std::uint32_t, 4> words{};
   };
 

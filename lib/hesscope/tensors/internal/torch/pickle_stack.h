@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the pickle machine works on: the bytes that its instructions stand in, its stack with marks,
+// The working state of the pickle machine: the bytes with its instructions, its stack with marks,
 // and its memo.
 #pragma once
 
@@ -19,7 +19,7 @@
 
 namespace hesscope::io {
 
-/// Takes the bytes of a pickle one after the other.
+/// Reads the bytes of a pickle one after the other.
 class PickleCursor {
  public:
   /// @param where  what the pickle is, for messages; it and the bytes must outlive the cursor.
@@ -34,10 +34,10 @@ class PickleCursor {
                                  start_));
   }
 
-  /// Messages name the byte that comes next from now on.
+  /// From now on, messages name the byte that comes next.
   void begin_instruction() { start_ = at_; }
 
-  /// Where this instruction begins.
+  /// Where the current instruction begins.
   std::size_t start() const { return start_; }
 
   std::size_t remaining() const { return bytes_.size() - at_; }
@@ -54,7 +54,7 @@ class PickleCursor {
     return load<order, T>(take(sizeof(T)).data());
   }
 
-  /// The line feed is included.
+  /// Includes the line feed.
   std::span<const std::byte> take_line() {
     std::size_t size = 0;
     while (size < remaining() && bytes_[at_ + size] != std::byte{'\n'}) ++size;
@@ -77,7 +77,7 @@ class PickleStack {
     cursor_.refuse("describes more than {} objects, more than are read", limit_);
   }
 
-  /// Refuses kNoNode, which stands for a full document.
+  /// Refuses kNoNode, which means that the document is full.
   void push(PickleIndex node) {
     if (node == kNoNode || nodes_.size() >= limit_) refuse_size();
     nodes_.push_back(node);
@@ -85,7 +85,7 @@ class PickleStack {
 
   bool is_empty() const { return nodes_.empty() && marks_.empty(); }
 
-  /// Nodes above the last mark, or all.
+  /// Nodes above the last mark, or all if there is none.
   std::span<const PickleIndex> above_mark() const {
     return std::span(nodes_).subspan(marks_.empty() ? 0 : marks_.back());
   }
@@ -114,7 +114,7 @@ class PickleStack {
     marks_.push_back(nodes_.size());
   }
 
-  /// Takes what is above the last mark, and the mark.
+  /// Removes and returns everything above the last mark, and removes the mark.
   std::vector<PickleIndex> pop_to_mark() {
     if (marks_.empty()) cursor_.refuse("is damaged: its stack has no mark");
     std::vector<PickleIndex> taken = pop(above_mark().size());
@@ -122,7 +122,7 @@ class PickleStack {
     return taken;
   }
 
-  /// Of the top, under `key`.
+  /// Stores the top node in the memo under `key`.
   void remember(std::uint64_t key) {
     if (key >= limit_) cursor_.refuse("uses entry {} of its memo; {} are read", key, limit_);
     const PickleIndex node = top();
@@ -130,7 +130,7 @@ class PickleStack {
     if (std::exchange(memo_[key], node) == kNoNode) ++num_remembered_;
   }
 
-  /// Under the number of keys so far.
+  /// Stores the top node under the current number of keys.
   void remember() { remember(num_remembered_); }
 
   void recall(std::uint64_t key) {

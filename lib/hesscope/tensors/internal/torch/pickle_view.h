@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What looks at a pickle and may have to refuse it.
+// Base of code that examines a pickle and may have to refuse it.
 #pragma once
 
 #include <string>

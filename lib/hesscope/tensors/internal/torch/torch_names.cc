@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Tensors in the graph of a pickle, by a walk without recursion.
+// Finds tensors in the graph of a pickle, by a traversal without recursion.
 #include <algorithm>
 #include <limits>
 #include <unordered_set>
@@ -57,7 +57,7 @@ class TensorFinder : private PickleView {
     std::size_t name_bytes = 0;
     bool has_tensors = false;
     std::size_t lowest_cut =
-        std::numeric_limits<std::size_t>::max();  // depth that a cycle leads to
+        std::numeric_limits<std::size_t>::max();  // depth to which a cycle leads back
   };
 
   void visit(Step& step, const PickleChild& child) {
@@ -114,12 +114,13 @@ class TensorFinder : private PickleView {
     refuse_repeated_keys(node);
   }
 
-  // Of a key: one key of megabytes may stand in very many dicts.
+  // The beginning of a key: a single key of megabytes may occur in very many dicts.
   std::string_view beginning(PickleIndex key) const {
     return document_.text(key).substr(0, kMaxNameBytes + 1);
   }
 
-  // Readers disagree on which of two equal keys counts. None longer than a name may be.
+  // Readers disagree about which of two equal keys counts. Compares no more than the length limit
+  // of names.
   void refuse_repeated_keys(PickleIndex node) const {
     std::unordered_set<std::string_view> texts;
     std::unordered_set<std::int64_t> integers;
@@ -139,7 +140,7 @@ class TensorFinder : private PickleView {
     const Step step = std::move(path_.back());
     path_.pop_back();
     is_on_path_[step.node] = false;
-    const bool is_cut = step.lowest_cut < depth;  // what an open container holds is not yet known
+    const bool is_cut = step.lowest_cut < depth;  // contents of an open container are not yet known
     is_barren_[step.node] = !step.has_tensors && !is_cut;
     if (path_.empty()) return;
     Step& parent = path_.back();

@@ -27,14 +27,14 @@ namespace {
 
 constexpr std::string_view kPickle = "data.pkl";
 
-/// The folder that a member lies in, with its slash, and the rest of its name.
+/// The folder of a member, with its slash, and the rest of its name.
 std::pair<std::string_view, std::string_view> split_root(std::string_view member) {
   const std::size_t slash = member.find('/');
   if (slash == std::string_view::npos) return {{}, member};
   return {member.substr(0, slash + 1), member.substr(slash + 1)};
 }
 
-/// Members as torch.save and torch.jit.save write them, whatever their order.
+/// Members as written by torch.save and torch.jit.save, in any order.
 bool is_of_torch(std::string_view member) {
   constexpr std::array<std::string_view, 7> kFiles = {kPickle,
                                                       "version",
@@ -49,7 +49,7 @@ bool is_of_torch(std::string_view member) {
           name.starts_with(".data/") || name.starts_with("code/"));
 }
 
-/// What is known of files that torch.save wrote before PyTorch 1.6.
+/// Recognises files that torch.save wrote before PyTorch 1.6.
 bool is_legacy(const InputFile& file) {
   constexpr std::string_view kTorchMagic =
       "\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19";  // a pickled number
@@ -83,11 +83,11 @@ bool is_pickle(const InputFile& file) {
                   path));
 }
 
-/// Strides and extents, from the smallest stride on.
+/// Strides and extents, in ascending order of strides.
 using ViewAxes = std::vector<std::pair<std::int64_t, std::int64_t>>;
 
-/// Which elements a view has from its offset on, whatever the order of its axes: those of more than
-/// one entry, merged where they lie in a row without a gap.
+/// The elements of a view, from its offset on and independently of the order of its axes: its axes
+/// with more than one entry, merged where they are contiguous.
 ViewAxes elements_of(const StridedLayout& layout) {
   ViewAxes axes;
   for (std::size_t axis = 0; axis < layout.shape.size(); ++axis) {
@@ -125,7 +125,7 @@ class TorchSource final : public TensorSource {
           "{} holds no tensor (at byte 0 of it); what else a pickle names is never executed",
           where));
     }
-    // One storage may be a hundred thousand tensors.
+    // One storage may be shared by a hundred thousand tensors.
     check_expansion(fmt::format("{}: all its tensors together (from byte {} of the member on)",
                                 where,
                                 document_.offset(found.front().node)),
@@ -180,7 +180,7 @@ class TorchSource final : public TensorSource {
     }
   }
 
-  /// The folder that data.pkl is in, with its slash. Fills members_.
+  /// The folder that contains data.pkl, with its slash. Fills members_.
   std::string find_root() {
     std::string root;
     for (std::size_t i = 0; i < archive_.entries().size(); ++i) {
@@ -268,7 +268,7 @@ class TorchSource final : public TensorSource {
     places_.push_back({*member, std::move(tensor.layout)});
   }
 
-  /// Tensors of the same elements of one storage: equal, transposed or reshaped.
+  /// Tensors with the same elements of one storage: equal, transposed or reshaped.
   void find_ties() {
     std::map<std::tuple<std::size_t, ElementType, std::uint64_t, ViewAxes>,
              std::vector<std::size_t>>

@@ -12,14 +12,14 @@
 
 namespace hesscope::io {
 
-/// Bytes of a member in order, from one of its bytes on.
+/// Bytes of a member in order, starting at one of its bytes.
 class MemberBytes {
  public:
   virtual ~MemberBytes() = default;
 
   virtual void read(std::span<std::byte> out) = 0;
 
-  /// What was read counts only if this returns.
+  /// The data are valid only if this returns.
   virtual void finish() {}
 };
 
@@ -36,7 +36,7 @@ void skip(ByteStream& stream, std::uint64_t count) {
   }
 }
 
-/// Of a member never read before: all of it passes by, for its checksum.
+/// For a member never read before: reads all of it, to verify its checksum.
 class CheckedBytes final : public MemberBytes {
  public:
   CheckedBytes(std::unique_ptr<ByteStream> stream, std::uint64_t begin)
@@ -55,7 +55,7 @@ class CheckedBytes final : public MemberBytes {
   std::unique_ptr<ByteStream> stream_;
 };
 
-/// Of a deflated member whose checksum was right, from where the last tensor left its stream.
+/// For a deflated member with a verified checksum: starts where the last tensor left its stream.
 class FollowingBytes final : public MemberBytes {
  public:
   FollowingBytes(ByteStream& stream, std::uint64_t count) : stream_(stream) {
@@ -68,7 +68,7 @@ class FollowingBytes final : public MemberBytes {
   ByteStream& stream_;
 };
 
-/// Of a stored member whose checksum was right.
+/// For a stored member with a verified checksum.
 class StoredBytes final : public MemberBytes {
  public:
   StoredBytes(const InputFile& file, std::uint64_t offset) : file_(file), offset_(offset) {}
@@ -106,14 +106,14 @@ bool is_contiguous(std::span<const Axis> axes) {
   return std::ranges::all_of(axes, [](const Axis& axis) { return axis.stride == axis.step; });
 }
 
-/// Elements from the first to the last that the axes lead to.
+/// Number of elements from the first to the last that the axes reach.
 std::uint64_t reach(std::span<const Axis> axes) {
   std::uint64_t last = 0;
   for (const Axis& axis : axes) last += (axis.extent - 1) * axis.stride;
   return last + 1;
 }
 
-/// What the elements of one tensor are decoded with.
+/// How the elements of a tensor are decoded.
 struct Decoder {
   const std::string& where;
   ElementType type;
@@ -121,7 +121,7 @@ struct Decoder {
 
   std::size_t size() const { return size_of(type); }
 
-  /// Whether elements are stored as this processor holds doubles.
+  /// Whether elements are stored in this processor's format of doubles.
   bool is_identity() const {
     constexpr bool kIsLittle = std::endian::native == std::endian::little;
     return type == ElementType::kFloat64 && (order == ByteOrder::kLittle) == kIsLittle;
@@ -196,9 +196,9 @@ class Window {
   std::vector<std::byte> stored_;
 };
 
-/// Goes through the storage once, in the order of its addresses, and puts each element where the
-/// result wants it. Sorted by falling strides, the axes count addresses upwards, unless what an
-/// axis encloses reaches beyond its stride; then the window is everything.
+/// Traverses the storage once, in the order of addresses, and puts each element into its place in
+/// the result. With axes in descending order of strides, addresses ascend, unless the inner axes
+/// reach beyond the stride of an outer one; the window then covers everything.
 std::vector<double> gather(MemberBytes& bytes,
                            const Decoder& decoder,
                            std::vector<Axis> axes,

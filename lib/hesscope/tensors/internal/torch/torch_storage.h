@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Elements of tensors in the storages of a PyTorch archive.
+// The elements of tensors in the storages of a PyTorch archive.
 #pragma once
 
 #include <cstddef>
@@ -19,11 +19,11 @@ namespace hesscope::io {
 
 class MemberBytes;
 
-/// Reads strided tensors, a block of their storage at a time.
+/// Reads strided tensors, one block of their storage at a time.
 ///
-/// The first tensor of a storage reads all of it, so that its checksum is known; later ones only
-/// the part they lie in, of a deflated storage from where the last one ended. Not for several
-/// threads at once.
+/// The first tensor of a storage reads all of it, so that its checksum is verified; later ones read
+/// only the part in which they lie, for a deflated storage starting where the last one ended. Not
+/// thread-safe.
 class TorchStorages {
  public:
   /// @param archive  of the file; must outlive this.
@@ -31,10 +31,10 @@ class TorchStorages {
 
   /// The elements in row-major order.
   /// @param where  the tensor, for messages.
-  /// @param member  index of the storage in the archive; the layout is within it.
+  /// @param member  index of the storage in the archive, in which the layout lies.
   /// @throws InputError as TensorSource::read().
-  /// @cost   memory for the result and two blocks; where elements do not lie in the order of their
-  ///         strides (overlapping windows) also for the part of the storage they lie in.
+  /// @cost   memory for the result and two blocks; if elements are not in the order of their
+  ///         strides (overlapping windows), also for the part of the storage in which they lie.
   std::vector<double> read(const std::string& where,
                            std::size_t member,
                            ElementType type,
@@ -46,9 +46,9 @@ class TorchStorages {
   std::shared_ptr<const InputFile> file_;
   const ZipArchive& archive_;
   ByteOrder byte_order_;
-  mutable std::vector<bool> is_verified_;  // by member: its checksum was right
+  mutable std::vector<bool> is_verified_;  // by member: its checksum has been verified
   mutable std::unique_ptr<ByteStream> following_;
-  mutable std::size_t following_member_;  // that following_ is of, or none
+  mutable std::size_t following_member_;  // the member of following_, or none
 };
 
 }  // namespace hesscope::io

@@ -56,7 +56,8 @@ class Describer : private PickleView {
   std::variant<TorchTensor, std::string> describe(PickleIndex node) const {
     PickleIndex function = document_.object(node).callable;
     std::vector<PickleIndex> arguments = document_.elements(document_.object(node).arguments);
-    // Parameters and subclasses wrap a tensor, finitely often: a wrapper is made after its content.
+    // Parameters and subclasses wrap a tensor, finitely often: a wrapper is created after its
+    // content.
     while (!is_plain(function)) {
       if (document_.is_global(function, kUtils, "_rebuild_parameter") ||
           document_.is_global(function, kUtils, "_rebuild_parameter_with_state")) {
@@ -204,7 +205,7 @@ class Describer : private PickleView {
            (kind == PickleKind::kDict && document_.num_elements(metadata) == 0);
   }
 
-  /// Nothing is allocated, and no product can overflow.
+  /// Allocates nothing, and no product can overflow.
   void check_extent(PickleIndex node, const TorchTensor& tensor, std::uint64_t num_stored) const {
     const StridedLayout& layout = tensor.layout;
     if (layout.shape.size() != layout.strides.size()) {
@@ -234,7 +235,7 @@ class Describer : private PickleView {
           layout.offset,
           num_stored);
     }
-    // Strides of 0 make many elements of one.
+    // With strides of 0, one element appears many times.
     check_expansion(
         place, std::uint64_t{num_elements} * size_of(tensor.type), tensor.storage_bytes, limits_);
   }

@@ -13,7 +13,7 @@
 namespace hesscope::io {
 namespace {
 
-// A pickle may say one thing in a few bytes a million times, by sharing it.
+// A pickle of a few bytes may contain something a million times, by sharing it.
 constexpr std::size_t kMaxListedDepth = 100;
 constexpr std::size_t kMaxSteps = 200'000;
 constexpr std::size_t kMaxValues = 50'000;
@@ -61,7 +61,7 @@ class ValueFinder {
     path_.push_back({node, std::move(name), std::move(children)});
   }
 
-  // Not by reference: entering moves the steps.
+  // Not by reference: entering a container moves the steps.
   void visit(std::string parent, const PickleChild child) {
     std::string name = std::move(parent);
     if (!name.empty()) name += '.';
