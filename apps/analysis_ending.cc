@@ -24,8 +24,8 @@ namespace {
 
 constexpr std::size_t kMostRows = 12;
 
-// The most telling first: a narrow terminal loses the others. Those of no analyzer are of the
-// checkpoint itself.
+// The most informative numbers come first, because a narrow terminal cuts off the others. Numbers
+// without an analyzer belong to the checkpoint itself.
 constexpr std::pair<const char*, const char*> kNumbers[] = {
     {"spectrum", "lambda_max"},
     {"", "loss"},
@@ -35,7 +35,7 @@ constexpr std::pair<const char*, const char*> kNumbers[] = {
     {"", "gradient_norm"},
 };
 
-// The eigenvalues of the chosen checkpoints; none where the result does not have them all.
+// The eigenvalues of the chosen checkpoints; empty if the result does not have all of them.
 std::vector<std::vector<double>> spectra_of(const io::ResultReader& file,
                                             const std::vector<std::size_t>& chosen) {
   std::vector<std::vector<double>> spectra;
@@ -64,7 +64,7 @@ void add_spectra(Rows& rows,
   }
 }
 
-// A column of a table with all checkpoints; nothing where there is none of this name.
+// Adds a column of a table with all checkpoints; does nothing if there is no such column.
 void add_column(Rows& rows,
                 const Rows& table,
                 const std::vector<std::size_t>& chosen,
@@ -93,7 +93,7 @@ Rows headline_rows(const AnalysisResult& result, const std::string& analyzer) {
   return rows;
 }
 
-// A name beside the result that no file has.
+// A file name next to the result that does not exist yet.
 std::filesystem::path fresh_name(const std::filesystem::path& beside, const std::string& ending) {
   for (int count = 1;; ++count) {
     const std::string number = count == 1 ? "" : fmt::format("-{}", count);
@@ -106,13 +106,13 @@ std::filesystem::path fresh_name(const std::filesystem::path& beside, const std:
   }
 }
 
-// A path as an argument that is not taken for an option.
+// A path as an argument that cannot be taken for an option.
 std::string path_word(const std::filesystem::path& path) {
   const std::string text = path.string();
   return pasted_word(text.starts_with('-') ? "./" + text : text);
 }
 
-// The figure of the spectrum, or else the first that there is; empty if there is none.
+// The figure of the spectrum, or else the first one that can be drawn; empty if there is none.
 std::string telling_figure(const io::ResultReader& file) {
   const std::vector<std::string> drawable = figures::drawable_figures(file);
   if (drawable.empty()) return {};

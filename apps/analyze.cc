@@ -65,7 +65,7 @@ class AnalyzeCommand final : public RunCommand {
         "largest set named alike but for numbers, as epoch_5.pt. The files of one folder are one "
         "training run");
     declare_result_run(options);
-    options.group("Eigenvalues");  // stand above the analyzers
+    options.group("Eigenvalues");  // above the analyzers
     std::vector<std::string> all;
     std::vector<std::string> defaults;
     for (const AnalyzerKind& kind : analyzer_kinds()) {
@@ -138,8 +138,8 @@ class AnalyzeCommand final : public RunCommand {
     return spectrum_method_of(method_) == SpectrumMethod::kDistributed;
   }
 
-  // Of each analyzer --NAME, unless it runs by default or has an option of this name, and its
-  // options.
+  // For each analyzer, declares its options and, unless it runs by default or has an option of this
+  // name, --NAME.
   void declare_analyzers(OptionTable& options) {
     const auto group = [&](const AnalyzerKind& kind) {
       options.group(fmt::format("Analyzer {}{}: {}",
@@ -270,8 +270,8 @@ class AnalyzeCommand final : public RunCommand {
     return document;
   }
 
-  // One table for each group of the result file, so that the lines stay short. On a terminal they
-  // are cut to its width, and what one looks at first comes once more at the end.
+  // One table for each group of the result file, so that the lines stay short. On a terminal,
+  // tables are cut to its width, and the most important numbers are repeated at the end.
   std::string summary_of(const AnalysisResult& result) const {
     const Terminal terminal = standard_output();
     std::size_t num_cut = 0;
@@ -321,7 +321,7 @@ class AnalyzeCommand final : public RunCommand {
       return text + "\n" + overview_text(result, file, terminal) + "\n" + ending +
              next_commands_text(file, output_);
     } catch (
-        const std::runtime_error&) {  // it has gone meanwhile; what was computed stays computed
+        const std::runtime_error&) {  // it was removed meanwhile; the computation is still valid
       return text + ending;
     }
   }

@@ -12,7 +12,7 @@
 
 namespace hesscope::cli {
 
-/// What is common to commands that compute at checkpoints: these, how they are read, the problem
+/// Options of commands that compute at checkpoints: the checkpoints, how to read them, the problem
 /// and the seed.
 class CheckpointOptions {
  public:

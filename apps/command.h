@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a subcommand is: a declaration of its options and a function that runs it.
+// A subcommand: a declaration of its options and a function that runs it.
 #pragma once
 
 #include <chrono>
@@ -19,13 +19,14 @@
 
 namespace hesscope::cli {
 
-/// A command line that cannot be meant so; how it is written, not what a file says.
+/// An invalid command line, as opposed to invalid file contents.
 class UsageError : public ConfigError {
  public:
   using ConfigError::ConfigError;
 };
 
-/// What lacks, and the command line that makes it, which is said in a line of its own.
+/// Something that is missing, and the command line that makes it, which is printed on a line of its
+/// own.
 class LackingError : public InputError {
  public:
   LackingError(const std::string& message, std::string command_line)
@@ -47,15 +48,15 @@ enum class ExitCode : int {
   kInconclusive = 5,  ///< finished, but a number failed, is non-finite or unproved
   kHungUp = 129,
   kInterrupted = 130,
-  kKilled = 137,  ///< a rank was, and the others have ended with it
+  kKilled = 137,  ///< a rank was killed, and the others have ended with it
   kTerminated = 143,
 };
 
-/// The one that an error ends with.
+/// The exit code for an error.
 ExitCode exit_code_of(const std::exception& error);
 
-/// What ranks have matrices by that none of them holds: of a grid of so many rows and columns,
-/// 0 = as many as there are ranks for. @throws ConfigError.
+/// Makes matrices that are spread over the ranks, none of which holds the whole: on a grid with
+/// `grid` rows and columns, 0 = as many as the ranks allow. @throws ConfigError.
 using SolverMaker =
     std::function<std::shared_ptr<const DistributedSolver>(DistributedEngine engine, int grid)>;
 
@@ -70,7 +71,7 @@ class Command {
   virtual std::string name() const = 0;
   virtual std::string summary() const = 0;
 
-  /// For the manual page, beyond the summary: what goes in and what comes out, in some sentences.
+  /// For the manual page, in addition to the summary: input and output in a few sentences.
   virtual std::string description() const { return {}; }
 
   /// Complete command lines for the help text.
@@ -78,9 +79,8 @@ class Command {
   virtual void declare(OptionTable& options) = 0;
   virtual ExitCode run() = 0;
 
-  /// From now on other processes do as this one does, the ranks of a team: what run() is on the
-  /// first one is serve() on the others. For a command that shares no work they need not do
-  /// anything.
+  /// From now on, the ranks of a team take part: when the first rank calls run(), the others call
+  /// serve(). A command that shares no work need not implement serve().
   void join(std::shared_ptr<Team> team, SolverMaker make_solver) {
     team_ = std::move(team);
     make_solver_ = std::move(make_solver);
@@ -88,18 +88,18 @@ class Command {
 
   virtual bool shares_work() const { return false; }
 
-  /// Whether a team is needed, though it may be one rank.
+  /// Whether a team is needed, even if it has only one rank.
   virtual bool needs_team() const { return false; }
 
   virtual void serve() {}
 
-  /// What to say when run() was interrupted: as it is printed, perhaps of several lines.
+  /// The message after run() was interrupted, as printed; may have several lines.
   virtual std::string on_interrupt() const { return cause_of_end() + "; no output was written"; }
 
-  /// Whether that was because ranks have died; of those that can be seen from here.
+  /// Whether it was interrupted because ranks died, as far as this process can see.
   bool has_lost_ranks() const { return team_ != nullptr && !team_->lost().empty(); }
 
-  /// How long run() may take to end once it was asked to: launchers give ranks a second.
+  /// How long run() may take to end after it was asked to: launchers give ranks one second.
   std::chrono::milliseconds patience() const {
     return std::chrono::milliseconds(team_ != nullptr ? 500 : 1500);
   }
@@ -109,7 +109,7 @@ class Command {
 
   const OptionTable& options() const { return options_; }
 
-  /// Messages of the library in the words of this command, see OptionTable::with_flags().
+  /// A message of the library with the option names of this command, see OptionTable::with_flags().
   std::string with_flags(const std::string& message) const { return options_.with_flags(message); }
 
   std::vector<std::string> with_flags(std::vector<std::string> messages) const {
@@ -117,14 +117,14 @@ class Command {
     return messages;
   }
 
-  /// "hesscope NAME" with what was given and can change a result, quoted for a shell.
+  /// "hesscope NAME" with the given options that can change a result, quoted for a shell.
   std::string recorded() const { return "hesscope " + name() + options_.recorded(); }
 
  protected:
   /// "interrupted", or which ranks have died.
   std::string cause_of_end() const;
 
-  /// Null for one process alone.
+  /// Null if this process works alone.
   const std::shared_ptr<Team>& team() const { return team_; }
 
   /// Empty without a team.

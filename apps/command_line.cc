@@ -24,7 +24,7 @@
 namespace hesscope::cli {
 namespace {
 
-// "-n, --name VALUE" as people read it.
+// The names of an option for help: "-n, --name VALUE".
 std::string shown(const Option& option) {
   if (option.kind == Option::Kind::kPositionals) return option.names + "...";
   std::string text = option.names;
@@ -53,7 +53,8 @@ void add_option(Option& option, CLI::App& app) {
       });
       break;
     case Option::Kind::kValue:
-      // An option given twice: the later one counts, so that a line can be recalled and amended.
+      // If an option is given twice, the later one counts, so that a line can be recalled and
+      // amended.
       added = app.add_option_function<std::string>(option.names, take)
                   ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
       break;
@@ -71,7 +72,7 @@ void add_option(Option& option, CLI::App& app) {
   added->required(option.is_required);
 }
 
-// What the line on usage has of it.
+// How the usage line shows an option.
 std::string usage_of(const Option& option) {
   if (option.kind == Option::Kind::kPositionals) {
     return option.is_required ? " " + option.names + "..." : " [" + option.names + "...]";
@@ -81,7 +82,7 @@ std::string usage_of(const Option& option) {
          (option.is_positional() ? option.names : option.long_name() + " " + option.value_name);
 }
 
-// Declares a command's options to the parser; its help text.
+// Declares a command's options to the parser. Returns its help text.
 std::string declare(Command& command, CLI::App& app) {
   command.declare(command.options());
   HelpText options;
@@ -207,7 +208,7 @@ Invocation parse_command_line(int argc,
     write_text(text.str());
     return {};
   } catch (const CLI::ParseError& error) {
-    // A mistyped option is the likelier mistake behind a missing one.
+    // If an argument is missing, a mistyped option is the more likely mistake.
     const std::string message = unknown_option(chosen.empty() ? app : *subcommands[chosen].first);
     return usage_error(chosen, message.empty() ? message_of(error) : message);
   }

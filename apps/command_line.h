@@ -8,16 +8,15 @@
 
 namespace hesscope::cli {
 
-/// What the command line asks for.
+/// The request of a command line.
 struct Invocation {
   Command* command = nullptr;  ///< to run; nullptr when there is nothing more to do
   ExitCode exit_code = ExitCode::kDone;
 };
 
-/// Parses the command line into one of the commands. Prints help and version to stdout; usage
-/// errors, with the nearest option's or command's name, to stderr. The only code that knows the
-/// parser.
-/// @param is_of_ranks  whether this is hesscope-mpi, which has a manual page, too.
+/// Parses the command line into one of the commands. Prints help and version to stdout, and usage
+/// errors, with the nearest option or command, to stderr. The only code that uses the parser.
+/// @param is_of_ranks  whether this is hesscope-mpi, which also has a manual page.
 Invocation parse_command_line(int argc,
                               const char* const* argv,
                               const std::vector<std::unique_ptr<Command>>& commands,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The subcommands, each in the file of its name.
+// The subcommands, each in the file with its name.
 #pragma once
 
 #include <memory>

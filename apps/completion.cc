@@ -13,14 +13,14 @@
 namespace hesscope::cli {
 namespace {
 
-// The files that a value is the name of.
+// Whether a value is the name of a file, and of which kind.
 struct Paths {
   bool are_files = false;
   bool are_folders = false;
   std::string extension = {};  // "toml"; empty = any
 };
 
-// What a value is called says what it is: FILE, OUT.h5, DIR, CHECKPOINT; see `hesscope --help`.
+// The name of a value says what it is: FILE, OUT.h5, DIR, CHECKPOINT; see `hesscope --help`.
 Paths paths_of(const Option& option) {
   const std::string& name = option.is_positional() ? option.names : option.value_name;
   if (name == "DIR") return {.are_folders = true};
@@ -36,14 +36,14 @@ Paths paths_of(const Option& option) {
           .extension = dot == std::string::npos || has_choice ? "" : name.substr(dot + 1)};
 }
 
-// "-o" and "--output" of "-o,--output".
+// "-o" and "--output" for "-o,--output".
 std::vector<std::string> spellings_of(const Option& option) {
   const std::size_t comma = option.names.find(',');
   if (comma == std::string::npos) return {option.names};
   return {option.names.substr(0, comma), option.names.substr(comma + 1)};
 }
 
-// The first sentence of a help text, without its marks.
+// The first sentence of a help text, without special characters.
 std::string short_help(const Option& option) {
   std::string text = option.help.substr(0, option.help.find('\n'));
   for (const std::string_view end : {". ", "; ", " (required)", " (default: "}) {
@@ -54,7 +54,7 @@ std::string short_help(const Option& option) {
 
 bool takes_value(const Option& option) { return option.kind != Option::Kind::kFlag; }
 
-// A word of single quotes for bash and zsh.
+// A word in single quotes for bash and zsh.
 std::string single_quoted(std::string_view text) {
   std::string result = "'";
   for (const char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
@@ -69,7 +69,7 @@ std::vector<std::string> command_names(const std::vector<std::unique_ptr<Command
 
 // --- bash ---------------------------------------------------------------------------------------
 
-// What completes a value of this option.
+// The bash code that completes a value of this option.
 std::string bash_action(const Option& option) {
   if (!option.choices.empty()) {
     return fmt::format("{} {}",
@@ -181,7 +181,7 @@ std::string zsh_spec(const Option& option) {
     default:
       break;
   }
-  // Flags may be given twice, and of a value given twice the last counts.
+  // Flags may be given twice, and if a value is given twice, the last one counts.
   const std::string end =
       fmt::format("[{}]{}", zsh_escaped(short_help(option)), takes_value(option) ? value : "");
   const std::vector<std::string> names = spellings_of(option);
@@ -200,7 +200,7 @@ std::string fish_quoted(std::string_view text) {
   return result + "'";
 }
 
-// The arguments of `complete` that say what a value is.
+// The arguments of `complete` that describe a value.
 std::string fish_value(const Option& option) {
   if (!option.choices.empty()) {
     const std::string words = fmt::format("{}", fmt::join(option.choices, " "));

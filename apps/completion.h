@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Completion of command lines by shells, from the same declarations as the help texts: commands,
-// options, what they can be, files of the kinds that they take.
+// Shell completion from the same declarations as the help texts: commands, options, their possible
+// values, and files of the right kind.
 #pragma once
 
 #include <memory>

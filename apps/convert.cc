@@ -74,7 +74,7 @@ class ConvertCommand final : public Command {
   }
 
   ExitCode run() override {
-    std::error_code none;  // what is missing is said when it is opened
+    std::error_code none;  // a missing file is reported when it is opened
     if (std::filesystem::exists(input_, none) && io::is_result_file(input_)) {
       throw InputError(
           fmt::format("{}: is a hesscope result, not a tensor file; see hesscope export", input_));

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# From a fresh Debian 12 to results: installs what is missing, builds hesscope, analyzes the checkpoints in
-# data/linear-attention and data/digits, makes a page of each and says how to look at them. Running it again is harmless.
+# From a fresh Debian 12 to results: installs missing packages, builds hesscope, analyzes the checkpoints in
+# data/linear-attention and data/digits, makes a page of each, and says how to view them. It may be run again.
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"

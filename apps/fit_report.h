@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What hesscope inspect says of how a checkpoint fits a problem.
+// The report of hesscope inspect on how a checkpoint fits a problem.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ namespace hesscope::cli {
 /// Whether there is a map to try.
 bool has_suggestion(const CheckpointFit& fit);
 
-/// For people: a table of the parameters, and a map to try where names are all that is wrong.
+/// For people: a table of the parameters, and a map to try if only the names are wrong.
 std::string fit_text(const CheckpointFit& fit, const std::string& problem);
 
 Json fit_json(const CheckpointFit& fit, const std::string& problem);

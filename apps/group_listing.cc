@@ -21,7 +21,7 @@
 namespace hesscope::cli {
 namespace {
 
-constexpr std::size_t kLongestText = 160;  // bytes of several lines, before the rest is left out
+constexpr std::size_t kLongestText = 160;  // bytes of a text of several lines that is shown in full
 
 std::string value_text(const AttributeValue& value) {
   return std::visit(
@@ -45,7 +45,7 @@ bool is_long(const std::string& text) {
   return text.size() > kLongestText && text.find('\n') != std::string::npos;
 }
 
-// In one line.
+// The beginning of a text, as one line.
 std::string beginning_of(std::string text) {
   const bool is_cut = is_long(text);
   std::replace_if(
@@ -58,7 +58,7 @@ std::string beginning_of(std::string text) {
   return text.substr(0, end) + " ...";
 }
 
-// Several lines stand below the name.
+// A text of several lines is put below the name.
 std::string whole_text(std::string text) {
   while (text.ends_with('\n')) text.pop_back();
   if (text.find('\n') == std::string::npos) return text;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What stands in a result, for people and for scripts: groups, their attributes, and what each
-// variable means.
+// The contents of a result, for people and for scripts: groups, their attributes, and the meaning
+// of each variable.
 #pragma once
 
 #include <string>
@@ -12,13 +12,13 @@
 
 namespace hesscope::cli {
 
-/// @param group  the one to list, "/" or "/spectrum", with the whole text of its attributes;
-///               empty = all, and of long attributes the beginning. @throws ConfigError for an
-///               unknown one.
+/// @param group  the one to list, "/" or "/spectrum", with the full text of its attributes; empty =
+///               all groups, with only the beginning of long attributes. @throws ConfigError for an
+///               unknown group.
 std::string listing_text(const io::ResultReader& result, const std::string& group);
 
-/// The same, a list with an object for each group; nothing is cut, and the variables that hold a
-/// status are in it, too.
+/// The same as a list with an object for each group. Nothing is cut, and variables that hold
+/// statuses are included.
 Json listing_json(const io::ResultReader& result, const std::string& group);
 
 }  // namespace hesscope::cli

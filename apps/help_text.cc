@@ -20,7 +20,7 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-// At least one space between the columns.
+// There is at least one space between the columns.
 std::string line_text(const std::string& left, const std::string& meaning) {
   std::string text = std::string(kMargin, ' ') + left;
   if (meaning.empty()) return text + "\n";
@@ -87,11 +87,11 @@ std::string wrapped(const std::string& text, std::size_t indent, std::size_t col
 }
 
 std::string wrapped_command(const std::string& command) {
-  constexpr std::size_t kContinued = 6;  // spaces before what continues a command
+  constexpr std::size_t kContinued = 6;  // indentation of the continuation of a command
   std::string result(kMargin, ' ');
   std::size_t column = kMargin;
   std::istringstream words(command);
-  // An option and its values stay together.
+  // An option and its values stay on one line.
   std::vector<std::string> parts;
   for (std::string word; words >> word;) {
     if (parts.empty() || (word.starts_with('-') && word.size() > 1 && !is_digit(word[1]))) {

@@ -44,7 +44,7 @@ bool is_map(const std::string& path) {
   }
 }
 
-// Of a folder, a file in it to look into instead.
+// Refuses a folder, and names a file in it to inspect instead.
 void require_no_folder(const std::filesystem::path& path) {
   std::error_code none;
   if (!std::filesystem::is_directory(path, none)) return;
@@ -61,7 +61,7 @@ void require_no_folder(const std::filesystem::path& path) {
       first == files.end() ? "" : fmt::format(", such as {} in it", first->filename().string())));
 }
 
-// The key in the whole file of what stands under `key` in its part `part`; either may be empty.
+// The key in the whole file for `key` in its part `part`; either may be empty.
 std::string key_in_whole(const io::TensorFile& whole,
                          const std::string& part,
                          const std::string& key) {
@@ -73,7 +73,7 @@ std::string key_in_whole(const io::TensorFile& whole,
   return is_dotted ? dotted : part + '/' + key;
 }
 
-// What a tensor's values say at a glance.
+// A summary of a tensor's values.
 struct ValueSummary {
   double minimum = kInfinity;
   double maximum = -kInfinity;
@@ -184,7 +184,7 @@ class InspectCommand final : public Command {
     return ExitCode::kDone;
   }
 
-  // Of several files, one that cannot be read leaves the others their answers.
+  // If one of several files cannot be read, the others are still inspected.
   bool inspect_or_report(const std::string& path) {
     if (files_.size() == 1) return inspect(path);
     try {
@@ -196,7 +196,7 @@ class InspectCommand final : public Command {
     }
   }
 
-  // Whether it fits the problem, if there is one.
+  // Returns whether it fits the problem, if there is one.
   bool inspect(const std::string& path) {
     require_no_folder(path);
     if (io::is_result_file(path)) {
@@ -217,7 +217,7 @@ class InspectCommand final : public Command {
     if (tensor_map_) file = io::mapped(std::move(file), *tensor_map_);
     std::optional<CheckpointFit> fit;
     if (model_) fit = fit_checkpoint(*model_, file);
-    if (fit && has_suggestion(*fit) && !tensor_map_) {  // one to be used without --key
+    if (fit && has_suggestion(*fit) && !tensor_map_) {  // a map for use without --key
       fit->suggestion.key = key_in_whole(file.whole(), key_, fit->suggestion.key);
     }
     if (quiet_) {
@@ -229,7 +229,7 @@ class InspectCommand final : public Command {
     return !fit || fit->fits();
   }
 
-  // The problem's graph, or that of the file.
+  // The graph of the problem, or else that of the file.
   std::optional<OnnxInspection> graph_of(const io::TensorFile& file,
                                          const std::optional<CheckpointFit>& fit) const {
     if (fit && fit->model_kind == "onnx") return inspect_graph(*model_, file, *fit);
@@ -237,7 +237,7 @@ class InspectCommand final : public Command {
     return std::nullopt;
   }
 
-  // Before anything is said.
+  // Called before anything is printed.
   void require_place_for_map(const io::TensorFile& checkpoint) const {
     std::vector<std::filesystem::path> inputs = checkpoint.other_files();
     inputs.insert(inputs.end(), {checkpoint.path(), problem_, map_});
@@ -254,9 +254,9 @@ class InspectCommand final : public Command {
     io::write_whole(write_map_, resolved_toml(map), io::existing_of(force_.overwrite()));
   }
 
-  // Whether the checkpoint fits by the names that were written.
+  // Writes a map. Returns whether the checkpoint fits with the names that were written.
   bool write_map(const io::TensorFile& file, const CheckpointFit& fit) const {
-    if (fit.fits()) {  // an empty map says so to what is given it next
+    if (fit.fits()) {  // an empty map tells the next command so
       write_whole_map({.key = key_});
       if (!json_ && !quiet_) {
         print_text("\nwritten to {}, with no name in it: the checkpoint fits as it is{}\n",
@@ -374,7 +374,7 @@ class InspectCommand final : public Command {
   PluginOption plugins_;
   std::optional<ProblemFile> model_;
   std::optional<io::TensorMap> tensor_map_;
-  std::vector<Json> documents_;  // of the files, where JSON is asked for
+  std::vector<Json> documents_;  // one for each file, for JSON
   ForceOption force_;
   bool json_ = false;
   bool operators_ = false;

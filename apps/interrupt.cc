@@ -19,21 +19,22 @@
 namespace hesscope::cli {
 namespace {
 
-// What comes sooner is the same request: `timeout` signals a process and then its group.
+// A signal that comes sooner counts as the same request: `timeout` signals a process and then its
+// group.
 constexpr std::int64_t kEchoNanoseconds = 300'000'000;
 
-// Written by a handler, which any thread may run, and read by others.
+// Written by a signal handler, which any thread may run, and read by other threads.
 std::atomic<int> noted = 0;
 std::atomic<std::int64_t> noted_at = 0;  // nanoseconds of the monotonic clock
 static_assert(decltype(noted)::is_always_lock_free && decltype(noted_at)::is_always_lock_free);
-sem_t arrived;  // posted where a signal came, and where no more need to be waited for
+sem_t arrived;  // posted when a signal arrives, and when there is no need to wait any more
 
 extern "C" void note_signal(int signal) {
   timespec clock = {};
   clock_gettime(CLOCK_MONOTONIC, &clock);
   const std::int64_t now = std::int64_t{clock.tv_sec} * 1'000'000'000 + clock.tv_nsec;
   if (noted == 0) {
-    noted_at = now;  // first, for the handler of another signal may run in between
+    noted_at = now;  // set first, because another signal's handler may run in between
     noted = signal;
     sem_post(&arrived);
     return;
@@ -70,11 +71,11 @@ InterruptibleRun::InterruptibleRun(const Command& command) : command_(&command) 
   try {
     watcher_ = std::thread([this] { wait_for_signal(); });
   } catch (const std::system_error&) {
-    // Without threads progress callbacks still look for signals.
+    // Without the thread, progress callbacks still check for signals.
   }
   std::signal(SIGINT, note_signal);
   std::signal(SIGTERM, note_signal);
-  // Where it is ignored, as under nohup, it stays so.
+  // If it is ignored, as under nohup, it stays ignored.
   if (std::signal(SIGHUP, note_signal) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
 }
 
@@ -96,13 +97,13 @@ void InterruptibleRun::wait_for_signal() {
   if (noted == 0) return;
   stop_.request_stop();
   if (over_.wait_for(lock, command_->patience(), [this] { return is_over_; })) return;
-  // Under the lock, so that the run cannot end meanwhile with its own words.
+  // Under the lock, so that the run cannot end meanwhile with its own message.
   ExitCode code = ExitCode::kFailed;
   try {
     clear_line();
     code = report_interrupt(*command_);
   } catch (const std::exception&) {
-    code = exit_code_of(noted);  // its words are lost
+    code = exit_code_of(noted);  // its message is lost
   }
   take_back_last_words();
   std::_Exit(static_cast<int>(code));

@@ -10,27 +10,27 @@
 
 namespace hesscope::cli {
 
-/// A limit on the size of files is an error of the write that meets it, not the end of the program.
+/// Makes exceeding a limit on file sizes an error of the write, instead of the end of the program.
 void ignore_size_limit_signal();
 
 /// The signal noted by an InterruptibleRun, or 0.
 int caught_signal();
 
-/// Says that the command was interrupted, and how to continue. @returns the exit code of that.
+/// Says that the command was interrupted, and how to continue. @returns the exit code for that.
 ExitCode report_interrupt(const Command& command);
 
-/// From its making on SIGINT, SIGTERM and, unless it is ignored, SIGHUP are noted instead of ending
-/// the program; another one, of any of these, ends it at once, but for its echo in the first 0.3
-/// seconds. While it lives, the first one also requests a stop
-/// from what has the token. A run that does not heed that within Command::patience(), being in the
-/// middle of something that nobody can stop, is ended as a kill would end it, with the words and
-/// the exit code of one that did: what is finished is kept either way.
+/// While it lives, SIGINT, SIGTERM and, unless it is ignored, SIGHUP are noted and do not end the
+/// program. The first signal also requests a stop through the token. A further signal within 0.3 s
+/// of the first counts as the same one; a later one ends the program at once. If the run does not
+/// stop within Command::patience(), because it is in a computation that cannot be stopped, the
+/// process ends as if it were killed, but with the message and exit code of a run that stopped.
+/// Finished work is kept in both cases.
 class InterruptibleRun {
  public:
-  /// `command` must outlive it. One at a time.
+  /// `command` must outlive it. Only one may exist at a time.
   explicit InterruptibleRun(const Command& command);
 
-  /// From now on the program may print and end as it likes.
+  /// From now on, the program may print and end normally.
   ~InterruptibleRun();
 
   InterruptibleRun(const InterruptibleRun&) = delete;

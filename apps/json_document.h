@@ -9,10 +9,10 @@
 
 namespace hesscope::cli {
 
-/// Sets a number and, where that is not ok, NAME_status beside it.
+/// Sets a number and, if its status is not ok, NAME_status.
 void set_number(Json& object, const std::string& name, Json value, Status status);
 
-/// Takes the groups of some numbers into `entry`.
+/// Adds some numbers to `entry`, by group.
 void add_numbers(Json& entry, const std::vector<HeadlineNumber>& numbers);
 
 /// A list with an object for each.

@@ -25,7 +25,7 @@ Json span_json(const Grid& grid) {
   return {{"alpha", ends_of(grid.alpha)}, {"beta", ends_of(grid.beta)}};
 }
 
-// As --span takes it.
+// In the form of --span.
 std::string span_text(const Grid& grid) {
   const auto ends = [](const Eigen::VectorXd& axis) {
     return fmt::format("{:.6g}:{:.6g}", axis[0], axis[axis.size() - 1]);
@@ -113,7 +113,7 @@ class LandscapeCommand final : public RunCommand {
   }
 
  private:
-  // A line for each kind of directions.
+  // One line for each kind of directions.
   static std::string kinds_text() {
     std::string text;
     for (const DirectionKind& kind : direction_kinds()) {

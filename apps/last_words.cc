@@ -12,10 +12,10 @@
 namespace hesscope::cli {
 namespace {
 
-// One of two sockets, of which the child reads the other; -1 = there is none.
+// One end of a socket pair whose other end the child reads; -1 = there is no child.
 std::atomic<int> to_child = -1;
 
-// Whether the process at the other end has taken its words back, and not just ended.
+// Whether the process at the other end has taken its words back, as opposed to having ended.
 bool are_taken_back(int from_parent) {
   char said = 0;
   ssize_t count = 0;
@@ -25,7 +25,8 @@ bool are_taken_back(int from_parent) {
   return count > 0;
 }
 
-// In the child, a copy of a process with threads: calls alone that are safe in handlers of signals.
+// Runs in the child, a copy of a process with threads, so it may only call async-signal-safe
+// functions.
 [[noreturn]] void wait_and_speak(int from_parent, const std::string& text) {
   if (!are_taken_back(from_parent)) {
     std::size_t written = 0;
@@ -43,14 +44,15 @@ bool are_taken_back(int from_parent) {
 void leave_last_words(const std::string& text) {
   std::array<int, 2> ends = {};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) return;
-  // Launchers signal all that they have started: from the first moment on, the child hears none.
+  // Launchers send signals to all processes that they have started: the child blocks them from the
+  // start.
   sigset_t all;
   sigset_t before;
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_BLOCK, &all, &before);
   const pid_t child = ::fork();
   if (child == 0) {
-    // Who waits for the end of what this process prints does not wait for the child.
+    // Readers that wait for the end of this process's output must not wait for the child.
     ::close(STDIN_FILENO);
     ::close(STDOUT_FILENO);
     ::close(ends[1]);
@@ -69,7 +71,7 @@ void take_back_last_words() noexcept {
   const int end = to_child.exchange(-1);
   if (end < 0) return;
   const char word = 0;
-  // Without SIGPIPE, where something has killed the child.
+  // Without SIGPIPE, in case the child was killed.
   while (::send(end, &word, 1, MSG_NOSIGNAL) < 0 && errno == EINTR) {
   }
   ::close(end);

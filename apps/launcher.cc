@@ -15,9 +15,9 @@ struct Launcher {
   const char* rank;
 };
 
-// mpirun may use srun for its own helpers, whose number then stands in Slurm's variables: what is
-// nearer to the program comes first. SLURM_NTASKS is what a job has asked for, which says nothing
-// of this process; SLURM_STEP_NUM_TASKS is what srun has started.
+// mpirun may use srun for its own helpers, and Slurm's variables then describe those: so the
+// launcher nearest to the program comes first. SLURM_NTASKS is what a job has requested, which says
+// nothing about this process; SLURM_STEP_NUM_TASKS is what srun has started.
 constexpr std::array kLaunchers = {
     Launcher{"mpirun", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
     Launcher{"mpiexec or srun", "PMI_SIZE", "PMI_RANK"},

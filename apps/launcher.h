@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What mpirun and srun say to the processes that they start.
+// What mpirun and srun tell the processes that they start.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace hesscope::cli {
 
-/// A process as one of several that a launcher has started.
+/// A process as one of several that a launcher started.
 struct LaunchedTask {
   int size = 1;
   int rank = 0;
@@ -17,7 +17,7 @@ struct LaunchedTask {
   std::string rank_variable = {};
 };
 
-/// None where no launcher says a size; without a rank it is the first task.
+/// Nothing if no launcher gives a size; without a rank, it is the first task.
 std::optional<LaunchedTask> launched_task();
 
 }  // namespace hesscope::cli

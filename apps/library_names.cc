@@ -10,7 +10,7 @@
 namespace hesscope::cli {
 namespace {
 
-// Members of requests that are not called as their options are.
+// Members of requests whose names differ from those of their options.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kOtherNames = {{
     {"expected_losses", "--expect-loss"},
     {"expected_sha256", "--expect-sha256"},
@@ -22,7 +22,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kOtherNam
     {"Overwrite::kAnything", "--force --force"},
 }};
 
-// Functions of the library that are commands of the program.
+// Functions of the library and the commands that do the same.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kCommands = {{
     {"known_operators()", "hesscope inspect --operators"},
     {"run_analysis()", "hesscope analyze"},

@@ -16,7 +16,7 @@
 namespace hesscope::cli {
 namespace {
 
-// Text as roff shows it as it is: signs that typesetting would change are escaped.
+// Text that roff prints unchanged: characters that it would change are escaped.
 std::string roff(std::string_view text) {
   std::string escaped;
   for (const char c : text) {
@@ -53,7 +53,7 @@ std::string bold(std::string_view text) { return "\\fB" + roff(text) + "\\fR"; }
 
 std::string italic(std::string_view text) { return "\\fI" + roff(text) + "\\fR"; }
 
-// A summary as the line NAME has it: its first letter small, unless a name begins so.
+// A summary for the NAME section: its first letter is small, unless it begins with a name.
 std::string in_sentence(std::string text) {
   const bool is_word = text.size() > 1 && text[1] >= 'a' && text[1] <= 'z';
   const bool is_article = text.starts_with("A ");
@@ -62,16 +62,16 @@ std::string in_sentence(std::string text) {
 }
 
 std::string header(const std::string& name) {
-  // Without a date: the same version gives the same bytes.
+  // Without a date, so that the same version gives the same bytes.
   return fmt::format(
       ".\\\" Written by `hesscope --write-manual`.\n"
       ".TH {} 1 \"\" \"hesscope {}\" \"User Commands\"\n"
-      ".nh\n.ad l\n",  // names must be there as they are typed
+      ".nh\n.ad l\n",  // names must appear as they are typed
       roff(upper_case(name)),
       kVersion);
 }
 
-// An item of a list with its text.
+// An item of a list, with its text.
 std::string item(const std::string& label, const std::string& text) {
   return fmt::format(".TP\n{}\n{}\n", label, text);
 }
@@ -93,7 +93,7 @@ std::string label_of(const Option& option) {
   return option.value_name.empty() ? label : label + " " + italic(option.value_name);
 }
 
-// The text of an option: its first line, and what follows as a list of "NAME: MEANING".
+// The text of an option: its first line, followed by a list of "NAME: MEANING".
 std::string text_of_help(const std::string& help) {
   std::string text;
   std::size_t begin = 0;
@@ -156,7 +156,7 @@ std::string examples_of(const std::vector<std::string>& examples) {
   return text + ".fi\n";
 }
 
-// "hesscope\-analyze(1), ...", all commands but one.
+// "hesscope\-analyze(1), ...", for all commands but one.
 std::string see_also(const std::vector<std::unique_ptr<Command>>& commands,
                      const Command* but,
                      const std::string& first) {

@@ -11,12 +11,12 @@
 
 namespace hesscope::cli {
 
-/// hesscope(1): what the program is, its commands, exit codes, files and environment, in the macros
-/// of man(7).
+/// hesscope(1): the program, its commands, exit codes, files and environment, in the macros of
+/// man(7).
 std::string man_page(const std::vector<std::unique_ptr<Command>>& commands);
 
 /// hesscope-COMMAND(1): usage, options with their groups, examples.
-/// @param command  with its options declared.
+/// @param command  whose options are declared.
 std::string man_page(const Command& command, const std::vector<std::unique_ptr<Command>>& commands);
 
 /// hesscope-mpi(1).

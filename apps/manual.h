@@ -9,12 +9,12 @@
 
 namespace hesscope::cli {
 
-/// Writes hesscope(1) and a page for each command into DIR/man/man1, and completion for bash, zsh
-/// and fish to where their packages look for it below DIR, as /usr/share or ~/.local/share. Files
-/// that are there already are replaced.
-/// @param commands    with their options declared.
-/// @param with_ranks  hesscope-mpi(1), too.
-/// @returns the files.
+/// Writes hesscope(1) and a page for each command into DIR/man/man1, and completions for bash, zsh
+/// and fish where these look for them below DIR, such as /usr/share or ~/.local/share. Replaces
+/// existing files.
+/// @param commands    whose options are declared.
+/// @param with_ranks  also write hesscope-mpi(1).
+/// @returns the written files.
 /// @throws OutputError
 std::vector<std::filesystem::path> write_manual(
     const std::filesystem::path& folder,

@@ -19,8 +19,8 @@
 namespace hesscope::cli {
 namespace {
 
-// What stands in a table instead of a number, and what a line below it says of that; empty where
-// others do.
+// What a table shows instead of a number, and what a line below the table says about it; empty if
+// other lines do.
 struct StatusText {
   Status status;
   std::string_view cell;
@@ -49,10 +49,10 @@ constexpr StatusText kStatusTexts[] = {
     {Status::kUndefinedNoPass, "no pass", "no place on the path is higher than both its ends"},
 };
 
-// In place of digits that are rounding.
+// Shown instead of digits that are rounding.
 constexpr const char* kZero = "~0";
 
-// Of the word of a flag, what a line below a table says.
+// A word of a flag, and what a line below a table says about it.
 struct WordText {
   std::string_view word;
   std::string_view meaning;
@@ -72,7 +72,7 @@ std::string_view short_text(Status status) {
   return text == std::end(kStatusTexts) ? to_string(status) : text->cell;
 }
 
-// A line for each analyzer with numbers of this status, and what it says of them.
+// A line for each analyzer with numbers of this status, with what it says about them.
 std::string lines_on(Status status,
                      std::span<const HeadlineNumber> numbers,
                      std::string_view form,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Numbers that are or are not there, for people: the same words in every table.
+// Existing and missing numbers, for people: the same words in every table.
 #pragma once
 
 #include <span>
@@ -11,18 +11,20 @@
 
 namespace hesscope::cli {
 
-/// The number, or why it is not there.
+/// The number, or why it is missing.
 std::string cell_text(double value, Status status);
 std::string cell_text(const HeadlineNumber& number);
 
-/// A loss has none but that of its checkpoint, whose gradient alone may be at fault.
+/// A loss has no status of its own, only that of its checkpoint, where possibly only the gradient
+/// is at fault.
 Status loss_status(const CheckpointSummary& summary);
 
-/// A row for each checkpoint, below a header: its name (distinct_names()), loss and gradient norm.
+/// A header, and a row for each checkpoint: its name (distinct_names()), loss and gradient norm.
 std::vector<std::vector<std::string>> loss_rows(std::span<const CheckpointSummary> checkpoints);
 
-/// A line for each kind of cell without a number that needs one; of what can be had, what it takes.
-/// @param takes  that of numbers which no analyzer is known for; empty where nothing is to be said.
+/// A line for each kind of cell without a number that needs an explanation; for numbers that could
+/// be computed, what that takes.
+/// @param takes  what numbers without a known analyzer take; empty if nothing is to be said.
 std::string legend_text(std::span<const HeadlineNumber> numbers, const std::string& takes = {});
 
 }  // namespace hesscope::cli

@@ -20,12 +20,12 @@
 namespace hesscope::cli {
 namespace {
 
-constexpr std::size_t kMaxNames = 8;  // of one kind in a line
+constexpr std::size_t kMaxNames = 8;  // of one kind, in one line
 
-// An operator's nodes in a graph.
+// The nodes of one operator in a graph.
 struct OperatorUse {
   std::size_t count = 0;
-  std::optional<std::int64_t> first_opset;  // none: not known
+  std::optional<std::int64_t> first_opset;  // empty: not known
 };
 
 std::map<std::string, OperatorUse> operators_in(const onnx::OnnxFile& file) {
@@ -61,7 +61,7 @@ std::string axes_text(const onnx::ValueInfo& value) {
   return value.shape ? fmt::format("({})", fmt::join(axes_of(value), ", ")) : "not said";
 }
 
-// Where an input has its samples, and what follows if it has not.
+// On which axis an input has its samples, and what follows if it has none.
 std::string samples_text(const onnx::ValueInfo& input) {
   if (input.kind == onnx::ElementKind::kOther) {
     return "elements of this type are not computed with";
@@ -113,7 +113,7 @@ std::int64_t num_entries(const OnnxTensorRole& tensor) {
   return count;
 }
 
-// Parameters in a table; what is none in a line for each reason.
+// Parameters as a table; other tensors in one line for each reason.
 std::string tensors_text(const OnnxInspection& graph) {
   std::vector<std::vector<std::string>> rows = {{"parameter", "shape", "entries"}};
   std::vector<std::pair<std::string, std::vector<std::string>>> others;
@@ -153,7 +153,7 @@ std::string tensors_text(const OnnxInspection& graph) {
   return text;
 }
 
-// Nodes and roles, or why they cannot be told.
+// Nodes and roles, or why they cannot be determined.
 void look_into(OnnxInspection& graph, const Settings& settings, const TensorShapes& checkpoint) {
   try {
     const onnx::Dependencies needs = onnx::dependencies_of(graph.file, graph.output);
@@ -193,7 +193,7 @@ std::optional<OnnxInspection> inspect_graph(const ProblemFile& problem,
   } else if (outputs.size() == 1) {
     graph.output = outputs.front();
   } else {
-    return graph;  // the fit's obstacle says so
+    return graph;  // the obstacle of the fit is reported
   }
   look_into(graph, problem.model, parameter_shapes_of(io::unwrapped(checkpoint)));
   graph.is_built = fit.obstacle.empty();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What an ONNX graph is, for people: what goes in and comes out, what it is made of, which of its
-// tensors are parameters, and whether its samples are known to be independent.
+// A description of an ONNX graph for people: inputs and outputs, operators, which of its tensors
+// are parameters, and whether its samples are known to be independent.
 #pragma once
 
 #include <cstddef>
@@ -19,22 +19,22 @@
 
 namespace hesscope::cli {
 
-/// A graph as one of its outputs needs it.
+/// The part of a graph that one of its outputs needs.
 struct OnnxInspection {
   onnx::OnnxFile file;
-  std::string output;                        ///< empty where a problem should choose and does not
+  std::string output;                        ///< empty if a problem must choose and does not
   std::vector<OnnxTensorRole> tensors = {};  ///< of the output; empty with an obstacle
   std::size_t num_operators = 0;             ///< nodes that the output needs
   bool is_built = false;                     ///< all of them keep samples apart
-  std::string obstacle = {};                 ///< why nothing can be said of the output
+  std::string obstacle = {};                 ///< why nothing can be said about the output
 };
 
-/// Of a file without a problem: its first output, the file being its own checkpoint.
+/// For a file without a problem: its first output, with the file as its own checkpoint.
 /// @throws InputError for a file that cannot be read.
 OnnxInspection inspect_graph(const io::TensorFile& file);
 
-/// Of the graph of a problem of kind "onnx", with the checkpoint that was found to fit it or not;
-/// none if the graph cannot be read, which is the obstacle of `fit`.
+/// The graph of a problem of kind "onnx", with a checkpoint that fits it or not. Nothing if the
+/// graph cannot be read, which is then the obstacle of `fit`.
 std::optional<OnnxInspection> inspect_graph(const ProblemFile& problem,
                                             const io::TensorFile& checkpoint,
                                             const CheckpointFit& fit);

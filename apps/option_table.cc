@@ -39,12 +39,12 @@ std::string value_name_of(const SettingKey& key) {
   return "TEXT";
 }
 
-// A remark at the end of the first line, before any list.
+// Puts a remark at the end of the first line, before any list.
 std::string with_remark(std::string help, const std::string& remark) {
   return help.insert(std::min(help.find('\n'), help.size()), " " + remark);
 }
 
-// The first letter in capitals, as in the other options' help, and the fallback.
+// Capitalised, as the help of other options, and with the fallback.
 std::string help_of(const SettingKey& key) {
   std::string help = capitalized(key.meaning);
   const auto* fallback = std::get_if<SettingValue>(&key.fallback);
@@ -62,7 +62,7 @@ std::string help_of(const SettingKey& key) {
   return help;
 }
 
-// " --KEY VALUE" for each, a flag without a value.
+// " --KEY VALUE" for each; a flag has no value.
 std::string settings_text(const std::map<std::string, SettingValue>& values) {
   std::string all;
   for (const auto& [name, value] : values) {
@@ -85,12 +85,13 @@ std::string settings_text(const std::map<std::string, SettingValue>& values) {
   return all;
 }
 
-// "-a.npz" without a "--" in front of it.
+// "-a.npz" without a "--" before it.
 std::string positional_word(const std::string& given) {
   return " " + shell_word(given.starts_with('-') ? "./" + given : given);
 }
 
-// The two are one name of a file, so that a run that was begun with one goes on with the other.
+// "./-a.npz" and "-a.npz" name the same file: the first becomes the second, so that a run that was
+// begun with one form continues with the other.
 void take_positional(Option& option) {
   option.take = [take = option.take](const std::string& given) {
     return take(given.starts_with("./-") ? given.substr(2) : given);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The options of a subcommand, without a word of the command line parser. An option is declared
-// once: that gives its place in the help, what it takes, and how it is written again when the
-// command is recorded.
+// The options of a subcommand, independent of the command line parser. An option is declared once:
+// that determines its place in the help, what it accepts, and how it is written when the command is
+// recorded.
 #pragma once
 
 #include <cstdint>
@@ -16,17 +16,17 @@
 
 namespace hesscope::cli {
 
-/// An option, or a positional argument, as it was declared.
+/// An option, or a positional argument, as declared.
 struct Option {
   enum class Kind {
     kFlag,         ///< takes no value; may be given several times
-    kValue,        ///< one value; of several the last counts
-    kRepeated,     ///< given once for each value
+    kValue,        ///< one value; if given several times, the last counts
+    kRepeated,     ///< may be given several times, each time with one value
     kPositional,   ///< one argument
     kPositionals,  ///< arguments
   };
 
-  std::string names;  ///< "--name" or "-n,--name"; of a positional argument "NAME"
+  std::string names;  ///< "--name" or "-n,--name"; for a positional argument "NAME"
   std::string value_name = {};
   std::string help = {};
   std::string group = {};
@@ -34,62 +34,61 @@ struct Option {
   bool is_required = false;
   bool is_recorded = true;
   std::vector<std::string> choices =
-      {};                   ///< what completion offers as a value; other values may do
+      {};                   ///< completion offers these values; the option may accept others
   bool takes_list = false;  ///< values are separated by commas
-  int num_given = 0;        ///< how often it was
+  int num_given = 0;        ///< how often it was given
 
-  /// What it goes with: without that it would have no effect. Asked once all options are taken.
+  /// Something without which the option has no effect. Checked when all options are taken.
   struct Company {
     std::string what;  ///< "--method distributed"
     std::function<bool()> is_there;
   };
 
   std::vector<Company> goes_with = {};
-  bool stands_alone = false;  ///< nothing but how it is said goes with it
-  bool says_how = false;      ///< how something is printed: goes with everything
+  bool stands_alone = false;  ///< only options about printing go with it
+  bool says_how = false;      ///< about printing: goes with everything
 
-  /// Takes a value, of a flag that it is given. @returns what is wrong with it, or nothing.
+  /// Takes a value; for a flag, takes that it is given. @returns what is wrong with it, or nothing.
   std::function<std::string(const std::string& given)> take = {};
 
-  /// As it would be given again, after a space; empty where it has the value it had when it was
-  /// declared.
+  /// The option as it would be given again, after a space; empty if it has its original value.
   std::function<std::string()> written = {};
 
-  /// "--name" of "-n,--name".
+  /// "--name" for "-n,--name".
   std::string long_name() const { return names.substr(names.rfind(',') + 1); }
 
   bool is_positional() const { return kind == Kind::kPositional || kind == Kind::kPositionals; }
 
-  /// The command cannot do without it.
+  /// Makes the option mandatory.
   Option& required();
 
-  /// Given without this it would have no effect, and is refused. @param what "--method
-  /// distributed".
+  /// Refuses the option if this is missing, without which it would have no effect. @param what
+  /// "--method distributed".
   Option& only_with(const std::string& what, std::function<bool()> is_there);
 
-  /// Given with any other but those of how to print, these would have no effect, and are refused;
-  /// positional arguments, too, unless they are required.
+  /// Refuses any other option with this one, except those about printing, because they would have
+  /// no effect; also positional arguments, unless they are required.
   Option& alone();
 
-  /// It cannot change a result, so that it is no part of the recorded command.
+  /// Leaves it out of the recorded command, because it cannot change a result.
   Option& unrecorded();
 
-  /// Completion offers these as values.
+  /// Sets the values that completion offers.
   Option& offering(std::vector<std::string> values);
 };
 
-/// Receives a subcommand's options. Names are written "--name" or "-n,--name"; positional
-/// arguments as "NAME". They are recorded in the order in which they are declared. Targets must
-/// outlive the table.
+/// Receives a subcommand's options. Names are written "--name" or "-n,--name"; positional arguments
+/// as "NAME". They are recorded in the order of declaration. Targets must outlive the table.
 class OptionTable {
  public:
-  /// What is declared from here on stands under this title in the help, below what is there
-  /// already: "Input", "Output", "Running" in every command, and its own titles.
+  /// Everything that is declared from here on appears under this title in the help, after what is
+  /// already there. Every command has "Input", "Output" and "Running", in addition to titles of its
+  /// own.
   void group(const std::string& title);
 
   Option& flag(const std::string& names, bool& target, const std::string& help);
 
-  /// --json and --quiet.
+  /// Declares --json and --quiet.
   void how_to_print(bool& json, bool& quiet, const std::string& on_quiet = "Print nothing");
 
   /// A flag that counts how often it is given.
@@ -100,7 +99,8 @@ class OptionTable {
                const std::string& value_name,
                const std::string& help);
 
-  /// -o,--output: a file, or a folder of files. "-" is none, and standard output never is one.
+  /// -o,--output: a file, or a folder of files. "-" is refused: the output is never standard
+  /// output.
   Option& output(std::string& target, const std::string& value_name, const std::string& help);
 
   Option& choice(const std::string& names,
@@ -114,13 +114,13 @@ class OptionTable {
                const std::string& value_name,
                const std::string& help);
 
-  /// Given once for each value; a value may hold commas.
+  /// May be given several times; a value may contain commas.
   Option& repeated(const std::string& names,
                    std::vector<std::string>& target,
                    const std::string& value_name,
                    const std::string& help);
 
-  /// Given once for each number, which is finite.
+  /// May be given several times, each time with a finite number.
   Option& reals(const std::string& names,
                 std::vector<double>& target,
                 const std::string& value_name,
@@ -137,11 +137,12 @@ class OptionTable {
                  double maximum,
                  const std::string& help);
 
-  /// Any whole number from 0 on.
+  /// Any whole number >= 0.
   Option& seed(const std::string& names, std::uint64_t& target, const std::string& help);
 
-  /// An option --KEY for a key that a component declares; values[KEY] is set where it is given. A
-  /// boolean key is a flag. All of `values` is recorded, by name, where its first key is declared.
+  /// An option --KEY for a key that a component declares; values[KEY] is set if it is given. A
+  /// boolean key is a flag. All of `values` is recorded, by name, at the place where its first key
+  /// is declared.
   Option& setting(const SettingKey& key, std::map<std::string, SettingValue>& values);
 
   /// Any number of positional arguments.
@@ -159,16 +160,16 @@ class OptionTable {
   /// Titles, in the order of the help.
   const std::vector<std::string>& groups() const { return groups_; }
 
-  /// The options that have been given and can change a result, as they would be given again, quoted
-  /// for a shell and each after a space.
+  /// The given options that can change a result, as they would be given again, quoted for a shell
+  /// and each after a space.
   std::string recorded() const;
 
-  /// What is wrong with the options that have been given, taken together; empty if nothing.
+  /// What is wrong with the combination of the given options; empty if nothing is.
   std::string misfit() const;
 
-  /// A message of the library, which calls settings and members of requests by `name`, in the words
-  /// of this command line: --name, where there is such an option; and functions as command_of()
-  /// does, see library_names.h.
+  /// A message of the library in the words of this command line. The library refers to settings and
+  /// members of requests by `name`, which becomes --name if there is such an option; functions
+  /// become commands by command_of(), see library_names.h.
   std::string with_flags(const std::string& message) const;
 
  private:
@@ -177,7 +178,7 @@ class OptionTable {
               const std::string& help,
               Option::Kind kind);
 
-  // An option with one value, recorded where `target` is another than now.
+  // An option with one value, recorded if `target` has changed by then.
   template <typename Value>
   Option& value(const std::string& names,
                 Value& target,
@@ -185,10 +186,10 @@ class OptionTable {
                 const std::string& help,
                 std::function<std::string(const std::string&)> take);
 
-  // "--name", or nothing where there is no such option.
+  // "--name", or nothing if there is no such option.
   std::string flag_of(const std::string& name) const;
 
-  std::deque<Option> options_;  // whose references stay valid
+  std::deque<Option> options_;  // a deque keeps references valid
   std::vector<std::string> groups_;
   std::string group_ = "Options";
   std::vector<const void*> recorded_maps_;

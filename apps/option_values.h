@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What is written on a command line, as values. Functions that return a text return what is wrong
-// with it, or nothing.
+// Converts command line arguments to values. Functions that return a text return what is wrong with
+// the argument, or nothing.
 #pragma once
 
 #include <string>
@@ -11,15 +11,15 @@
 
 namespace hesscope::cli {
 
-/// In points, from 240, 85mm, 8.5cm, 3.4in or 240pt; NaN where it is no length.
+/// In points, from 240, 85mm, 8.5cm, 3.4in or 240pt; NaN if it is not a length.
 double parse_length(const std::string& given);
 
-/// The texts between commas, without blanks around them; empty ones are left out.
+/// The texts between commas, without surrounding blanks; empty ones are left out.
 std::vector<std::string> listed(const std::string& given);
 
 std::string choice_problem(const std::vector<std::string>& choices, const std::string& given);
 
-/// An argument in the key's type.
+/// Converts an argument to the key's type.
 std::string parse_setting(const SettingKey& key, const std::string& given, SettingValue& value);
 
 }  // namespace hesscope::cli

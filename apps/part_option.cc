@@ -27,7 +27,7 @@ std::optional<int> whole_number(std::string_view text) {
   return is_all_digits(text) ? parse_number<int>(text) : std::nullopt;
 }
 
-// What was given, or what is wrong with it.
+// The given part, or what is wrong with it.
 struct Parsed {
   io::Part part = {};
   std::string problem = {};
@@ -55,13 +55,13 @@ Parsed part_of_text(const std::string& given) {
   return {.part = {.count = *count, .index = *index}};
 }
 
-// Of a variable that Slurm sets in the tasks of a job array.
+// The number in a variable that Slurm sets in the tasks of a job array.
 struct SlurmNumber {
   const char* name;
   std::optional<int> value = {};
 };
 
-// The place of a task among those of its job array: sbatch --array=0-7, or 1-8, or 0-14:2.
+// The position of a task in its job array: sbatch --array=0-7, or 1-8, or 0-14:2.
 Parsed part_of_slurm() {
   SlurmNumber task{"SLURM_ARRAY_TASK_ID"};
   SlurmNumber count{"SLURM_ARRAY_TASK_COUNT"};
@@ -107,7 +107,7 @@ Parsed part_of_slurm() {
   return {.part = {.count = size, .index = offset / stride}};
 }
 
-// Beside this program; empty where it was built without MPI.
+// The path next to this program; empty if it was built without MPI.
 std::string path_of_mpi_program() {
   std::error_code error;
   const std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe", error);

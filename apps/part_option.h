@@ -15,23 +15,22 @@ class PartOption {
  public:
   void declare(OptionTable& options);
 
-  /// What was given. Refuses to be one of several tasks that mpirun or srun have started, each of
-  /// which would do the same, unless they share the work. @throws ConfigError; also for both
-  /// options together.
+  /// The given share. Refuses to run as one of several tasks of mpirun or srun that would all do
+  /// the same, unless they share the work. @throws ConfigError; also if both options are given.
   io::Share share(bool shares_tasks) const;
 
-  /// OUTPUT, or where the part keeps what is finished.
+  /// OUTPUT, or the place where the part keeps finished work.
   std::string place(const std::string& output) const;
 
-  /// " --part I/N", or nothing where it was not given.
+  /// " --part I/N", or "" if it was not given.
   std::string arguments() const;
 
-  /// "I/N", or nothing.
+  /// "I/N", or "".
   std::string text() const { return share_.part ? share_.part->text() : std::string(); }
 
   bool merges_only() const { return share_.merge_only; }
 
-  /// That for parts of a merge that are missing: " --part I/N with I = 0, 3".
+  /// Arguments for the missing parts of a merge: " --part I/N with I = 0, 3".
   static std::string arguments(const std::vector<io::Part>& parts);
 
  private:

@@ -169,7 +169,7 @@ class PathCommand final : public RunCommand {
     return text + ending_text(result.is_done_already, result.timings.total_seconds);
   }
 
-  // What is missing because nothing was aligned.
+  // Numbers that are missing because nothing was aligned.
   std::vector<std::string> names_without_alignment(const PathResult& result) const {
     std::vector<std::string> names;
     for (const HeadlineNumber& number : result.numbers) {

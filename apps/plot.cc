@@ -41,8 +41,8 @@ std::optional<plot::ScaleKind> parse_scale(const std::string& name) {
   return std::nullopt;
 }
 
-// What a figure is drawn for: how large its letters and lines are, and its size in points where
-// none is asked for (0: the figure's own).
+// The medium of a figure: how large letters and lines are, and the default size of the figure in
+// points (0: the figure's own).
 struct Style {
   const char* name;
   double magnification;
@@ -50,7 +50,7 @@ struct Style {
   double height;
 };
 
-// A slide of 16:9 is 13.33 x 7.5 inches: letters of 19 to 26 points can be read from the last row.
+// A slide of 16:9 is 13.33 x 7.5 inches: letters of 19 to 26 points are readable from the last row.
 constexpr std::array<Style, 2> kStyles = {{{"paper", 1, 0, 0}, {"slides", 2.5, 960, 540}}};
 
 // A kind of file that a figure can be written to.
@@ -229,7 +229,7 @@ class PlotCommand final : public Command {
     return report_nothing(kind, sources, figure);
   }
 
-  // Of a figure that shows no number: why.
+  // Says why a figure shows no number.
   ExitCode report_nothing(const figures::FigureKind& kind,
                           const std::vector<figures::Source>& sources,
                           const plot::Figure& figure) const {
@@ -286,7 +286,7 @@ class PlotCommand final : public Command {
   std::string y_scale_ = kAuto;
   std::string style_ = kStyles.front().name;
   std::map<std::string, SettingValue> numbers_;
-  int dpi_ = 0;  // not given
+  int dpi_ = 0;  // 0: not given
   double width_ = 0;
   double height_ = 0;
   bool no_notes_ = false;

@@ -5,12 +5,13 @@
 
 namespace hesscope::cli {
 
-/// --allow-plugins, of every command that takes a problem or an experiment.
+/// --allow-plugins, for every command that takes a problem or an experiment.
 class PluginOption {
  public:
   Option& declare(OptionTable& options);
 
-  /// Lets the process load plug-ins if the user said so. Before anything makes a model.
+  /// Lets the process load plug-ins if the user allows it. To be called before anything makes a
+  /// model.
   void apply() const;
 
  private:

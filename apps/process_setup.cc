@@ -23,15 +23,16 @@
 namespace hesscope::cli {
 namespace {
 
-// The deepest known, readers and decompositions of BLAS, take some 100 KiB.
+// The deepest known uses, readers and decompositions of the BLAS, take some 100 KiB.
 constexpr rlim_t kNeededStackBytes = rlim_t{1} << 20;
 constexpr rlim_t kWantedStackBytes = rlim_t{8} << 20;
 
-// Blocks of this size, the largest that can be set, and larger ones are the system's own.
+// Blocks of this size (the largest that can be set) and larger ones are mapped, and go back to the
+// system when freed.
 constexpr int kMappedBytes = 32 << 20;
 constexpr int kKeptBytes = 1 << 30;
 
-// Made beforehand: a handler of signals can do little more than write.
+// Prepared in advance, because a signal handler can do little more than write.
 std::string& missing_instruction_text() {
   static std::string text;
   return text;
@@ -56,7 +57,7 @@ bool widen_stack() {
     return false;
   }
   ::setrlimit(RLIMIT_STACK, &limit);
-  // Of threads that are still to come. The C library has taken the limit as it was.
+  // For new threads. The C library still uses the limit that it read at its start.
   pthread_attr_t attributes;
   if (::pthread_attr_init(&attributes) == 0) {
     if (::pthread_attr_setstacksize(&attributes, limit.rlim_cur) == 0) {

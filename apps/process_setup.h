@@ -3,18 +3,18 @@
 
 namespace hesscope::cli {
 
-/// To be called first: gives the program and its threads the stack they need, as far as the limits
-/// allow. @returns false, and says so, where they allow less than that.
+/// To be called first: gives the program and its threads the stack that they need, if the limits
+/// allow it. @returns false, after a message, if they do not.
 bool widen_stack();
 
-/// Lets the C library keep memory that was freed, for what is allocated next, where the environment
-/// does not set how much: matrices of one point are as large as those of the point before, and to
-/// take them from the system anew is to have each page cleared. Blocks of 32 MiB and more go back
-/// at once.
+/// Lets the C library keep freed memory for later allocations, unless the environment sets how
+/// much. Matrices at one point are as large as those at the previous point, and taking them from
+/// the system again would mean clearing each page. Blocks of 32 MiB and more are returned at once.
 void keep_freed_memory();
 
-/// From now on an instruction that the processor does not have ends the program with a message.
-/// OpenBLAS takes those of the processor that OPENBLAS_CORETYPE names, whatever the real one is.
+/// From now on, an instruction that the processor does not have ends the program with a message.
+/// OpenBLAS uses the instructions of the processor in OPENBLAS_CORETYPE, whatever the actual
+/// processor is.
 void report_missing_instructions();
 
 }  // namespace hesscope::cli

@@ -30,8 +30,8 @@ ExitCode report(const Command& command, std::string_view message, ExitCode code)
   return code;
 }
 
-// Ends the program at once where OpenBLAS's threads may be waiting for addresses: exit() would wait
-// for them.
+// Ends the program at once if OpenBLAS's threads may be waiting for address space: exit() would
+// wait for them.
 void check_address_space() {
   try {
     require_blas_addresses();
@@ -91,7 +91,7 @@ int run_program(int argc,
   const Invocation invocation = parse_command_line(argc, argv, commands, is_of_ranks);
   ExitCode code = invocation.exit_code;
   if (invocation.command != nullptr) code = execute(*invocation.command);
-  // What was printed may still be on its way; a full disk shows only here.
+  // Printed text may still be buffered; a full disk shows only here.
   if (const int error = standard_output_error(); error != 0) {
     print_message("hesscope: standard output: {}\n", std::strerror(error));
     code = ExitCode::kFailed;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What main() does: parse, run one command, turn what was thrown into a message and an exit code.
+// The work of main(): parse, run one command, and turn exceptions into a message and an exit code.
 #pragma once
 
 #include <functional>
@@ -9,10 +9,10 @@
 
 namespace hesscope::cli {
 
-/// Runs a command, and says what went wrong.
+/// Runs a command and reports errors.
 ExitCode run_reporting(Command& command);
 
-/// @param execute      runs the command that the command line asks for, if there is one.
+/// @param execute      runs the command on the command line, if there is one.
 /// @param is_of_ranks  whether this is hesscope-mpi.
 /// @returns the program's exit code.
 int run_program(int argc,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the program says of itself, in its help text and in its manual page.
+// Texts about the program, for its help and its manual page.
 #pragma once
 
 #include <span>
@@ -16,18 +16,18 @@ struct Meaning {
   std::string text;
 };
 
-/// "-h, --help", ...: what may stand in place of a command.
+/// "-h, --help", ...: what may be given instead of a command.
 std::span<const Meaning> program_options();
 
-/// The exit codes, see ExitCode; those that mean the same together.
+/// The exit codes, see ExitCode; those with the same meaning together.
 std::span<const Meaning> exit_codes();
 
-/// What hesscope-mpi is, in a line, and in paragraphs.
+/// What hesscope-mpi is, in one line and in paragraphs.
 inline constexpr char kRanksPurpose[] =
     "hesscope whose work on a checkpoint is shared by processes";
 std::span<const std::string> ranks_description();
 
-/// Its commands, and what ranks share of each.
+/// Its commands, and what the ranks share in each.
 std::span<const Meaning> ranks_commands();
 
 /// Complete command lines.

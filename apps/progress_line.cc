@@ -26,7 +26,7 @@ ProgressLine::ProgressLine(const std::string& command, bool quiet, Console conso
       last_(start_) {}
 
 std::string ProgressLine::time_left(double done, double elapsed) const {
-  constexpr double kEnough = 0.01;  // done, to tell
+  constexpr double kEnough = 0.01;  // of the work, for an estimate
   constexpr double kEnoughSeconds = 0.5;
   const double share = done - *first_done_;
   if (!(share > kEnough && elapsed > kEnoughSeconds)) return "";

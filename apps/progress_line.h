@@ -10,24 +10,24 @@
 
 namespace hesscope::cli {
 
-/// What is on stderr while a run computes: how far it is and how long it still takes. On a terminal
-/// that can_redraw() is one line, redrawn; elsewhere, as in the log of a batch job, a line every 30
-/// seconds.
+/// Progress on stderr while a run computes: how far it is and how long it will still take. On a
+/// terminal that can_redraw(), one line that is redrawn; elsewhere, as in the log of a batch job, a
+/// new line every 30 seconds.
 class ProgressLine {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// Between two lines where they are not redrawn, and before the first.
+  /// Time between two lines that are not redrawn, and before the first.
   static constexpr std::chrono::seconds kPeriod{30};
 
-  /// Where it is seen, and what time it is.
+  /// Where the progress is shown, and the clock.
   struct Console {
     bool is_terminal;  // that can_redraw()
     std::function<void(std::string_view)> write;
     std::function<Clock::time_point()> now;
   };
 
-  /// On stderr. @param quiet  show nothing.
+  /// On stderr. @param quiet  shows nothing.
   ProgressLine(const std::string& command, bool quiet);
 
   ProgressLine(const std::string& command, bool quiet, Console console);
@@ -37,8 +37,8 @@ class ProgressLine {
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
-  /// Step `index` of `count` is done by `fraction`. What is left is foreseen from the time since
-  /// the first call and what was done since then: what was done before took no time of this run.
+  /// Step `index` of `count` is done by `fraction`. The time left is estimated from the time since
+  /// the first call and the work since then: earlier work took no time of this run.
   void show(const std::string& what, std::size_t index, std::size_t count, double fraction);
 
   /// Wipes the line, before anything else is printed.

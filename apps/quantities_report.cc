@@ -34,7 +34,7 @@ std::vector<Declared> all_declared() {
   return all;
 }
 
-// The question that a group answers; empty for those of no analyzer.
+// The question that a group answers; empty for groups without an analyzer.
 std::string question_of(const std::string& group) {
   for (const AnalyzerKind& kind : analyzer_kinds()) {
     if (kind.name == group) return kind.question;
@@ -42,7 +42,7 @@ std::string question_of(const std::string& group) {
   return {};
 }
 
-// What its twin NAME_status can say; a flag, a name or a coordinate has none.
+// The possible values of NAME_status; flags, names and coordinates have none.
 std::vector<std::string> statuses_of(const Variable& variable) {
   const bool is_number =
       variable.type == VariableType::kDouble || variable.type == VariableType::kInt64;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// All that results can hold, as the code declares it: for people, and for docs/definitions.md.
+// Everything that results can hold, as declared in the code: for people, and for
+// docs/definitions.md.
 #pragma once
 
 #include <string>
@@ -17,8 +18,8 @@ std::string type_text(VariableType type);
 /// Each quantity by its path, with its definition.
 std::string quantities_text();
 
-/// The same with everything that is declared: names, dimensions, units, definitions, statuses that
-/// it can have, sources.
+/// The same with everything that is declared: names, dimensions, units, definitions, possible
+/// statuses, sources.
 Json quantities_json();
 
 }  // namespace hesscope::cli

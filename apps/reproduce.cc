@@ -183,7 +183,7 @@ class ReproduceCommand final : public RunCommand {
   }
 
   Report plan() override {
-    const InterruptibleRun interruptible(*this);  // for the inputs among the temporary files
+    const InterruptibleRun interruptible(*this);  // so that temporary inputs are removed
     ReproductionRequest request = make_request();
     request.stop = interruptible.token();
     double seconds = 0;
@@ -290,8 +290,8 @@ class ReproduceCommand final : public RunCommand {
     return document;
   }
 
-  // "1 of 4", "1 of 4, 2 open": published values that disagree, and those that the spreads leave
-  // open.
+  // "1 of 4", "1 of 4, 2 open": the number of published values that disagree, and of those that the
+  // spreads leave open.
   static std::string disagreement_text(const ReproducedFigure& figure) {
     if (figure.num_compared == 0) return "-";
     const std::string text =

@@ -29,7 +29,7 @@ namespace {
         path,
         is_toml ? " but a TOML file, as problem files are; hesscope analyze makes results" : ""));
   }
-  if (format->name == "hdf5") io::open_tensor_file(path);  // says what is wrong with a damaged one
+  if (format->name == "hdf5") io::open_tensor_file(path);  // reports how a file is damaged
   throw InputError(
       fmt::format("{}: is not a hesscope result but of the format {} ({}); hesscope analyze makes "
                   "results of checkpoints",
@@ -53,7 +53,7 @@ OpenResults open_results(const std::vector<std::string>& files, std::vector<std:
   }
   for (std::size_t i = 0; i < files.size(); ++i) {
     for (std::size_t k = 0; k < i; ++k) {
-      std::error_code none;  // what is not there is said when it is opened
+      std::error_code none;  // a missing file is reported when it is opened
       if (!std::filesystem::equivalent(files[k], files[i], none)) continue;
       throw UsageError(fmt::format("{}: is given twice", files[i]));
     }

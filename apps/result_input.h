@@ -9,18 +9,18 @@
 
 namespace hesscope::cli {
 
-/// A result file, for a command that takes nothing else. @throws InputError for one that is
-/// missing, damaged, or something else.
+/// Opens a result file, for a command that takes nothing else. @throws InputError if it is missing,
+/// damaged, or something else.
 io::ResultReader open_result(const std::string& path);
 
-/// Several results, and what legends call them.
+/// Several results, and their names in legends.
 struct OpenResults {
   std::vector<io::ResultReader> readers;
   std::vector<figures::Source> sources;  ///< of the readers
 };
 
-/// @param labels  one for each file, the same for seeds of one experiment; empty = the files'
-///                distinct_names(). @throws as open_result(); UsageError for a file that is given
+/// @param labels  one for each file, the same for seeds of one experiment; empty = distinct_names()
+///                of the files. @throws as open_result(); UsageError for a file that is given
 ///                twice.
 OpenResults open_results(const std::vector<std::string>& files, std::vector<std::string> labels);
 

@@ -25,7 +25,7 @@ namespace {
 
 constexpr const char* kResultExtension = ".h5";
 
-// What is wrong with the name of a result; nothing where it does not end as an export does.
+// What is wrong with the name of a result that ends like an export; nothing for other names.
 std::string result_name_problem(const std::string& given) {
   const std::string extension = std::filesystem::path(given).extension().string();
   for (const io::ExportKind& kind : io::export_kinds()) {

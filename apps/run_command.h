@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The skeleton of the commands that compute: each is foreseen by --dry-run, shows how far it is,
-// can be interrupted and continues where it was, and says what it made in tables or in JSON.
+// The skeleton of the commands that compute: --dry-run estimates them, they show their progress,
+// can be interrupted and continued, and report what they made in tables or in JSON.
 #pragma once
 
 #include <cstddef>
@@ -19,16 +19,16 @@
 
 namespace hesscope::cli {
 
-/// What a command has to say in the end, of a plan or of a result.
+/// The final output about a plan or a result.
 struct Report {
   Json document;     ///< with --json
   std::string text;  ///< for people
   std::vector<std::string> warnings = {};
   bool is_conclusive = true;
-  std::optional<ExitCode> failure = {};  ///< of a part of the work: what the program ends with
+  std::optional<ExitCode> failure = {};  ///< exit code of the program if a part of the work failed
 };
 
-/// Told that piece `index` of `count` is done by `fraction`. @returns whether to go on.
+/// Called when piece `index` of `count` is done by `fraction`. @returns whether to continue.
 using ShowProgress = std::function<bool(
     const std::string& what, std::size_t index, std::size_t count, double fraction)>;
 
@@ -40,7 +40,7 @@ class RunCommand : public Command {
  protected:
   /// Declares --output, --force, --json, --quiet, --dry-run, --threads, --part and --merge-only,
   /// which change no result.
-  /// @param output_name, on_output  the value of --output, and what it is, for the help.
+  /// @param output_name, on_output  the value name of --output, and its description in the help.
   /// @param on_force, on_dry_run    what --force and --dry-run do.
   Option& declare_run(OptionTable& options,
                       const std::string& output_name,
@@ -48,13 +48,13 @@ class RunCommand : public Command {
                       const std::string& on_force,
                       const std::string& on_dry_run);
 
-  /// The same of a run whose output is one result file.
+  /// The same for a run whose output is one result file.
   void declare_result_run(OptionTable& options);
 
   virtual Report plan() = 0;
   virtual Report compute(const std::stop_token& stop, const ShowProgress& progress) = 0;
 
-  /// Where what an interrupted run has finished is kept; empty if it keeps nothing.
+  /// Where the finished work of an interrupted run is kept; empty if it keeps nothing.
   virtual std::string kept_in() const;
 
   /// Sets the members that every request has.
@@ -75,16 +75,16 @@ class RunCommand : public Command {
   Json plan_document() const;
   Json result_document() const;
 
-  /// Of a part, which leaves no result.
+  /// The report of a part, which makes no result.
   /// @param units  what was divided: "checkpoints".
   Report part_report(const io::PartOutcome& outcome,
                      const std::string& units,
                      std::vector<std::string> warnings) const;
 
-  /// "LABEL  VALUE" in lines; the values begin in one column.
+  /// Lines "LABEL  VALUE"; the values begin in one column.
   static std::string facts_text(const std::vector<std::pair<std::string, std::string>>& facts);
 
-  /// What the plan of every run foresees.
+  /// Adds what the plan of every run estimates.
   template <typename Plan>
   void add_foreseen(Json& document, const Plan& plan) const {
     document["peak_memory_bytes"] = plan.peak_memory_bytes;
@@ -95,16 +95,16 @@ class RunCommand : public Command {
     document["warnings"] = with_flags(plan.warnings);
   }
 
-  /// What a run would find at the output's place, in brackets after that.
+  /// What a run would find at the place of the output, in brackets after its name.
   template <typename Plan>
   std::string output_text(const Plan& plan) const {
     return file_text(plan.is_done_already, plan.output_refusal);
   }
 
-  /// The same of an output that is no one file.
+  /// The same for an output that is not a single file.
   std::string output_text(bool is_done, const std::string& refusal, bool is_begun) const;
 
-  /// The last line of a summary: what became of the output.
+  /// The last line of a summary: what happened to the output.
   std::string ending_text(bool is_done_already, double seconds) const;
 
   std::string output_;
@@ -120,7 +120,7 @@ class RunCommand : public Command {
     return requires(Request & request) { request.team; };
   }
 
-  /// @throws ConfigError where there is one.
+  /// @throws ConfigError if there is a team.
   void refuse_team() const;
 
   ExitCode show(const Report& report) const;

@@ -28,7 +28,7 @@ void require_apart(const std::string& output,
                    const std::vector<std::filesystem::path>& inputs,
                    const std::string& what) {
   for (const std::filesystem::path& input : inputs) {
-    std::error_code none;  // an output that does not exist yet is no input
+    std::error_code none;  // an output that does not exist yet is not an input
     if (!std::filesystem::equivalent(input, output, none)) continue;
     throw UsageError(fmt::format("{}: the output is {}; name another", output, what));
   }

@@ -11,28 +11,28 @@
 
 namespace hesscope::cli {
 
-/// Of the option --key, where a command reads checkpoints.
+/// Help of the option --key, for commands that read checkpoints.
 inline constexpr const char* kKeyHelp =
     "Take only the tensors whose names begin so, as in model_state_dict: the part of a training "
     "checkpoint that holds the weights";
 
-/// --force: once for what this program made, twice for anything.
+/// --force: once for files of this program, twice for anything.
 class ForceOption {
  public:
-  /// @param on_force  what it does given once, for the help.
+  /// @param on_force  what it does if given once, for the help.
   Option& declare(OptionTable& options, const std::string& on_force);
 
   io::Overwrite overwrite() const;
 
-  /// As it was given, after a space; empty if it was not.
+  /// As it was given, after a space; empty if it was not given.
   std::string arguments() const;
 
  private:
   int count_ = 0;
 };
 
-/// An output never replaces what the command reads, however it is forced.
-/// @param what  the output would be, for the message: "the input itself".
+/// An output never replaces an input of the command, even with --force.
+/// @param what  the conflicting input, for the message: "the input itself".
 /// @throws UsageError if it is one of the inputs.
 void require_apart(const std::string& output,
                    const std::vector<std::filesystem::path>& inputs,

@@ -17,7 +17,7 @@ bool is_silent = false;
 
 std::atomic<int> output_error = 0;  // errno of the first write that failed
 
-// At once: what is called in between changes errno.
+// To be called at once, because other calls change errno.
 void note_output_error() noexcept {
   int none = 0;
   output_error.compare_exchange_strong(none, errno);
@@ -34,8 +34,9 @@ void silence() { is_silent = true; }
 void reserve_standard_streams() {
   for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(descriptor, F_GETFD) != -1 || errno != EBADF) continue;
-    // The lowest free descriptor is this one, since those below are open by now. The wrong way
-    // round, so that a summary that nobody receives is an error, as on a full disk.
+    // The lowest free descriptor is this one, since those below are open by now. It is opened in
+    // the wrong mode, so that writing a summary that nobody receives is an error, as on a full
+    // disk.
     const int mode = descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY;
     if (::open("/dev/null", mode) < 0) return;
   }
@@ -43,7 +44,7 @@ void reserve_standard_streams() {
 
 void write_message(std::string_view text) noexcept {
   if (is_silent) return;
-  flush_output();  // in the order of writing, where both go to one place
+  flush_output();  // keeps the order if both go to the same place
   std::fwrite(text.data(), 1, text.size(), stderr);
   std::fflush(stderr);
 }

@@ -14,7 +14,8 @@
 namespace hesscope::cli {
 namespace {
 
-// Without its middle, where it takes more than so many columns: names differ in what they end with.
+// Cuts out the middle if the text takes more than `columns` columns, because names differ at their
+// ends.
 std::string shortened(const std::string& text, std::size_t columns) {
   if (text_columns(text) <= columns) return text;
   const std::vector<std::string_view> characters = utf8_characters(text);

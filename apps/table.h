@@ -7,14 +7,15 @@
 
 namespace hesscope::cli {
 
-/// Columns of text for people: the first row is the header; the first `num_left` columns are set
-/// flush left, the others flush right. A cell is one line: control characters in it are shown as
-/// \xNN. Ends with a newline.
+/// A table of text for people: the first row is the header; the first `num_left` columns are
+/// left-aligned, the others right-aligned. A cell is one line: control characters in it are shown
+/// as \xNN. Ends with a newline.
 std::string table_text(std::vector<std::vector<std::string>> rows, std::size_t num_left = 1);
 
-/// Makes a table fit a terminal: names at the left lose their middle, columns at the right go.
-/// @param with_mark  whether the header then ends with "+3" for three columns that went.
-/// @returns how many went.
+/// Makes a table fit a terminal: names in the left column lose their middle, and columns on the
+/// right are dropped.
+/// @param with_mark  whether the header then ends with "+3" for three dropped columns.
+/// @returns the number of dropped columns.
 std::size_t fit_table(std::vector<std::vector<std::string>>& rows,
                       std::size_t columns,
                       bool with_mark);

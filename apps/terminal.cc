@@ -17,7 +17,7 @@
 namespace hesscope::cli {
 namespace {
 
-// 0 where nobody says.
+// 0 if it is not set.
 std::size_t columns_of_environment() {
   const char* const text = std::getenv("COLUMNS");
   if (text == nullptr) return 0;
@@ -29,7 +29,7 @@ std::size_t columns_of_device() {
   return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
-// Without setlocale(), by which numbers would be written differently.
+// Without setlocale(), which would change how numbers are written.
 bool is_utf8_locale() {
   const locale_t locale = ::newlocale(LC_CTYPE_MASK, "", nullptr);
   if (locale == nullptr) return false;
@@ -38,7 +38,7 @@ bool is_utf8_locale() {
   return is_utf8;
 }
 
-// The code point of the first character, of so many bytes.
+// The code point of the first character, which has `length` bytes.
 unsigned code_of(std::string_view text, std::size_t length) {
   if (length <= 1) return static_cast<unsigned char>(text[0]);
   unsigned code = static_cast<unsigned char>(text[0]) & (0x7fU >> length);
@@ -48,8 +48,8 @@ unsigned code_of(std::string_view text, std::size_t length) {
   return code;
 }
 
-// Blocks of characters that take two columns, or none, by Unicode's East_Asian_Width and general
-// categories.
+// Ranges of characters that take two columns, or none, according to Unicode's East_Asian_Width and
+// general categories.
 constexpr std::array<std::pair<unsigned, unsigned>, 9> kWide = {{{0x1100, 0x115f},
                                                                  {0x2e80, 0x303e},
                                                                  {0x3041, 0xa4cf},
@@ -73,8 +73,8 @@ bool is_in(const std::array<std::pair<unsigned, unsigned>, N>& blocks, unsigned 
 
 Terminal standard_output() {
   Terminal terminal;
-  // mpirun of Open MPI gives its processes a terminal of its own, and passes what is written there
-  // on to whatever its own output is.
+  // mpirun of Open MPI gives its processes a terminal of its own, and passes what is written
+  // there on to its own output, whatever that is.
   const bool is_passed_on = std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr;
   terminal.is_there = ::isatty(STDOUT_FILENO) == 1 && !is_passed_on;
   if (!terminal.is_there) return terminal;

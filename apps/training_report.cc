@@ -36,7 +36,8 @@ std::string text_of(const Value& value) {
       value);
 }
 
-// Values besides the tensors that are no optimiser's: those are recognised by settings.
+// Values besides the tensors that do not belong to an optimiser; an optimiser is recognised by its
+// settings.
 std::vector<io::FileValue> other_values(const io::TensorFile& file,
                                         const std::vector<StoredOptimizer>& optimizers) {
   std::vector<io::FileValue> values = file.values();
@@ -49,7 +50,7 @@ std::vector<io::FileValue> other_values(const io::TensorFile& file,
   return values;
 }
 
-// The elements of one list in one line.
+// The elements of a list are shown in one line.
 std::vector<std::vector<std::string>> rows_of(const std::vector<io::FileValue>& values) {
   constexpr std::size_t kMaxShown = 3;
   std::vector<std::vector<std::string>> rows;
@@ -105,7 +106,7 @@ std::string words_for(OptimizerKind kind) {
   return "an optimiser of unknown kind";
 }
 
-// The steps that its parameters have made: one number, or the least and the most.
+// The number of steps of its parameters: one number, or the least and the most.
 std::optional<std::pair<double, double>> steps_of(const StoredOptimizer& optimizer) {
   std::optional<std::pair<double, double>> steps;
   for (const auto& [name, entry] : optimizer.entries) {
@@ -125,7 +126,7 @@ std::set<std::string> fields_of(const StoredOptimizer& optimizer) {
   return fields;
 }
 
-// Settings that all have in common in one line, as those of one group.
+// Settings that all groups have in common are in one line, as those of a single group.
 std::string optimizer_text(const StoredOptimizer& optimizer) {
   std::string text = fmt::format("{}: {}, {} parameters",
                                  optimizer.prefix.empty()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a checkpoint holds of its training, for people: the optimiser, and numbers and texts besides
-// the tensors.
+// What a checkpoint holds about its training, for people: the optimiser, and numbers and texts
+// besides the tensors.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace hesscope::cli {
 
-/// Empty where there is nothing of the kind.
+/// Empty if there is nothing of this kind.
 std::string training_text(const io::TensorFile& file);
 
 /// The same: an object with `values`, by name, and `optimizers`.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a work computes, counted from its graph: the least time that it could take is that of a
-// dgemm of as many operations.
+// The operations of a work, counted from its graph: the least time that it could take is that of a
+// dgemm with as many operations.
 #pragma once
 
 #include <optional>
@@ -10,9 +10,9 @@
 
 namespace hesscope::bench {
 
-/// 10^9 operations, a multiplication and an addition each one: of the Hessian, those of the plan
-/// of graph_hessian(), of the gradient those of one reverse sweep over each sample. None where the
-/// model goes another way, or the quantity is another.
+/// In units of 10^9 operations, where a multiplication and an addition count as one each. For the
+/// Hessian, the operations of the plan of graph_hessian(); for the gradient, those of one reverse
+/// sweep over each sample. Nothing if the model uses another method, or for other quantities.
 std::optional<double> arithmetic_gflop(const Problem& problem,
                                        Quantity quantity,
                                        InstructionSet set);

@@ -3,7 +3,7 @@
 
 namespace hesscope::bench {
 
-/// The type of constants that mix with scalar T; specialised where it is not double.
+/// The type of constants that mix with scalar T; specialised if it is not double.
 template <typename T>
 struct ConstantOf {
   using Type = double;

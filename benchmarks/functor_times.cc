@@ -39,7 +39,7 @@ Eigen::MatrixXd nested_ceres_hessian(const F& f, const Eigen::VectorXd& x) {
   return h;
 }
 
-// A way to the Hessian, how often it runs in a round, and the seconds per run of each round.
+// A method for the Hessian, how often it runs in a round, and the seconds per run in each round.
 struct Way {
   std::function<Eigen::MatrixXd()> hessian;
   std::vector<double> seconds = {};
@@ -82,7 +82,7 @@ void record(const F& f, Eigen::VectorXd x) {
   trace_off();
 }
 
-// The lower triangle, as ADOL-C's dense drivers leave it, with its mirror image.
+// The lower triangle, as returned by ADOL-C's dense drivers, and its mirror image.
 Eigen::MatrixXd adolc_hessian(int (*driver)(short, int, double*, double**), Eigen::VectorXd x) {
   const auto n = static_cast<int>(x.size());
   Eigen::MatrixXd transposed(n, n);

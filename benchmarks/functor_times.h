@@ -9,7 +9,7 @@
 
 namespace hesscope::bench {
 
-/// Medians over rounds in which the ways alternate, one thread, in nanoseconds per Hessian.
+/// Medians over rounds in which the methods alternate, on one thread, in nanoseconds per Hessian.
 /// nullopt: the peer is not installed.
 struct FunctorTimes {
   std::string function;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Functions of n variables written once for every scalar, as a user would write them, on which the
-// ways to a functor's Hessian are compared.
+// Functions of n variables, written once for every scalar, as a user would write them. The methods
+// for a functor's Hessian are compared on them.
 #pragma once
 
 #include <cmath>

@@ -51,7 +51,7 @@ Gemm::Run Gemm::run() {
   const double one = 1;
   const double zero = 0;
   openblas_set_num_threads(num_threads_);
-  const std::clock_t cpu_begin = std::clock();  // of all threads
+  const std::clock_t cpu_begin = std::clock();  // over all threads
   const Stopwatch stopwatch;
   dgemm_("N", "N", &n, &n, &n, &one, a_.data(), &n, b_.data(), &n, &zero, c_.data(), &n);
   const double seconds = stopwatch.seconds();

@@ -7,15 +7,15 @@
 
 namespace hesscope::bench {
 
-/// The processor that OpenBLAS's kernels are made for: what it finds, or OPENBLAS_CORETYPE.
-/// "Haswell" and "Zen" are AVX2, "SkylakeX" is AVX-512.
+/// The processor for which OpenBLAS has chosen its kernels: the one that it detects, or
+/// OPENBLAS_CORETYPE. "Haswell" and "Zen" are AVX2, "SkylakeX" is AVX-512.
 std::string openblas_core();
 
-/// A square OpenBLAS dgemm, the unit that times are given in: a work of x GFLOP takes as long as a
-/// dgemm of x GFLOP on as many threads, measured beside it.
+/// A square OpenBLAS dgemm, the unit of times: a work of x GFLOP takes as long as a dgemm of x
+/// GFLOP on as many threads, measured at the same time.
 class Gemm {
  public:
-  /// @param gflop  about so much; the matrices have (gflop / 2)^(1/3) thousand rows.
+  /// @param gflop  approximately; the matrices have (gflop / 2)^(1/3) thousand rows.
   Gemm(double gflop, int num_threads);
 
   /// 2 n^3 / 10^9.

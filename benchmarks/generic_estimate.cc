@@ -25,7 +25,8 @@ double estimated_generic_seconds(const Problem& problem, int num_threads, Instru
   const std::unique_ptr<Sweep> sweep = Sweep::create(*problem.model.graph, set);
   double seconds = 0;
   for (Eigen::Index m = 0; m < measured; ++m) {
-    // The middles of `measured` equal parts: cost falls from the first block to the last.
+    // The middles of `measured` equal parts, because the cost falls from the first block to the
+    // last.
     const Eigen::Index first = (2 * m + 1) * num_blocks / (2 * measured) * kWidth;
     const int width = static_cast<int>(std::min(kWidth, n - first));
     std::vector<double> columns(static_cast<std::size_t>((n - first) * width));

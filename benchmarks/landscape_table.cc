@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What landscapes cost compared with the values and Hessians they are made of. The papers' setting
-// 1: linear attention, sparse, 3 layers, d = 5, n = 20, 1,000 prompts, 150 parameters.
+// The cost of landscapes compared with the values and Hessians that they consist of. The papers'
+// setting 1: linear attention, sparse, 3 layers, d = 5, n = 20, 1,000 prompts, 150 parameters.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -38,7 +38,7 @@ samples = 1000
 seed = 99
 )";
 
-// A temporary folder, gone at the end.
+// A temporary folder, which is removed at the end.
 class Scratch {
  public:
   Scratch()
@@ -79,7 +79,7 @@ class Table {
     theta_ = problem_->read_parameters(file);
   }
 
-  // `part` at every point, on all threads, is what the landscape cannot do without.
+  // `part` at every point, on all threads, is the work that the landscape cannot avoid.
   template <typename Part>
   void print(const std::string& what, const std::string& grid, bool curvature, Part part) {
     LandscapeRequest request;

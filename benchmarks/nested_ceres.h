@@ -16,8 +16,8 @@ struct ConstantOf<NestedJet<N>> {
   using Type = ceres::Jet<double, N>;
 };
 
-/// A number that is variable `outer` of the outer Jets and variable `inner` of the inner ones, -1:
-/// of none.
+/// A number that is variable `outer` of the outer Jets and variable `inner` of the inner ones; -1:
+/// none.
 template <int N>
 NestedJet<N> nested_variable(double at, int outer, int inner) {
   using Inner = ceres::Jet<double, N>;

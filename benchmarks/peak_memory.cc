@@ -23,7 +23,7 @@ double status_bytes(const std::string& key) {
 }  // namespace
 
 double peak_memory_over_baseline(const std::function<void()>& body) {
-  std::ofstream("/proc/self/clear_refs") << "5";  // the peak (VmHWM) falls to what is held now
+  std::ofstream("/proc/self/clear_refs") << "5";  // the peak (VmHWM) falls to the current value
   const double before = status_bytes("VmRSS");
   body();
   return status_bytes("VmHWM") - before;

@@ -7,7 +7,7 @@
 
 namespace hesscope::bench {
 
-/// Of the data of all problems.
+/// Seed for the data of all problems.
 inline constexpr std::uint64_t kDataSeed = 1;
 
 /// Uniform by splitmix64 (Steele, Lea & Flood 2014), normal by Box & Muller: the same numbers

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What spectra cost: all eigenvalues against LAPACK's dsyevd, three by counts against all, the ends
-// without a matrix in applications of the Hessian. Everything on one thread, as dense_spectrum
-// holds OpenBLAS there; ratios of runs that alternate.
+// The cost of spectra: all eigenvalues compared with LAPACK's dsyevd, three by counts compared with
+// all, the ends without a matrix in applications of the Hessian. Everything runs on one thread, to
+// which dense_spectrum limits OpenBLAS; ratios come from runs that alternate.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -27,7 +27,7 @@ extern "C" void openblas_set_num_threads(int);
 namespace hesscope::bench {
 namespace {
 
-// A full spectrum with clusters nowhere: entries uniform, symmetric.
+// A symmetric matrix with uniform entries, whose spectrum has no clusters.
 Eigen::MatrixXd random_symmetric(Eigen::Index n) {
   std::srand(1);  // Eigen's Random
   const Eigen::MatrixXd a = Eigen::MatrixXd::Random(n, n);
@@ -106,8 +106,8 @@ void compare_matrices(Eigen::Index n_all,
   }
 }
 
-// Of W3, whose weights are scaled: at 0.05 N(0, 1) eight layers of dimension 20 are far outside of
-// where anyone trains.
+// W3 with scaled weights: with 0.05 N(0, 1), eight layers of dimension 20 are far from any weights
+// that occur in training.
 void count_applications() {
   fmt::print(
       "\nEnds of W3 by products alone; the limit is 80 columns.\n\n"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Builds the benchmarks in Release and prints the table of works; installs nothing. Arguments are passed on:
 # benchmarks/table.sh --only W1,W2 --threads 1, --instruction-set AVX2, --quick, --help. OPENBLAS_CORETYPE=Haswell
-# chooses OpenBLAS's kernels. Wants an idle machine.
+# chooses OpenBLAS's kernels. Needs an idle machine.
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"

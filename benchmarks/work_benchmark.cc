@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The works under Google Benchmark, each by the structured way and by the generic engine, on one
-// and on two threads. Compare times within one run only; --benchmark_filter=W2 picks works.
+// The works under Google Benchmark, each by the structured method and by the generic engine, on one
+// and on two threads. Compare times within one run only; --benchmark_filter=W2 selects works.
 #include <string>
 
 #include <benchmark/benchmark.h>

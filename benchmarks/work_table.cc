@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Prints what each work costs: its time as GFLOP of an OpenBLAS dgemm on as many threads, its
-// memory, and what the generic engine and a second thread make of it, next to the limits set.
+// Prints the cost of each work: its time as GFLOP of an OpenBLAS dgemm on as many threads, its
+// memory, and the ratios to the generic engine and to one thread, next to the limits set.
 #include <algorithm>
 #include <cstdio>
 #include <exception>
@@ -41,10 +41,11 @@ struct Options {
 
 constexpr double kMegabyte = 1e6;
 
-// Below this share of its threads' time a dgemm is no measure.
+// With less than this share of processor time, a dgemm is not a valid measure.
 constexpr double kLeastCpuShare = 0.9;
 
-// Above so many seconds the generic engine's time is estimated from a part of the work.
+// If the generic engine would take more seconds than this, its time is estimated from a part of the
+// work.
 constexpr double kLongestGenericRun = 3;
 
 struct Row {
@@ -77,7 +78,7 @@ void print_row(const std::string& name, const Row& r, const std::string& title) 
   std::fflush(stdout);
 }
 
-// The bytes that another process running this program on the one work finds.
+// The bytes that another process running this program on only this work finds.
 double memory_of(const Work& work, const Options& options) {
   const std::string command = fmt::format("'{}' --memory-of {} --threads {} --instruction-set {}",
                                           std::filesystem::read_symlink("/proc/self/exe").string(),
@@ -102,7 +103,7 @@ void print_memory_of(const Work& work, const Options& options) {
              peak_memory_over_baseline([&] { perform(objective, problem.theta, work.quantity); }));
 }
 
-// What is measured of a work, one entry a round: seconds, GFLOP/s of the dgemm, and ratios.
+// What is measured for a work, one entry for each round: seconds, GFLOP/s of the dgemm, and ratios.
 struct Times {
   std::vector<double> work, cpu_share, dgemm, gflop, gradients, speedup;
 };
@@ -201,7 +202,7 @@ objective. threads: time on one over time on {}. MB: the peak over what was held
     print_row(work.name, row, work.title);
   }
 
-  // Time per sample of the model of W1 for more and more samples.
+  // Time per sample of the model of W1 for increasing numbers of samples.
   void print_linearity() {
     fmt::print(
         "\nTime per sample, linear-attention full, L=3 d=5 n=20:\n\n| samples | us |\n| ---: | "

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The works that hesscope is measured by: a model, synthetic data and a point from a fixed
-// generator, and what is asked for there.
+// The works by which hesscope is measured: a model, synthetic data and a point from a fixed
+// generator, and the quantity that is computed there.
 #pragma once
 
 #include <optional>
@@ -25,7 +25,7 @@ struct Problem {
 
 /// Prompts of noiseless linear regression, x ~ N(0, I), w ~ N(0, I), y = w . x, the query's label 0
 /// in Z; weights 0.05 N(0, 1). Parameters full or sparse.
-/// @param set  of the model's own structure, here and below.
+/// @param set  for the model's own structure, here and below.
 Problem linear_attention_problem(const LinearAttentionOptions& options,
                                  Eigen::Index num_samples,
                                  InstructionSet set = best_instruction_set());
@@ -57,9 +57,9 @@ constexpr Eigen::Index kNumDirections = 16;
 struct TimeLimit {
   double amount;
   enum class Unit {
-    kGflop,       ///< the time of a square dgemm of so many GFLOP on as many threads
-    kGradients,   ///< the time of so many gradients of the same objective
-    kArithmetic,  ///< so many times that of a dgemm of as many operations (arithmetic.h)
+    kGflop,       ///< the time of a square dgemm with that many GFLOP on as many threads
+    kGradients,   ///< the time of that many gradients of the same objective
+    kArithmetic,  ///< that many times the time of a dgemm with as many operations (arithmetic.h)
   } unit;
 };
 
@@ -69,16 +69,16 @@ struct Work {
   Problem (*problem)(InstructionSet set);
   Quantity quantity;
   std::optional<TimeLimit> time_limit;
-  /// Bytes over what the process holds before the work begins.
+  /// In addition to what the process holds before the work begins, in bytes.
   std::optional<double> memory_limit;
 };
 
 const std::vector<Work>& works();
 
-/// @throws std::invalid_argument naming the works there are.
+/// @throws std::invalid_argument naming the existing works.
 const Work& work_named(const std::string& name);
 
-/// Does it once and returns the norm of the result.
+/// Computes the quantity once and returns the norm of the result.
 double perform(const GraphObjective& objective, const Eigen::VectorXd& theta, Quantity quantity);
 
 }  // namespace hesscope::bench

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Run at build time: writes the experiment files of FOLDER into OUTPUT, a source that defines
-# hesscope::built_in_experiments(), and hesscope::built_in_files() by the symbols that hesscope_embed() made.
+# hesscope::built_in_experiments(), and hesscope::built_in_files() with the symbols that hesscope_embed() made.
 # usage: cmake -D FOLDER=DIR -D OUTPUT=FILE -D NAMES=NAME;... -D SYMBOLS=SYMBOL;... -P EmbedExperiments.cmake
 cmake_minimum_required(VERSION 3.25)
 file(GLOB files ${FOLDER}/*.toml)

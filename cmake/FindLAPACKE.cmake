@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Finds LAPACKE and the LAPACK and BLAS behind it. Defines the target LAPACKE::LAPACKE and
-# LAPACKE_BLAS_IS_OPENBLAS, true where the BLAS is OpenBLAS (whose thread count hesscope then fixes,
-# so that results do not depend on it).
+# Finds LAPACKE and the LAPACK and BLAS behind it. Defines the target LAPACKE::LAPACKE and LAPACKE_BLAS_IS_OPENBLAS,
+# which is true if the BLAS is OpenBLAS (hesscope then fixes its number of threads, so that results do not depend on
+# it).
 find_path(LAPACKE_INCLUDE_DIR lapacke.h)
 find_library(LAPACKE_LIBRARY lapacke)
 find_library(LAPACKE_OPENBLAS_LIBRARY openblas)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Finds toml++ and uses it as headers: where it is packaged as a compiled library (Debian), consumers of an
-# installed hesscope would otherwise have to link it. Defines the target TomlHeaders::TomlHeaders.
+# Finds toml++ and uses it as headers: if it is packaged as a compiled library (Debian), consumers of an installed
+# hesscope would otherwise have to link it. Defines the target TomlHeaders::TomlHeaders.
 find_path(TOML_HEADERS_INCLUDE_DIR toml++/toml.h)
 include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(TomlHeaders REQUIRED_VARS TOML_HEADERS_INCLUDE_DIR)

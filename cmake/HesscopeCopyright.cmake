@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What is whose, and since when it is like that, in Debian's formats, from what the source tree says itself: LICENSE,
-# CHANGELOG.md, and the licence beside each thing of another's. That is a file LICENSE in the folder that is another's
-# as a whole, or NAME.LICENSE beside the file NAME.
+# Copyright and changelog in Debian's formats, from the source tree: LICENSE, CHANGELOG.md, and the licence next to
+# each part by others. That is a file LICENSE in a folder that is entirely by others, or NAME.LICENSE next to the file
+# NAME.
 
-# The text as a field's continuation: indented, blank lines marked.
+# The text as the continuation of a field: indented, with blank lines marked.
 function(hesscope_indented output text)
   string(REGEX REPLACE "\n+$" "" text "${text}")
   string(REPLACE "\n" "\n " text " ${text}")
@@ -12,7 +12,7 @@ function(hesscope_indented output text)
   set(${output} "${text}" PARENT_SCOPE)
 endfunction()
 
-# The short name of a licence, as Debian has it.
+# Debian's short name of a licence.
 function(hesscope_licence_name output text)
   set(name other)
   if(text MATCHES "BSD 3-Clause")
@@ -59,7 +59,7 @@ endfunction()
 function(hesscope_write_changelog file maintainer)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/CHANGELOG.md)
   file(READ ${PROJECT_SOURCE_DIR}/CHANGELOG.md content)
-  # What CMake's lists are made of, out of the way.
+  # Replaces the characters that CMake's lists are made of.
   string(REPLACE "[" "%5B" content "${content}")
   string(REPLACE "]" "%5D" content "${content}")
   string(REPLACE ";" "%3B" content "${content}")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What the library needs. Each library in the second group reappears in hesscopeConfig.cmake.in.
-# Header-only libraries that no public header includes are linked with BUILD_INTERFACE: consumers
-# of an installed hesscope need none of them.
+# The dependencies of the library. Each library in the second group reappears in hesscopeConfig.cmake.in. Header-only
+# libraries that no public header includes are linked with BUILD_INTERFACE: consumers of an installed hesscope need
+# none of them.
 find_package(TomlHeaders REQUIRED)
 find_package(CeresJet REQUIRED)
 find_package(nlohmann_json CONFIG REQUIRED)

@@ -2,7 +2,7 @@
 # How Eigen aligns and allocates matrices under the flags of this build, for lib/hesscope/core/eigen.h.in.
 include(CheckCXXSourceCompiles)
 
-# Asked each time, since flags may have changed.
+# Checked each time, because flags may have changed.
 function(hesscope_eigen_alignment out)
   set(CMAKE_REQUIRED_LIBRARIES Eigen3::Eigen)
   set(CMAKE_REQUIRED_QUIET ON)
@@ -20,7 +20,7 @@ function(hesscope_eigen_alignment out)
   message(FATAL_ERROR "cannot find out how Eigen aligns matrices: does a program that includes Eigen/Core compile?")
 endfunction()
 
-# 1 where Eigen leaves their alignment to malloc, 0 where it sees to that itself.
+# 1 if Eigen leaves their alignment to malloc, 0 if it aligns them itself.
 function(hesscope_eigen_malloc out)
   set(CMAKE_REQUIRED_LIBRARIES Eigen3::Eigen)
   set(CMAKE_REQUIRED_QUIET ON)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# hesscope_embed(TARGET SYMBOL FILES...): puts the bytes of the files, one behind another, into the target
-# between SYMBOL_begin and SYMBOL_end, `extern "C" const char[]`. By the assembler: as fast as copying, where a
+# hesscope_embed(TARGET SYMBOL FILES...): puts the bytes of the files, one after another, into the target between
+# SYMBOL_begin and SYMBOL_end, `extern "C" const char[]`. The assembler does this as fast as copying, whereas a
 # compiler would parse an array of millions of numbers.
 function(hesscope_embed target symbol)
   set(incbins "")

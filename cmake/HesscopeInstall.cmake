@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# In two components: `development`, and `program`, which is whatever names none.
+# Two components: `development`, and `program`, the default.
 include(CMakePackageConfigHelpers)
 set(hesscope_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/hesscope)
 
@@ -41,10 +41,10 @@ if(TARGET hesscope_cli)
   if(TARGET hesscope_mpi_cli)
     install(TARGETS hesscope_mpi_cli)
   endif()
-  # What the README's commands are about, at the paths that they name.
+  # What the README's commands use, at the paths that they name.
   install(DIRECTORY data DESTINATION ${CMAKE_INSTALL_DATADIR}/hesscope)
 endif()
-# The documents, and beside them, at the same places as here, what they link to.
+# The documents, and what they link to, at the same relative places as here.
 install(FILES LICENSE README.md ARCHITECTURE.md CHANGELOG.md CITATION.cff DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES benchmarks/peers/peers.svg DESTINATION ${CMAKE_INSTALL_DOCDIR}/benchmarks/peers)

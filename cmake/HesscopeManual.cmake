@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Manual pages and completion for bash, zsh and fish, which the program writes from the declarations of its
-# options: nothing but the program is needed to make them. Where it cannot be run, as it was compiled for
-# another machine, they are left out.
+# Manual pages and completion for bash, zsh and fish, which the program writes from the declarations of its options:
+# making them needs only the program. If it cannot be run, because it was compiled for another machine, they are left
+# out.
 if(NOT TARGET hesscope_cli)
   return()
 endif()

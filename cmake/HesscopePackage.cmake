@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # `cpack -G DEB` makes two Debian packages of a build: hesscope, the program with its data, and libhesscope-dev, the
-# library. What the program links is found by dpkg-shlibdeps.
+# library. dpkg-shlibdeps finds what the program links.
 include(HesscopeCopyright)
 set(HESSCOPE_MAINTAINER "The hesscope authors <maintainers@hesscope.invalid>" CACHE STRING
   "Who made the package: NAME <ADDRESS>")
@@ -12,7 +12,7 @@ hesscope_write_changelog(${package_files}/changelog "${HESSCOPE_MAINTAINER}")
 file(ARCHIVE_CREATE OUTPUT ${package_files}/changelog.gz PATHS ${package_files}/changelog
   FORMAT raw COMPRESSION GZip COMPRESSION_LEVEL 9 MTIME "1970-01-01")
 install(FILES ${package_files}/copyright ${package_files}/changelog.gz DESTINATION ${CMAKE_INSTALL_DOCDIR})
-# Each Debian package has its own.
+# Each Debian package has its own copy.
 install(FILES ${package_files}/copyright ${package_files}/changelog.gz
   DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/libhesscope-dev COMPONENT development EXCLUDE_FROM_ALL)
 

@@ -4,8 +4,7 @@ set(hesscope_pc_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX}/${hesscope_pc_dir}
   OUTPUT_VARIABLE hesscope_pc_to_prefix)
 
-# What the library links. HDF5 and LAPACKE by their files: their modules are called differently
-# everywhere.
+# What the library links. HDF5 and LAPACKE by their files, because the names of their modules differ between systems.
 set(hesscope_pc_requires fmt zlib libcrypto tbb protobuf-lite)
 set(hesscope_pc_libs $<TARGET_FILE:hdf5::hdf5_hl> $<TARGET_FILE:hdf5::hdf5> ${LAPACKE_LIBRARY})
 if(LAPACKE_BLAS_IS_OPENBLAS)
@@ -16,7 +15,7 @@ endif()
 list(JOIN hesscope_pc_requires " " hesscope_pc_requires)
 list(JOIN hesscope_pc_libs " " hesscope_pc_libs)
 
-# Who links a shared hesscope needs them for nothing.
+# Programs that link a shared hesscope do not need them.
 get_target_property(hesscope_library_type hesscope TYPE)
 if(NOT hesscope_library_type STREQUAL "STATIC_LIBRARY")
   foreach(what IN ITEMS requires libs)

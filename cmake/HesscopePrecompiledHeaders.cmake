@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# hesscope_precompile_headers(TARGET): saves about a second of parsing in each source. Sources
-# include what they use all the same; the tidy preset builds without.
+# hesscope_precompile_headers(TARGET): saves about a second of parsing in each source. Sources still include what they
+# use; the tidy preset builds without.
 function(hesscope_precompile_headers target)
   if(HESSCOPE_PCH)
     target_precompile_headers(${target} PRIVATE

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Warnings as a target, linked only inside the build tree. -Wsign-conversion is left out: it fights
+# Warnings as a target, linked only inside the build tree. -Wsign-conversion is left out because it conflicts with
 # Eigen's signed Index.
 set(shadow -Wshadow)
 if(CMAKE_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID MATCHES "Clang")

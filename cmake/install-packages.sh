@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Installs the Debian packages of the sections named, if any is missing. usage: install-packages.sh SECTION...
+# Installs the Debian packages of the named sections, if any is missing. usage: install-packages.sh SECTION...
 set -euo pipefail
 
 list="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/packages.txt"

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # For the scripts that build hesscope: sourced, not run.
 
-# step TEXT COMMAND...: runs a command and says so in one line; shows what it printed only if it fails, and
-# then ends the script. On a terminal the line counts along with ninja. Standard input is left alone: sudo may
-# have to ask.
+# step TEXT COMMAND...: runs a command and reports it in one line; shows its output only if it fails, and then ends
+# the script. On a terminal, the line counts along with ninja. Standard input is left alone, because sudo may have to
+# ask.
 step() {
   local text=$1 log start=$SECONDS counter=
   shift
@@ -31,7 +31,7 @@ step() {
   rm -f "$log"
 }
 
-# show_count TEXT LOG: shows the last [17/53] of a log, until it or the script is gone (Ctrl-C does not end this).
+# show_count TEXT LOG: shows the last [17/53] of a log until the log or the script is gone (Ctrl-C does not end this).
 show_count() {
   local count
   while sleep 1 && kill -0 $$ 2>/dev/null && [[ -e $2 ]]; do

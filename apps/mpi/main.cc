@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// hesscope-mpi: hesscope as one of several processes that mpirun or srun have started. The first
-// rank is the program; what it asks of objectives the others compute with it.
+// hesscope-mpi: hesscope as one of several processes started by mpirun or srun. The first rank is
+// the program; the others help to compute what it asks of objectives.
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -46,7 +46,7 @@ bool asks_for_help(int argc, char** argv) {
   return argc < 2 || (argc == 2 && (first == "--help" || first == "-h"));
 }
 
-// The first rank is asked to stop, and tells the others.
+// Only the first rank reacts to signals; it tells the others to stop.
 void leave_signals_to_the_first() {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, SIG_IGN);
 }
@@ -63,7 +63,7 @@ ExitCode run_as(const std::shared_ptr<MpiTeam>& team, Command& command) {
     try {
       command.serve();
       return ExitCode::kDone;
-    } catch (const std::exception&) {  // the ranks have not met: the first says why
+    } catch (const std::exception&) {  // the ranks have not met: the first reports why
       return ExitCode::kFailed;
     }
   }
@@ -76,7 +76,7 @@ ExitCode run_as(const std::shared_ptr<MpiTeam>& team, Command& command) {
   if (!team->has_begun()) {
     try {
       decline(*team);
-    } catch (const std::exception&) {  // what has been said is why the command ends
+    } catch (const std::exception&) {  // the error that ends the command was reported already
     }
   }
   take_back_last_words();
@@ -89,7 +89,7 @@ ExitCode run_as(const std::shared_ptr<MpiTeam>& team, Command& command) {
 int main(int argc, char** argv) {
   using namespace hesscope::cli;
   const LaunchedTask task = launched_task().value_or(LaunchedTask{});
-  // The first rank speaks for all.
+  // Only the first rank prints.
   if (task.rank > 0) silence();
   if (asks_for_help(argc, argv)) {
     write_text(help_text());

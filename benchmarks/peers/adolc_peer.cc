@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// ADOL-C: one small tape per sample, recorded and run through by a dense driver: hessian, one
-// direction after the other, or hessian2, all at once, whichever is faster on the first sample.
-// Recording is a few percent of the time. One thread.
+// ADOL-C: one small tape per sample, recorded and evaluated by a dense driver: hessian (one
+// direction after the other) or hessian2 (all at once), whichever is faster for the first sample.
+// Recording takes a few percent of the time. One thread.
 #include <variant>
 #include <vector>
 

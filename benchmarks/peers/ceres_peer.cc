@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Nested ceres::Jets. All parameters at once would be megabytes a number; so twelve of them are
-// the variables of the outer Jets and twelve those of the inner ones, for each pair of twelves on
-// and below the diagonal. Pairs run on threads.
+// Nested ceres::Jets. With all parameters at once, a number would take megabytes. So twelve
+// parameters are the variables of the outer Jets and twelve those of the inner ones, for each pair
+// of such groups on and below the diagonal. Pairs run on threads.
 #include <algorithm>
 #include <utility>
 #include <variant>

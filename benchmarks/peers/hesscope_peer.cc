@@ -32,7 +32,7 @@ std::string options_json(const MlpPeerLoss& loss, const Model& /*model*/) {
   return fmt::format(R"("kind": "mlp", "widths": [{}])", fmt::join(loss.options.widths, ", "));
 }
 
-// With what theta and a record consist of.
+// Includes the structure of theta and of a record.
 std::string options_json(const TorchLoss& loss, const Model& model) {
   std::vector<std::string> parameters;
   for (const ParameterBlock& block : model.parameters) {

@@ -23,7 +23,8 @@ namespace hesscope::bench {
 template <typename T>
 using VectorOf = Eigen::Matrix<T, Eigen::Dynamic, 1>;
 
-/// Linear attention by its states S = Z M Z^T and q, which saves the peers the context's length.
+/// Linear attention by its states S = Z M Z^T and q, which saves the peers a factor of the
+/// context's length.
 struct LinearAttentionLoss {
   LinearAttentionOptions options;
 
@@ -48,7 +49,7 @@ struct LinearAttentionLoss {
     for (std::int64_t l = 0; l < options.layers; ++l) {
       const T* p = theta.data() + 2 * l * m * m;
       const T* w = p + m * m;  // Q
-      // PS = P S / n with P's last row e' where it is sparse
+      // PS = P S / n, with e' as P's last row if it is sparse
       Matrix ps(e, e);
       for (Eigen::Index i = 0; i < e; ++i) {
         for (Eigen::Index j = 0; j < e; ++j) {
@@ -125,7 +126,8 @@ struct MlpPeerLoss {
   }
 };
 
-/// What only PyTorch knows: hesscope's attention, and the modules of models/make_models.py.
+/// Models that only PyTorch implements: hesscope's attention, and the modules of
+/// models/make_models.py.
 struct TorchLoss {
   std::string module;
   Problem (*problem)(Eigen::Index num_samples);

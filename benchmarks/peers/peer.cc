@@ -15,7 +15,7 @@
 namespace hesscope::bench {
 namespace {
 
-// Rounds end when either is reached.
+// Rounds end when one of these is reached.
 constexpr std::size_t kNumRounds = 5;
 constexpr double kLongEnough = 5;  // seconds, of all rounds
 
@@ -26,7 +26,7 @@ const PeerProblem& problem_named(const std::string& name) {
   throw std::invalid_argument("no problem '" + name + "'");
 }
 
-// Of W5.
+// The problem of W5.
 Problem small_attention_problem(Eigen::Index num_samples) {
   return attention_problem({.heads = 2, .embedding = 16, .head_dimension = 8, .sequence = 16},
                            num_samples);

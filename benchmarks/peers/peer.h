@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the peers written in C++ have in common: the problems, and how a peer is run.
+// Shared by the peers written in C++: the problems, and how a peer is run.
 #pragma once
 
 #include <functional>
@@ -29,7 +29,7 @@ const std::vector<PeerProblem>& peer_problems();
 /// JSON.
 ///
 /// @param software     name and version.
-/// @param has_threads  whether the peer uses the threads given, or one.
+/// @param has_threads  whether the peer uses the given threads, or one.
 /// @param hessian      of the mean loss over the problem's samples.
 int run_peer(
     int argc,

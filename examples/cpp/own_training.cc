@@ -42,7 +42,7 @@ hesscope::GraphObjective objective_of(const std::filesystem::path& onnx, const D
 
 // [objective]
 
-// The parameters as another program names them.
+// Writes the parameters with the names that another program gives them.
 void write_theirs(const std::string& path,
                   const hesscope::Model& model,
                   const Eigen::VectorXd& theta) {

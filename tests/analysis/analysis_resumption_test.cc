@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Analyses that were interrupted go on where they stopped, and end with the same bytes.
+// Interrupted analyses continue where they stopped, and end with the same bytes.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What is said of an analysis, from the answers of its analyzers.
+// The summary and warnings of an analysis, from the answers of its analyzers.
 #include <string>
 #include <vector>
 

@@ -152,7 +152,7 @@ TEST_F(AnalysisOfFiles, ItsOwnResultIsReadBack) {
   expect_same(first.run_numbers, again.run_numbers);
   EXPECT_EQ(test::read_bytes(request_.output), bytes);
   EXPECT_EQ(fs::last_write_time(request_.output), time);
-  // Of another request it is refused, and the difference named.
+  // As the result of another request it is refused, and the difference named.
   request_.seed = 7;
   EXPECT_FALSE(plan_analysis(request_).is_done_already);
   EXPECT_THAT([&] { run_analysis(request_); },

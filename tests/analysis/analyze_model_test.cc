@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Of a problem, and of a model that is built here: analyze() knows more than of any function.
+// analyze() of a problem, and of a model that is built here: it knows more about them than about a
+// callable.
 #include <cstring>
 #include <filesystem>
 #include <string>
@@ -27,8 +28,8 @@ namespace fs = std::filesystem;
 
 const fs::path kData = fs::path(HESSCOPE_TEST_DATA) / "linear-attention";
 
-// Of a problem the numbers are those of run_analysis(), to the last bit, and so are the files but
-// for where the points come from.
+// For a problem, the numbers are those of run_analysis(), to the last bit, and so are the files,
+// except for the origin of the points.
 TEST(Analyze, AProblemsNumbersAreThoseOfTheCommandLine) {
   const test::ScratchFolder folder;
   AnalysisRequest request;

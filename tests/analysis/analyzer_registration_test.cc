@@ -74,7 +74,7 @@ TEST(RegisterAnalyzer, ItsAnswersAreThoseOfOthers) {
               testing::ElementsAre(16));
 }
 
-// Declares a number, a count and one number for each parameter, and answers as it is told.
+// Declares a number, a count and one number for each parameter, and answers as the test says.
 class Careless final : public Analyzer {
  public:
   using Answer = std::function<void(Group& answer)>;

@@ -104,7 +104,7 @@ TEST_F(OwnModel, IsOfferedLikeOthersInRefusals) {
               ThrowsMessage<ConfigError>(HasSubstr("'own-lasso'")));
 }
 
-// (s w' x - y)^2, s from the file beside the problem file that `file` names.
+// (s w' x - y)^2, with s from the file next to the problem file that `file` names.
 ModelKind scaled(const std::string& name, bool says_so) {
   return {.name = name,
           .keys = {{.name = "file", .meaning = "a file with a factor", .is_path = true}},

@@ -80,8 +80,8 @@ std::vector<VectorXd> make_path() {
 
 const std::vector<VectorXd> kPath = make_path();
 
-// An analyzer, how it is asked, and the degrees of what it stores that are not 1. Quantities that
-// are left out: what is left of rounding (residuals).
+// An analyzer, its options, and the degrees of its numbers that are not 1. Residuals, which are
+// only rounding, are left out.
 struct RangeCase {
   std::string name;
   std::map<std::string, SettingValue> settings;
@@ -89,7 +89,7 @@ struct RangeCase {
   std::vector<std::string> left_out = {};
 };
 
-// Degree 0 of all of them.
+// Degree 0 for all of them.
 std::map<std::string, int> ratios(const std::vector<std::string>& names) {
   std::map<std::string, int> degrees;
   for (const std::string& name : names) degrees[name] = 0;
@@ -207,7 +207,7 @@ int degree_of(const RangeCase& which, const std::string& name) {
 
 class Range : public testing::TestWithParam<int> {
  protected:
-  // Of the fourth point, and of the run of all.
+  // The answers at the fourth point, and for the run of all points.
   struct Found {
     Group at_point;
     Group of_run;

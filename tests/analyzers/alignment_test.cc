@@ -215,7 +215,7 @@ TEST(Alignment, DoesNotDependOnTheDirectionOfTheSignal) {
   SampleTable turned = data.objective.samples();
   for (Index i = 0; i < kSamples; ++i) {
     for (Index first : {Index{0}, kDimension}) {
-      // Of signals the product is that of a column and a number, of which signs can be taken out.
+      // Signals are a column times a number, and signs can be taken out of this product.
       const VectorXd token = turned.row(i).segment(first, kDimension).transpose();
       turned.row(i).segment(first, kDimension) = (q * token).transpose();
     }

@@ -80,7 +80,7 @@ TEST_F(BlocksAnalyzerTest, ATensorWithoutEntriesHasNoNumbers) {
   EXPECT_NEAR(of_ends[0].values("blocks", "lambda_min")[0], 1, 1e-12);
 }
 
-// Two blocks that are rounding beside the third are both zero, whatever their rounding is.
+// Two blocks that are rounding compared with the third are both zero, whatever their rounding is.
 TEST_F(BlocksAnalyzerTest, BlocksThatAreRoundingOfTheWholeAreAlike) {
   const test::QuadraticObjective objective(
       {Eigen::MatrixXd(Eigen::Vector3d(1e-17, -3e-16, 10).asDiagonal())},

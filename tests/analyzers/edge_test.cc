@@ -76,7 +76,7 @@ TEST_F(EdgeAnalyzerTest, OfAdamIsThatOfThePreconditionedHessian) {
   }
 }
 
-// Of two blocks the first is trained: P is infinite in the second.
+// Only the first of two blocks is trained: P is infinite in the second.
 TEST_F(EdgeAnalyzerTest, OfSomeParametersIsThatOfTheirBlock) {
   Eigen::Matrix2d h;
   h << 1, 3, 3, 8;

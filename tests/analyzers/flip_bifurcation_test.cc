@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Orbits of gradient descent on functions of one number, beside what their derivatives foretell.
+// Orbits of gradient descent on functions of one number, compared with what their derivatives
+// predict.
 #include <cmath>
 #include <functional>
 #include <ostream>
@@ -82,7 +83,7 @@ TEST_P(SupercriticalFlip, BeyondTheEdgeDescentSettlesOnTheOrbitForetold) {
     EXPECT_LE(std::abs(found.middle - shift), 20 * excess * std::abs(shift) + 1e-12);
     return found.half_width / expected - 1;
   };
-  // Of the next order in the excess; of the product of two, nothing.
+  // The error is of the next order in the excess; for the product of two it is zero.
   const double coarse = error(4e-3);
   const double fine = error(1e-3);
   EXPECT_LE(std::abs(coarse), 0.03);

@@ -91,7 +91,7 @@ TEST(FlipSection, SaysWhyThereIsNoOrbit) {
   EXPECT_EQ(status(leaves, "period_two_half_width"), Status::kUndefinedNotPositiveDefinite);
   EXPECT_TRUE(std::isnan(leaves[0].number("sharpening", "period_two_half_width")));
 
-  // Of a saddle's descending direction; the largest eigenvalue is that of y.
+  // The descending direction of a saddle; the largest eigenvalue is that of y.
   const Analysis saddle = on_lines(quartic_loss(0, -4, 6, 3), zero, 0.505, 2);
   const Eigen::VectorXd c = saddle[0].values("sharpening", "flip_coefficient");
   EXPECT_EQ(c(0), 0);
@@ -101,7 +101,7 @@ TEST(FlipSection, SaysWhyThereIsNoOrbit) {
   EXPECT_EQ(saddle[0].values("sharpening", "fourth_derivative")(1), 3);
 }
 
-// Their eigenvectors are none of their own.
+// Their eigenvectors are not unique.
 TEST(FlipSection, OfEigenvaluesThatCoincideIsMissing) {
   const Analysis analysis = on_lines(quartic_loss(0, 0.5, 6, 3), Eigen::Vector2d::Zero(), 0.5, 2);
   EXPECT_EQ(analysis[0].status("sharpening", "eigenvalues_largest"), Status::kOk);
@@ -111,7 +111,7 @@ TEST(FlipSection, OfEigenvaluesThatCoincideIsMissing) {
   }
 }
 
-// (a b - 1)^2 / 2 from (1, 1): gradient descent stays on the line a = b and settles beside it.
+// (a b - 1)^2 / 2 from (1, 1): gradient descent stays on the line a = b and settles near the point.
 TEST(FlipSection, ForetellsTheOrbitOfGradientDescent) {
   const GraphObjective objective = test::product_of_two({1});
   for (const double learning_rate : {1.001, 1.004}) {
@@ -134,7 +134,8 @@ TEST(FlipSection, ForetellsTheOrbitOfGradientDescent) {
   }
 }
 
-// Of parameters 2^k times as large all follows by powers of two, though f'''' may be no double.
+// With parameters 2^k times as large, everything scales by powers of two, although f'''' may leave
+// the range of double.
 TEST(FlipSection, HasTheCoefficientOfLossesOnAnyScale) {
   const auto on_scale = [](int k) {
     const double unit = std::ldexp(1.0, -k);

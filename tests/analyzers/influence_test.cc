@@ -67,9 +67,8 @@ SampleTable without(const SampleTable& table, Index row) {
   return rest;
 }
 
-// Of losses |x - y_i|^2 / 2 the minimum is the mean: without y_i it moves by
-// (mean - y_i) / (N - 1), to first order in 1/N by (mean - y_i) / N, and a Newton step has all of
-// it.
+// For the losses |x - y_i|^2 / 2 the minimum is the mean: without y_i it moves by (mean - y_i) / (N
+// - 1), to first order in 1/N by (mean - y_i) / N, and a Newton step gives the whole change.
 TEST(InfluenceAnalyzer, OfAMeanIsTheClosedForm) {
   ModelBuilder builder("mean");
   const Var x = builder.parameter("x", {2});

@@ -172,7 +172,7 @@ TEST(NoiseAnalyzer, ForeseesTheMemoryOfItsDraws) {
   EXPECT_EQ(numbers(2000, "1000,3000") - numbers(2000, ""), 500 * (2 * 3 + 4000 / 2));
 }
 
-// Of samples that are fitted gradients are rounding of the parameters.
+// If the samples are fitted, their gradients are rounding of the parameters.
 TEST(NoiseAnalyzer, OfSamplesThatAreFittedIsZeroWithinRounding) {
   const Eigen::Vector4d theta(1.1, -2.3, 0.7, 3.1);
   const Analysis analysis = analyze(test::fitted_line(theta, 12), {{"here", theta}}, {"noise"});
@@ -187,7 +187,8 @@ TEST(NoiseAnalyzer, OfSamplesThatAreFittedIsZeroWithinRounding) {
   }
 }
 
-// Of H = Q I Q^T, computed, the eigenvalues are one but for rounding: nothing to fit a line over.
+// The computed H = Q I Q^T has eigenvalues that are one up to rounding: no line can be fitted over
+// them.
 TEST(NoiseAnalyzer, OfEqualEigenvaluesHasNoExponent) {
   for (unsigned seed = 0; seed < 10; ++seed) {
     const Eigen::MatrixXd q =

@@ -143,7 +143,7 @@ TEST_F(NormSharpnessTest, OfWeightsThatAreNaNIsMissing) {
   }
 }
 
-// A tensor, or an entry, whose gradient is rounding beside the whole has no direction.
+// A tensor, or an entry, whose gradient is rounding compared with the whole has no direction.
 TEST_F(NormSharpnessTest, LeavesOutOfSteepestDescentWhatIsRounding) {
   VectorXd b = b_;
   b.tail(4).setConstant(1e-17);

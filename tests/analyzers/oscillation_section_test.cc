@@ -197,7 +197,7 @@ TEST(OscillationSection, DescentStaysOnThePredictedCycle) {
   EXPECT_NEAR(mean, number(start, "oscillation_variance"), 0.01 * mean);
   EXPECT_NEAR(largest, number(start, "cycle_gap"), 0.05 * largest);
   EXPECT_NEAR(-smallest, number(start, "cycle_gap"), 0.05 * largest);
-  // Of this energy a cycle takes a little longer than a small one.
+  // A cycle with this energy takes a little longer than a small one.
   const double period = (last_crossing - first_crossing) / 3.0;
   const double small = number(start, "cycle_period");
   EXPECT_TRUE(period > small && period < 1.15 * small) << period << " and " << small;

@@ -46,10 +46,10 @@ TEST_F(SamplingAnalyzerTest, IsTheStandardErrorOfAMean) {
     EXPECT_NEAR(number((figure + "_standard_error").c_str()), error, 1e-14);
     EXPECT_NEAR(number((figure + "_standard_error_first_order").c_str()), error, 1e-14);
   }
-  // Of the smallest eigenvalue, which may have either sign, the interval is symmetric.
+  // The smallest eigenvalue may have either sign, so its interval is symmetric.
   EXPECT_NEAR(number("lambda_min_lower"), 3 - kT * error, 1e-12);
   EXPECT_NEAR(number("lambda_min_upper"), 3 + kT * error, 1e-12);
-  // Of a scale it is symmetric in the logarithm.
+  // The interval of a scale is symmetric in the logarithm.
   EXPECT_NEAR(number("lambda_max_lower") * number("lambda_max_upper"), 9, 1e-12);
   EXPECT_TRUE(number("lambda_max_lower") < 3);
   // The ratio of a number to itself does not depend on samples.
@@ -62,9 +62,9 @@ constexpr int kIsUsable = 1;
 constexpr int kIsCrowded = 2;
 constexpr int kIsCrowdedMedian = 3;
 
-// Of 2 x 2 Hessians diag(c, 1 - c) with c = 0 and 1 in turns the mean is crowded, 1/2 twice:
-// without any sample the largest eigenvalue grows, so that its bias is above its standard error. Of
-// one parameter there is no crowd.
+// The mean of 2 x 2 Hessians diag(c, 1 - c) with alternating c = 0 and 1 is crowded, 1/2 twice:
+// without any one sample the largest eigenvalue grows, so its bias is above its standard error. A
+// single parameter has no crowd.
 TEST_F(SamplingAnalyzerTest, ACrowdedEndIsFlagged) {
   const Analysis alone = sampling(curvatures({1, 2, 3, 6}));
   for (const std::string_view figure : kSpectralFigureNames) {

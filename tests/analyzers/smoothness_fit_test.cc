@@ -263,8 +263,9 @@ TEST(BootstrapIntervals, HaveNoWidthOnALine) {
   }
 }
 
-// Of m points y = 1 + 2 x + noise of standard deviation s, L1 has the variance s^2 / sum dx^2 and
-// L0 s^2 (1 / m + mean(x)^2 / sum dx^2); quantiles of the normal distribution 1.96 of its root off.
+// For m points y = 1 + 2 x + noise with standard deviation s, L1 has the variance s^2 / sum dx^2
+// and L0 s^2 (1 / m + mean(x)^2 / sum dx^2); the quantiles of the normal distribution are 1.96
+// roots of these away.
 TEST(BootstrapIntervals, AreAsWideAsTheClosedFormOfTheStandardError) {
   NoisyPath draws(11);
   const std::size_t m = 500;

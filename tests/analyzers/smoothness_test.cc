@@ -79,8 +79,8 @@ TEST_F(SmoothnessOfAQuadratic, HasNoUpdatesWhereThereIsNoGradient) {
   EXPECT_NEAR(number(record, "directional_smoothness"), 1, 1e-15);
 }
 
-// At (0, 2) the gradients of two samples are (0, 2e15) and (0, -2e15) but for what rounding leaves;
-// rules with a memory go on by that of (1, 0).
+// At (0, 2) the gradients of two samples are (0, 2e15) and (0, -2e15) up to rounding; rules with a
+// memory continue with the gradient of (1, 0).
 TEST_F(SmoothnessOfAQuadratic, HasOnlyRememberedUpdatesWhereTheGradientIsRounding) {
   using Eigen::Vector2d;
   const test::QuadraticObjective objective({Eigen::MatrixXd(Vector2d(4, 1e15).asDiagonal()),
@@ -152,7 +152,7 @@ TEST_F(SmoothnessOfAQuadratic, OfGradientsThatAreRoundingHasNoLine) {
   EXPECT_EQ(number(run, "L1_envelope"), 0);
 }
 
-// At its first point such a trajectory tells nothing of the gradients that rules remember.
+// At its first point, such a trajectory does not show the gradients that rules remember.
 TEST_F(SmoothnessOfAQuadratic, HasNoRememberedUpdatesWhereThePastIsNotKnown) {
   const test::QuadraticObjective objective({Eigen::MatrixXd(Vector3d(1, 2, 3).asDiagonal())});
   const AnalyzerKind& entry = find_analyzer_kind("smoothness");
@@ -197,7 +197,7 @@ TEST_F(SmoothnessOfAQuadratic, OfAStepThatIsRoundingHasNoSecant) {
   EXPECT_NEAR(number(record, "secant_smoothness"), 5, 1e-6);
 }
 
-// The second parameter's gradient is rounding beside the first's: no line is fitted over that.
+// The second parameter's gradient is rounding compared with the first's: no line is fitted over it.
 TEST_F(SmoothnessOfAQuadratic, OfACoordinateThatIsRoundingHasNoLine) {
   const test::QuadraticObjective objective({Eigen::MatrixXd(Eigen::Vector2d(3, 1).asDiagonal())});
   const AnalyzerKind& entry = find_analyzer_kind("smoothness");

@@ -63,7 +63,7 @@ TEST_F(StabilityAnalyzerTest, TakesTheMomentumThatAnUnknownOptimizerStores) {
   EXPECT_EQ(with({{.learning_rate = 0.25}}).first, 0.9);
   const auto [momentum, threshold] =
       with({{.learning_rate = 0.25, .momentum = 0.5}, {.learning_rate = 0.25, .beta1 = 0.9}});
-  EXPECT_TRUE(std::isnan(momentum) && std::isnan(threshold));  // Muon beside Adam
+  EXPECT_TRUE(std::isnan(momentum) && std::isnan(threshold));  // Muon together with Adam
 }
 
 TEST_F(StabilityAnalyzerTest, WithoutALearningRateHasNoThreshold) {
@@ -150,7 +150,7 @@ TEST_F(BatchSharpnessTest, NeedsALearningRateForTheRatioAlone) {
   }
 }
 
-// Of samples that are fitted gradients are rounding, those of minibatches too.
+// If the samples are fitted, gradients are rounding, also those of minibatches.
 TEST(BatchSharpness, OfSamplesThatAreFittedIsUndefinedForEverySize) {
   const Eigen::Vector4d theta(1.1, -2.3, 0.7, 3.1);
   const GraphObjective objective = test::fitted_line(theta, 5);

@@ -156,7 +156,7 @@ TEST_P(TangentKernelTest, IsTheSumOfItsTensors) {
   }
   EXPECT_EQ(real(record, "block_lambda_min").reals()[3], 0);  // WO: 6 parameters, 12 predictions
 
-  // Of some tensors only.
+  // For some tensors only.
   const Group keys = analyze(objective, theta, "tangent-kernel", {{"tangent-tensors", "WK"}});
   EXPECT_EQ(number(keys, "lambda_min"), real(record, "block_lambda_min").reals()[1]);
   EXPECT_EQ(number(keys, "lambda_max"), real(record, "block_lambda_max").reals()[1]);

@@ -307,7 +307,7 @@ TEST(TrackNumbers, EndWhereAMatchIsWeak) {
   EXPECT_EQ(detail::track_numbers(both)[1], Numbers({3, 4, 5}));
 }
 
-// Of {0, 1} both go into one cluster; of {2, 3} one goes elsewhere, and so both begin anew.
+// Both of {0, 1} go into one cluster; one of {2, 3} goes elsewhere, so both begin anew.
 TEST(TrackNumbers, GoOnWhereAClusterStaysWhole) {
   const TrackedPairs before{
       .cluster = {0, 0, 1, 1}, .continued = Numbers(4, kNaN), .overlap = Numbers(4, kNaN)};

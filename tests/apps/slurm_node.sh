@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# slurm_node.sh COMMAND...: runs a command, as root, where this machine is a cluster of one node.
-# Needs what `cmake/install-packages.sh slurm` installs, none of whose services must run; starts their
-# daemons on a folder of its own and ends them. To try docs/clusters.md in Slurm itself:
+# slurm_node.sh COMMAND...: runs a command, as root, on this machine as a cluster of one node. Needs what
+# `cmake/install-packages.sh slurm` installs, none of whose services may run; starts their daemons on a temporary
+# folder and ends them. To try docs/clusters.md in Slurm itself:
 #
 #   tests/apps/slurm_node.sh python3 -B tests/apps/parts_test.py PROGRAM . Page
 #   tests/apps/slurm_node.sh ctest --test-dir build/test -R 'mpi.slurm'    # the scripts of hesscope-mpi

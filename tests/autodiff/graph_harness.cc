@@ -108,7 +108,7 @@ void expect_derivatives(const std::function<Var(Graph&)>& record_output,
   EXPECT_TRUE((product - actual.hessian * v).norm() <=
               kGraphTolerance * actual.hessian.norm() * v.norm());
 
-  // One sweep of pairs, and a pair beside it.
+  // A full sweep of pairs, and one further pair.
   constexpr int kPairs = ThirdOrderSweep::kMaxPairs + 1;
   const Eigen::MatrixXd left = numbers.table(n, kPairs);
   const Eigen::MatrixXd right = numbers.table(n, kPairs);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// All that the engine says about a graph's derivatives, against three oracles.
+// Everything that the engine says about a graph's derivatives, compared with three oracles.
 #pragma once
 
 #include <functional>
@@ -18,7 +18,7 @@
 namespace hesscope::test {
 
 // Two groups of Hessian columns, so that an operand of parameters 0..5 is inactive while 8..11 are
-// seeded; and full packs of samples beside a padded one, whatever the lanes.
+// seeded; and full packs of samples plus a padded one, for any number of lanes.
 inline constexpr int kParameters = 12;
 inline constexpr Eigen::Index kRecord = 12;
 inline constexpr Eigen::Index kSamples = 11;
@@ -61,9 +61,9 @@ class ScalarOperation {
   std::tuple<On<NestedCeres<kParameters>>, On<Real50>> on_;
 };
 
-// Compares all the engine says about the graph with three oracles. `output(theta, record)` gives
-// the matrix of at most 36 entries that `record_output(graph)` records; their readouts are the
-// loss.
+// Compares everything that the engine says about the graph with three oracles. `output(theta,
+// record)` gives the matrix of at most 36 entries that `record_output(graph)` records; their
+// readouts are the loss.
 void expect_derivatives(const std::function<Var(Graph&)>& record_output,
                         const ScalarOperation& output);
 

@@ -159,7 +159,7 @@ INSTANTIATE_TEST_SUITE_P(
                              }}),
     [](const auto& instance) { return instance.param.name; });
 
-// What looks like a normalisation and is none.
+// Expressions that look like a normalisation but are not.
 TEST(Simplified, TakesNothingElseForANormalisation) {
   const std::vector<std::function<Var(Graph&, Var)>> functions = {
       // Means of columns, of other rows, of nothing that is squared; another power; no mean.
@@ -184,7 +184,7 @@ TEST(Simplified, TakesNothingElseForANormalisation) {
   }
 }
 
-// Of a mean that is not the rows' own only the root mean square is one.
+// 1 + erf(x / sqrt(2)), with the root in single precision as exporters write it.
 Var one_plus_erf(Graph& g, Var x) { return erf(x / number(g, 1.4142135381698608)) + number(g, 1); }
 
 TEST(Simplified, TakesGeluHoweverItIsSpelt) {
@@ -223,6 +223,7 @@ TEST(Simplified, TakesNothingElseForGelu) {
   }
 }
 
+// With a mean other than that of the rows, only the root mean square is a normalisation.
 TEST(Simplified, TakesAnotherMeanOffBeforehand) {
   const auto simple = checked(*graph_of([](Graph& g, Var x) {
     const Var part = slice(x, 0, 0, 3, 3);
@@ -249,7 +250,8 @@ TEST(Simplified, ScalesTheSmallerFactorOfAProduct) {
   }
 }
 
-// Of products that are no larger, that others take, too, or of parameters nothing is gained.
+// Nothing is gained if the product is no larger, if others use it, too, or if it consists of
+// parameters.
 TEST(Simplified, ScalesOtherProductsThemselves) {
   const std::vector<std::function<Var(Graph&, Var)>> functions = {
       [](Graph& g, Var x) { return hadamard(matmul_nt(x, x), number(g, 3)); },
@@ -359,7 +361,7 @@ TEST(Simplified, LeavesOutParametersThatAMaskDoes) {
   }
 }
 
-// Of other numbers, of a row for all, of what is computed.
+// Masks with other numbers, with one row for all, or that are computed.
 TEST(Simplified, LeavesOtherMasksAlone) {
   const Eigen::MatrixXd ones = Eigen::MatrixXd::Ones(4, 2);
   const std::vector<std::function<Var(Graph&, Var)>> functions = {

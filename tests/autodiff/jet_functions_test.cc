@@ -28,7 +28,7 @@ using Unary = std::function<T(const T&)>;
 template <typename T>
 using Binary = std::function<T(const T&, const T&)>;
 
-// A primitive on each of the scalars: what is said of it is compiled once for all primitives.
+// A primitive on each of the scalars; the checks are compiled once for all primitives.
 template <template <typename> typename Function, typename... Scalars>
 class Primitive {
  public:
@@ -147,7 +147,7 @@ void expect_binary(const char* name,
   }
 }
 
-// The same of functions that Ceres has not, or not in 50 digits: those have `exact` for them.
+// The same for functions that Ceres does not have, or not in 50 digits: `exact` replaces it.
 void expect_branch(const char* name,
                    const PrimitiveOn<Binary>& primitive,
                    const Binary<Real50>& exact,

@@ -254,7 +254,7 @@ TEST(JetKink, HypotIsTheTipOfAConeAtZero) {
   const Jet1 x = variable(0.0);
   expect_jet(hypot(x, x, x), 0.0, 0.0, 0.0);
   expect_jet(hypot(x, 0, 0), 0.0, 0.0, 0.0);
-  expect_jet(hypot(0, x, 2), 2.0, 0.0, 0.5);  // the bowl beside it
+  expect_jet(hypot(0, x, 2), 2.0, 0.0, 0.5);  // the bowl next to it
   const Jet1 large = hypot(variable(3e200), 0, 4e200);
   EXPECT_DOUBLE_EQ(large.value, 5e200);
   EXPECT_DOUBLE_EQ(large.gradient[0], 0.6);

@@ -27,7 +27,7 @@ INSTANTIATE_TEST_SUITE_P(InstructionSets,
                          test::instruction_set_name);
 
 TEST_P(LineSweepOf, EveryDerivativeIsThatOfFiftyDigits) {
-  constexpr Eigen::Index kLines = LineSweep::kMaxLines + 1;  // one sweep, and a line beside it
+  constexpr Eigen::Index kLines = LineSweep::kMaxLines + 1;  // a full sweep, and one further line
   for (const Model& model : test::sweep_models()) {
     const Eigen::Index n = model.num_parameters();
     const Eigen::VectorXd theta = test::Numbers(5).vector(n);

@@ -138,7 +138,7 @@ TEST_P(SweepOf, EveryThirdDerivativeIsThatOfFiftyDigits) {
   }
 }
 
-// Several batches, the last of them not full, beside the sweeps that take a sample by itself.
+// Several batches, the last of them not full, compared with sweeps that take one sample each.
 TEST_P(SweepOf, TheGradientOfManySamplesIsTheSumOfTheirs) {
   constexpr Eigen::Index kCount = 150;
   for (const Model& model : test::sweep_models()) {

@@ -36,7 +36,7 @@ TEST(BlockTree, AddsHalves) {
   EXPECT_EQ(text_of({3, 8}), "((3 4) (5 (6 7)))");
 }
 
-// Of very different magnitude: another order of additions gives other bits.
+// Numbers of very different magnitude: another order of additions gives other bits.
 void add_rough(Index b, std::span<double> partial) {
   for (std::size_t i = 0; i < partial.size(); ++i) {
     const double t = static_cast<double>(b) + 0.1 * static_cast<double>(i);

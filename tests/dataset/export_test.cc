@@ -30,10 +30,9 @@ namespace fs = std::filesystem;
 
 class Export : public testing::Test {
  protected:
-  // Of 3 x 2 points, the loss at (alpha, beta) = (a, b) being 10 a + b; not finite in a corner,
-  // where there is no index either.
-  // With a trajectory, that of three checkpoints: the second has no place, the first no finite
-  // loss.
+  // A grid of 3 x 2 points with the loss 10 a + b at (alpha, beta) = (a, b). In one corner, the
+  // loss is not finite and there is no index. With a trajectory: three checkpoints, of which the
+  // second has no position and the first no finite loss.
   fs::path landscape(std::size_t num_beta = 2,
                      bool has_trajectory = false,
                      const std::vector<std::int64_t>& runs = {}) const {

@@ -77,7 +77,8 @@ TEST(ResultFile, NoFlippedByteGoesUnnoticedInNumbers) {
   EXPECT_EQ(WEXITSTATUS(status), 0) << "3, 4: wrong numbers were read; 5: too little was noticed";
 }
 
-// What HDF5 finds damaged, such as a list of links, is no reason to go on with what is left.
+// If HDF5 finds something damaged, such as a list of links, the reader must not continue with the
+// rest.
 TEST(ResultFile, NoDamagedListHidesAVariable) {
   const ScratchFolder folder;
   const std::filesystem::path path = folder / "out.h5";

@@ -144,8 +144,8 @@ TEST(ResultReader, DoesNotTellWhetherWhatIsBeingWrittenIsAResult) {
   EXPECT_FALSE(is_result_file(folder / "other.h5"));
 }
 
-/// 20 MiB of zeros, as the statuses of a good result are, beside so many numbers that do not
-/// compress.
+/// 20 MiB of zeros, like the statuses of a good result, together with `num_others` numbers that do
+/// not compress.
 void write_zeros(const std::filesystem::path& path, std::size_t num_others) {
   constexpr std::size_t kZeros = 20 << 20;
   ResultFile file(path, {});

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Builds the fuzz targets and runs each of them for SECONDS (60), one on each core, from the corpora in
 # tests/fuzz/corpus. Prints what was executed; fails on any finding, whose input is then kept in build/fuzz/findings.
-# With HESSCOPE_FUZZ_SEED set, the inputs are the same each time, as many of them as there is time for.
+# With HESSCOPE_FUZZ_SEED set, the inputs are the same each time, but their number depends on the time.
 # usage: tests/fuzz/run.sh [SECONDS]
 #        tests/fuzz/run.sh merge FOLDER   puts into tests/fuzz/corpus/TARGET the smallest inputs, of those there and in
 #                                         FOLDER/TARGET, that reach as much
@@ -13,7 +13,7 @@ source "$root/cmake/steps.sh"
 here="$root/tests/fuzz"
 build="$root/build/fuzz"
 targets=(torch zip npz pickle safetensors shard_index toml npy onnx)
-# Inputs of a few kilobytes reach everything. An answer takes milliseconds, and no input asks for much memory.
+# Inputs of a few kilobytes reach everything. Each takes milliseconds, and none needs much memory.
 limits=(-max_len=8192 -timeout=20 -rss_limit_mb=1024 -malloc_limit_mb=1024)
 
 dictionaries_of() {
@@ -25,7 +25,7 @@ dictionaries_of() {
   esac
 }
 
-# run TARGET SECONDS: starts from the corpus in the tree, and leaves it as it is.
+# run TARGET SECONDS: starts from the corpus in the tree, and does not change it.
 run() {
   local target=$1 seconds=$2 work="$build/run/$1" name
   rm -rf "$work"

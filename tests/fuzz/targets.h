@@ -21,8 +21,8 @@ void fuzz_npy(Input input);          ///< an array
 void fuzz_npz(Input input);          ///< an archive of arrays
 void fuzz_torch(Input input);        ///< a .pt file
 void fuzz_safetensors(Input input);  ///< a safetensors file
-void fuzz_shard_index(Input input);  ///< a JSON index, beside a safetensors file named "1001"
-void fuzz_onnx(Input input);         ///< an ONNX model, beside a file "d"
+void fuzz_shard_index(Input input);  ///< a JSON index, next to a safetensors file "1001"
+void fuzz_onnx(Input input);         ///< an ONNX model, next to a file "d"
 void fuzz_toml(Input input);         ///< a problem, experiment or map file
 
 }  // namespace hesscope::fuzz

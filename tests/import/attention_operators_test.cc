@@ -200,7 +200,7 @@ TEST(Attention, TakesTruthValuesAsAMask) {
   });
 }
 
-// Of each sample its own, as words that only fill up a sentence; beside what comes later.
+// Each sample has its own mask, as for padding words, in addition to the causal one.
 TEST(Attention, TakesTruthValuesFromDataBesideWhatIsCausal) {
   const Heads g{.query_heads = 2, .key_heads = 2, .queries = 3, .keys = 3};
   OperatorFixture op("Attention", 23);

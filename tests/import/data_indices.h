@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Indices that data tell: entries of a record in (-1, 1) made whole numbers of [0, count).
+// Indices from data: entries of a record in (-1, 1) are turned into whole numbers of [0, count).
 #pragma once
 
 #include <cmath>

@@ -66,7 +66,7 @@ TEST(Det, IsTakenOfEachMatrix) {
   });
 }
 
-// Of a matrix of rank n - 2 the slopes are 0 and the curvature is not.
+// For a matrix of rank n - 2, the slopes are 0 but the curvature is not.
 TEST(Det, HasTheDerivativesOfAPolynomialWhereTheMatrixIsSingular) {
   OperatorFixture op("Det");
   const Var theta = op.graph().parameter(0, 2, 1);

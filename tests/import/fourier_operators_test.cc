@@ -129,7 +129,7 @@ TEST(DFT, PadsAndTrimsToItsLength) {
   }
 }
 
-// Of one side and back again is the signal.
+// The one-sided transform and its inverse give back the signal.
 TEST(DFT, OfOneSideIsUndoneByItsInverse) {
   for (const int n : {1, 4, 5}) {
     OperatorFixture there("DFT", 17);

@@ -116,7 +116,7 @@ TEST(Loops, EndWhereTheirConditionDoes) {
 }
 
 TEST(Loops, SayTheRoundAndStackWhatTheyGive) {
-  // Of round i the body gives i h, and h + w goes on.
+  // In iteration i, the body gives i h and passes h + w on.
   const std::vector<std::string> body = {unnamed("Add", {"h", "w"}, {"g"}),
                                          unnamed("Cast", {"i"}, {"r"}, {int_attribute("to", 1)}),
                                          unnamed("Mul", {"r", "h"}, {"p"})};
@@ -253,7 +253,7 @@ TEST(Loops, ThatDoNotFitAreRefused) {
          {8, 16});
 }
 
-// States s and rows r of the table: s + r goes on and is stacked, with s r.
+// States s and rows r of the table: s + r is passed on and stacked, together with s r.
 Loops scan(const std::vector<std::string>& attributes, const std::string& table) {
   std::vector<std::string> all = attributes;
   all.push_back(int_attribute("num_scan_inputs", 1));

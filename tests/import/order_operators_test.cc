@@ -190,7 +190,7 @@ TEST(ArgMax, OfParametersHasNoSlope) {
   }
 }
 
-// Of data no derivative is asked for: the place of the end of a text, as CLIP finds it.
+// Data need no derivatives: the place of the end of a text, as CLIP finds it.
 TEST(ArgMax, OfDataIsAPlaceInEachSample) {
   for (const bool takes_last : {false, true}) {
     for (const bool is_largest : {false, true}) {

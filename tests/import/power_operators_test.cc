@@ -91,7 +91,7 @@ Slopes slopes_of(OperatorFixture& op,
   return slopes;
 }
 
-// Of 0, to exponents that the record tells: 0, infinite, or those of a product.
+// Powers of 0 with exponents from the record: slopes are 0, infinite, or those of a product.
 TEST(Pow, HasTheSlopesOfItsExponentAtZero) {
   const std::vector<double> exponents = {0, 0.5, 1, 1.5, 2, 2.25, 3, 7};
   OperatorFixture op("Pow");

@@ -118,7 +118,7 @@ TEST(RotaryEmbedding, LooksAnglesUpAtPositions) {
   });
 }
 
-// Of each sample its own; here by the sign of a number.
+// Each sample has its own positions; here by the sign of a number.
 TEST(RotaryEmbedding, TakesPositionsFromData) {
   OperatorFixture op("RotaryEmbedding", 23);
   op.data({2, 1, 2}).parameter({2, 1}).parameter({2, 1});

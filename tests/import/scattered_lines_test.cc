@@ -40,7 +40,7 @@ void add_computed(OperatorFixture& op, const std::vector<std::int64_t>& shape) {
   op.value({.axes = axes, .var = graph.parameter(graph.num_parameters(), size_of(axes), 1)});
 }
 
-// Of each sample's entries the same numbers.
+// The same numbers for each sample.
 void add_numbers(OperatorFixture& op,
                  const std::vector<std::int64_t>& shape,
                  const std::vector<double>& entries) {
@@ -114,7 +114,7 @@ TEST(ScatteredLines, ReplaceOneEntry) {
   });
 }
 
-// Of three updates the last two may meet: what stays there ONNX leaves open.
+// The last two of three updates may meet in one place; ONNX leaves open what stays there.
 TEST(ScatteredLines, ReplaceSeveralEntriesThatDiffer) {
   OperatorFixture op("ScatterElements", 16);
   op.with("axis", 1);
@@ -151,7 +151,7 @@ TEST(ScatteredLines, AreGivenOneNumberHoweverOften) {
   });
 }
 
-// Of a graph for one sample: (3, 2) entries of theta, and two rows for places of the record.
+// In a graph for one sample: (3, 2) entries of theta, and two rows for places from the record.
 TEST(ScatteredLines, AreSlicesToo) {
   for (const char* reduction : {"add", "max"}) {
     SCOPED_TRACE(reduction);
@@ -202,7 +202,7 @@ TEST(ScatteredLines, AreAtPlacesOfSeveralNumbers) {
   });
 }
 
-// Of two lines of two entries each the first has an update at a place that is not there.
+// The first of two lines with two entries each has an update at a place that does not exist.
 TEST(ScatteredLines, AreNoNumbersWhereAPlaceIsNotThere) {
   for (const char* reduction : {"none", "add", "max"}) {
     SCOPED_TRACE(reduction);

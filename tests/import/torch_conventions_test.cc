@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Where what PyTorch computes is not what a file says to the letter, and at kinks.
+// Where PyTorch's results differ from what a file says literally, and at kinks.
 #include <cmath>
 #include <string>
 #include <vector>
@@ -26,7 +26,7 @@ Var row_beside_zeros(Graph& graph) {
   return gather(on, off, std::vector<std::int32_t>{0, 1, 2, 3, 4, 5}, 2, 3);
 }
 
-// Of those two rows.
+// The lengths of those two rows.
 const auto lengths_beside_zeros = [](const auto& theta, const double*) {
   using T = typename std::decay_t<decltype(theta)>::Scalar;
   using std::sqrt;
@@ -57,7 +57,7 @@ TEST(Sqrt, OfASumOfSquaresThatIsZeroHasNoSlope) {
   }
 }
 
-// Of columns, which are gathered to be summed, and by powers, as vector_norm() is written.
+// Columns that are gathered to be summed, and powers, as vector_norm() is exported.
 TEST(Pow, ToAHalfOfASumOfSquaresThatIsZeroHasNoSlope) {
   OperatorFixture op("Pow");
   const std::vector<std::int32_t> transposed = {0, 3, 1, 4, 2, 5};

@@ -158,7 +158,7 @@ TEST(MapLandscape, IsWrittenForOtherCommandsAndReplacesItsOwnKindAlone) {
   EXPECT_THROW(map.write(folder / "h.h5", {.overwrite = io::Overwrite::kOwnKind}), OutputError);
 }
 
-// The step -g / |g| along an infinite gradient is none.
+// The step -g / |g| along an infinite gradient does not exist.
 TEST(MapLandscape, WithoutDirectionsSaysWhyNumbersAreMissing) {
   const test::ScratchFolder folder;
   const Eigen::MatrixXd one = Eigen::MatrixXd::Identity(2, 2);

@@ -15,7 +15,7 @@ namespace {
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-// Of A = L L^T with L = [2 0; 1 3]: x = (1, -1) solves A x = (2, -8).
+// For A = L L^T with L = [2 0; 1 3], x = (1, -1) solves A x = (2, -8).
 TEST(SolvePositiveDefinite, IsWhatPaperSays) {
   const MatrixXd a{{4, std::numeric_limits<double>::max()},
                    {2, 10}};  // the upper triangle is not read

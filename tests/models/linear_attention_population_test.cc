@@ -38,7 +38,7 @@ struct WeightedNode {
   double weight = 1;
 };
 
-// Each node of one rule beside each of another.
+// All pairs of a node of one rule and a node of another.
 std::vector<WeightedNode> product(const std::vector<WeightedNode>& a,
                                   const std::vector<WeightedNode>& b) {
   std::vector<WeightedNode> all;
@@ -52,7 +52,7 @@ std::vector<WeightedNode> product(const std::vector<WeightedNode>& a,
   return all;
 }
 
-// Of N(0, I_d), d 1 or 2: exact to degree 5 in each entry.
+// For N(0, I_d), d 1 or 2: exact to degree 5 in each entry.
 std::vector<WeightedNode> gaussian_rule(Index d) {
   const auto one = [](double x) { return VectorXd::Constant(1, x).eval(); };
   const double root = std::sqrt(3.0);
@@ -61,7 +61,7 @@ std::vector<WeightedNode> gaussian_rule(Index d) {
   return d == 1 ? line : product(line, line);
 }
 
-// Of the unit sphere: exact to degree 5.
+// For the unit sphere: exact to degree 5.
 std::vector<WeightedNode> sphere_rule(Index d) {
   std::vector<WeightedNode> rule;
   const int count = d == 1 ? 2 : 6;
@@ -75,7 +75,7 @@ std::vector<WeightedNode> sphere_rule(Index d) {
   return rule;
 }
 
-// Of sqrt(r) u: Gauss and Laguerre's rule of two nodes in r, exact to degree 3.
+// For sqrt(r) u: Gauss and Laguerre's rule with two nodes in r, exact to degree 3.
 std::vector<WeightedNode> gamma_rule(Index d) {
   const double low = kShape + 1 - std::sqrt(kShape + 1);
   const double high = kShape + 1 + std::sqrt(kShape + 1);

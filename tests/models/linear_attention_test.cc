@@ -125,7 +125,7 @@ INSTANTIATE_TEST_SUITE_P(
             "Softmax", {2, 1, 3, Parametrization::kFull, LinearAttentionActivation::kSoftmax, 2}}),
     shape_name);
 
-// Of more parameters than the oracle above takes: the value alone.
+// With more parameters than the oracle above takes, only the value is compared.
 TEST(LinearAttentionModel, OfSeveralHeadsInSeveralLayersIsTheRecursion) {
   for (const auto activation :
        {LinearAttentionActivation::kNone, LinearAttentionActivation::kSoftmax}) {

@@ -280,7 +280,7 @@ TEST(Losses, CrossEntropyTakesProbabilities) {
   expect_loss(data, {}, {kLossOutputs}, sum);
 }
 
-// Of outputs 2 x 3: two classes at three places, or three at two.
+// Outputs 2 x 3: two classes at three places, or three at two.
 TEST(Losses, ProbabilitiesAreOfClassesOnTheAxisThatIsNamed) {
   LossData data;
   data.target_shape = {kLossSamples, 2, 3};

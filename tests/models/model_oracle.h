@@ -25,7 +25,7 @@ namespace hesscope::test {
 /// Nested Jets of this many directions; models under test have at most so many parameters.
 inline constexpr int kNested = 24;
 
-/// Of the norm: against other double-precision code, and against 50 digits.
+/// Relative to the norm: compared with other double-precision code, and with 50 digits.
 inline constexpr double kDoubleTolerance = 1e-13;
 inline constexpr double kExactTolerance = 1e-12;
 

@@ -292,7 +292,7 @@ TEST(OnnxModel, TakesAMeanOfCrossEntropiesAsItsLoss) {
       loss_of(own_cross_entropy({text_attribute("reduction", "none")}, mean_of("e", "y", {1})));
   EXPECT_GT(expected, 0);
   EXPECT_NEAR(loss_of(own_cross_entropy({})), expected, 1e-15);
-  // As PyTorch exports it: no label is ignored that is none.
+  // As PyTorch exports it: ignoring a label that does not occur changes nothing.
   EXPECT_NEAR(loss_of(own_cross_entropy({int_attribute("ignore_index", -100)})), expected, 1e-15);
   for (const auto& [attributes, words] : std::vector<std::pair<Names, std::string>>{
            {{text_attribute("reduction", "sum")}, "output 'y' is a sum over the batch (N)"},

@@ -29,7 +29,7 @@ struct Matrix {
   }
 };
 
-// Of numbers with so many binary digits: 8 has bfloat16, 11 float16.
+// Numbers with that many binary digits: bfloat16 has 8, float16 has 11.
 Matrix trained(std::int64_t rows, std::int64_t cols, int digits) {
   const Eigen::VectorXd numbers = test::Numbers(21).vector(rows * cols);
   Matrix matrix{rows, cols, {}};

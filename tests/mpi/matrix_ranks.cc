@@ -84,7 +84,7 @@ DistributedSpectrum spectrum_of(const DistributedSolver& solver,
   return distributed_spectrum(solver, objective, theta, {.proves_fully = proves_fully});
 }
 
-// Of all that was found, to the last bit.
+// A digest of everything that was found, to the last bit.
 std::uint64_t digest_of(const DistributedSpectrum& found) {
   const Spectrum& spectrum = found.spectrum;
   Digest digest;
@@ -195,7 +195,8 @@ void compare_all(const DistributedSolver& solver) {
   compare_proofs(solver, "tiny", 0x1p-1000 * test::laplacian(100));
 }
 
-// Of n parameters, with a Hessian that is nowhere held: H_ij = cos(i j), i != j, and H_ii = i.
+// An objective with n parameters whose Hessian is never held as a whole: H_ij = cos(i j), i != j,
+// and H_ii = i.
 class FormulaObjective final : public Objective {
  public:
   explicit FormulaObjective(Index n) : n_(n) {}

@@ -125,7 +125,8 @@ TEST(BatchSharpness, OfAQuadraticWithNoiseIsTheClosedForm) {
   EXPECT_TRUE(std::isnan(none.value));
 }
 
-// Of a loss times 2^k all digits are the same, also where squares of gradients are no doubles.
+// For a loss times 2^k all digits are the same, even where squares of gradients leave the range of
+// double.
 TEST(BatchSharpness, ScalesWithTheLoss) {
   const auto sharpness = [](int exponent) {
     std::vector<MatrixXd> matrices;

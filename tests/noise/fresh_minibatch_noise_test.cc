@@ -24,7 +24,7 @@ class FreshMinibatchNoiseTest : public testing::Test {
 
   VectorXd theta() const { return VectorXd::LinSpaced(objective_.num_parameters(), -0.4, 0.5); }
 
-  // Of samples first ... first + count - 1, all of them held.
+  // The gradient over samples first ... first + count - 1, all of them held.
   VectorXd gradient(std::uint64_t seed, Index first, Index count) const {
     SampleTable table(count, 16);
     for (Index i = 0; i < count; ++i) {

@@ -123,7 +123,7 @@ TEST(NoiseScales, HaveTheErrorsOfTheJackknifeFromScratch) {
   expect_errors_from_scratch(test::random_quadratic(4, kNumSamples, 3));
 }
 
-// Of a sample whose gradient is by far the largest nothing must be left where it is left out.
+// Leaving out a sample whose gradient is by far the largest must leave no trace of it.
 TEST(NoiseScales, HaveTheSameErrorsWithAnOutlier) {
   for (const double size : {1e3, 1e6, 1e12}) {
     SCOPED_TRACE(size);
@@ -235,7 +235,7 @@ TEST(NoiseScales, SayWhatIsUndefined) {
   EXPECT_EQ(changing.hessian.value.status, Status::kOk);
   EXPECT_EQ(changing.hessian.standard_error.status, Status::kUndefinedZeroDenominator);
 
-  // Of one sample alone the gradient is not zero: without it what is left is rounding.
+  // Only one sample has a gradient that is not zero: without it, only rounding is left.
   const MatrixXd zero = MatrixXd::Zero(2, 2);
   const QuadraticObjective single({zero, zero, identity, zero, zero});
   for (const double first : {0.1, 0.3, 0.7}) {

@@ -100,7 +100,8 @@ TEST(FlatDirections, AreNotToldWhereThePointIsSpecial) {
   EXPECT_FALSE(flat_directions(objective, theta).has_value());
 }
 
-// Where Newton's method has led W to 0 it is no exact 0, and a tenth of its own size would be none.
+// Where Newton's method has led W to 0, W is not exactly 0, and a nearby point at a tenth of its
+// size would be no different.
 TEST(FlatDirections, AreNotToldNextToASpecialPoint) {
   const GraphObjective objective = on_random_numbers(centred_layer());
   Eigen::VectorXd theta = test::Numbers(5).vector(19);
@@ -119,8 +120,8 @@ TEST(FlatDirections, AreNotToldOfManyParametersOrUnderAWeightDecay) {
                PreconditionError);
 }
 
-// Of the shifts m two are null vectors at a point where the gradient is none: those with sum_i m_i
-// dl/dW_ik = 0 for all k, which is two conditions, since sum_k dl/dW_ik / scale_k = 0.
+// Where the gradient is not zero, only two of the four shifts m are null vectors: those with sum_i
+// m_i dl/dW_ik = 0 for all k, which is two conditions, since sum_k dl/dW_ik / scale_k = 0.
 TEST(FlatDirections, ExplainZeroEigenvalues) {
   const GraphObjective objective = on_random_numbers(centred_layer());
   const Eigen::VectorXd theta = test::Numbers(5).vector(19);
@@ -150,7 +151,7 @@ TEST(FlatDirections, ExplainZeroEigenvalues) {
   EXPECT_THROW(explain(&short_one), PreconditionError);
 }
 
-// Of a ring's Laplacian (1, ..., 1) is a null vector; here it is off by 1e-11.
+// (1, ..., 1) is a null vector of a ring's Laplacian; here it is off by 1e-11.
 TEST(FlatDirections, ExplainAsMuchAtEveryScale) {
   Eigen::MatrixXd laplacian = 2.0 * Eigen::MatrixXd::Identity(5, 5);
   for (Eigen::Index i = 0; i < 5; ++i) laplacian(i, (i + 1) % 5) = laplacian((i + 1) % 5, i) = -1;

@@ -88,7 +88,7 @@ TEST(FreshSamples, HaveTheLossOfTheSameSamplesHeld) {
   }
 }
 
-// Of more samples than are drawn at once, beginning in the middle of the stream.
+// With more samples than are drawn at once, beginning in the middle of the stream.
 TEST(FreshSamples, HaveTheHessianOfTheSameSamplesHeld) {
   const Arrays sampler;
   const VectorXd theta = VectorXd::LinSpaced(5, -1, 2);

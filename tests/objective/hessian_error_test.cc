@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Losses whose Hessian cancels, and the errors that are told of it.
+// Losses whose Hessian cancels, and the reported errors.
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -81,7 +81,7 @@ TEST(HessianError, IsTold) {
   EXPECT_LT(hessian_error(h, product), 1e-9 * h.norm());
   const Executor executor(2);
   EXPECT_TRUE(has_small_error(h, product, 1e-9, executor));
-  // Of one entry, a row of an error E, |E v| is |E|.
+  // If the error E has a single entry in a row, |E v| is |E| for a vector v of signs.
   h(3, 7) += 1e-3;
   EXPECT_NEAR(hessian_error(h, product), 1e-3, 1e-3 * 1e-3);
   h(7, 3) = h(3, 7);

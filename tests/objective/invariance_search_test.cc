@@ -110,7 +110,7 @@ TEST_P(Search, FindsWhatTheKindKnows) {
 
 INSTANTIATE_TEST_SUITE_P(Kinds, Search, testing::Range(0, 3));
 
-// Of each head alone, in a stack of them: WQ_h -> c WQ_h, WK_h -> WK_h / c.
+// For each head of a stack alone: WQ_h -> c WQ_h, WK_h -> WK_h / c.
 TEST(InvarianceSearch, FindsOneHeadOfAStack) {
   const GraphObjective objective =
       objective_of(attention({.heads = 2, .embedding = 3, .head_dimension = 2, .sequence = 3}));
@@ -219,7 +219,7 @@ TEST(InvarianceSearch, TakesNothingForAnInvarianceThatHardlyAnyPointShows) {
   EXPECT_EQ(searches_that_find_a_sum(objective), 0);
 }
 
-// Of (a + b) x it is one, and the gate is no reason not to say so.
+// For (a + b) x, it is an invariance, and the gate must not prevent the search from saying so.
 TEST(InvarianceSearch, FindsWhatFewPointsShow) {
   const GraphObjective objective = objective_of(
       gated("a sum", [](const Var& a, const Var& b, const Var& x) { return hadamard(a + b, x); }),
@@ -271,7 +271,7 @@ TEST(InvarianceSearch, IsAskedWhereTheKindKnowsNone) {
   EXPECT_TRUE(objective_of(model).invariances().empty());
 }
 
-// Of (x1 + x2)^2: the shift of one against the other, whatever else is there without entries.
+// For (x1 + x2)^2: the shift of one against the other, whatever tensors without entries there are.
 TEST(InvarianceSearch, DoesNotMindATensorWithoutEntries) {
   const test::QuadraticObjective objective({Eigen::MatrixXd::Ones(2, 2)},
                                            {},

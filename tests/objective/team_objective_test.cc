@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What ranks compute together is what one process computes, to the last bit. Numbers of ranks that
-// are no power of two tell: with two or four another order of sums may give the same by chance.
+// Ranks together compute what one process computes, to the last bit. Numbers of ranks that are not
+// powers of two are the better test: with two or four, another order of sums may give the same by
+// chance.
 #include <cmath>
 #include <functional>
 #include <memory>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The units that the search finds are those of the model, all of them and no others, and to
-// exchange them changes no sample's loss at points that it has not seen.
+// The search finds all units of the model and no others, and exchanging them changes no sample's
+// loss at points that the search has not seen.
 #include <cstddef>
 #include <numeric>
 #include <span>
@@ -66,8 +66,8 @@ void expect_unnoticed(const Objective& objective,
   }
 }
 
-// Two hidden layers of one width, which is also that of the input and of the output: only what is
-// hidden may change places, and the layers apart from each other.
+// Two hidden layers with the same width, which is also that of the input and of the output: only
+// hidden units may change places, and each layer independently.
 TEST(UnitSearch, FindsTheHiddenUnitsOfAPerceptron) {
   const GraphObjective objective = random_objective(mlp({.widths = {4, 4, 4, 4}}));
   const std::vector<InterchangeableUnits> found = find_interchangeable_units(objective);
@@ -244,8 +244,8 @@ TEST(UnitSearch, FindsUnitsOnBothAxesOfARecurrentTensor) {
   expect_unnoticed(objective, found);
 }
 
-// f_c = relu-like of channel c at two positions, which lie behind the channel in the weights of the
-// next layer, as those of a flattened image: channels are blocks of two entries.
+// f_c = a relu-like function of channel c at two positions. Positions follow the channel in the
+// weights of the next layer, as in a flattened image: channels are blocks of two entries.
 struct Flattened {
   static constexpr Index kChannels = 3;
   static constexpr Index kPositions = 2;

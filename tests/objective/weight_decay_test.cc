@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// w/2 |theta|^2 beside the loss, by closed form.
+// w/2 |theta|^2 added to the loss, by closed form.
 #include <cstddef>
 #include <span>
 #include <vector>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Bodies of loops: nodes beside the graph's, with names of their own.
+// Bodies of loops: nodes kept next to the graph's, with names of their own.
 #include <string>
 #include <vector>
 

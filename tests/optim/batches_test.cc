@@ -156,7 +156,7 @@ TEST_F(BatchesTest, RefuseWhatDoesNotFit) {
       "value_and_gradient_of: theta must have 36 entries");
 }
 
-// Of classes, signs and numbers, in another order than the model's.
+// Samples with classes, signs and numbers, in another order than the model's.
 class Labels final : public Sampler {
  public:
   explicit Labels(double label) : label_(label) {
@@ -263,8 +263,7 @@ TEST(InitialParameters, AreZeroWhereThereAreNoInputs) {
   EXPECT_EQ(initial_parameters(blocks, {distribution("fan-in-uniform"), {}}, 1), VectorXd::Zero(3));
 }
 
-// Kernels of a convolution with 3 channels, 2 x 4 each; what is a stack of matrices has their
-// columns.
+// Kernels of a convolution with 3 channels, 2 x 4 each; stacks of matrices use their columns.
 TEST(InitialParameters, OfAKernelHaveAllInputsOfAnOutput) {
   const std::vector<ParameterBlock> blocks = {{"c.weight", {20, 3, 2, 4}, 0, 480},
                                               {"c.bias", {200}, 480, 200},

@@ -138,7 +138,7 @@ TEST(Muon, TakesGradientsOfAnySize) {
     return make_update_rule("muon", {}, matrix_block(2, 3))->step(g, scale * g);
   };
   EXPECT_LE(distance(step(1e200), step(1e6)), 1e-12);
-  EXPECT_LE(step(1e-200).norm(), 1e-100);  // 1e-7 beside the norm makes it nothing
+  EXPECT_LE(step(1e-200).norm(), 1e-100);  // 1e-7 added to the norm makes it nearly 0
 }
 
 TEST(Muon, RefusesNamesThatNoBlockHas) {

@@ -110,7 +110,7 @@ TEST(TrainingRun, ClipsAShareOfTheCoordinatesThatAreTrained) {
   EXPECT_GT((run.parameters() - start).norm(), 0);
 }
 
-// Weight decay and clipping see what is trained, and nothing else moves.
+// Weight decay and clipping only see the trained parameters, and nothing else moves.
 TEST(TrainingRun, LeavesWhatIsNotTrainedAlone) {
   const std::vector<ParameterBlock> blocks = test::mixed_blocks();
   const Eigen::Index n = 23;

@@ -78,7 +78,7 @@ TEST_P(EveryRule, GoesOnFromItsStateToTheSameBits) {
     run(*first, x, stop);
     const auto second = make();
     VectorXd elsewhere = numbers(kSize, 1);
-    run(*second, elsewhere, 3);  // what it remembers is replaced
+    run(*second, elsewhere, 3);  // its state is replaced
     second->restore(first->state());
     EXPECT_EQ(second->num_steps(), static_cast<std::int64_t>(stop));
     const std::vector<VectorXd> rest = run(*second, x, 8 - stop);

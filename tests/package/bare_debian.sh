@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Installs the Debian packages of a build on a bare Debian 12 and works with the program there: analyze, figures as SVG,
-# PDF and PNG. Takes root and a minute or two, and fetches some 100 MB from the mirror that HESSCOPE_DEBIAN_MIRROR
-# names, as http://deb.debian.org/debian; exit code 77 without one of these.
+# Installs the Debian packages of a build on a bare Debian 12 and works with the program there: analyze, figures as
+# SVG, PDF and PNG. Needs root and a minute or two, and fetches some 100 MB from the mirror in HESSCOPE_DEBIAN_MIRROR,
+# such as http://deb.debian.org/debian; exit code 77 if one of these is missing.
 # usage: bare_debian.sh CPACK BINARY_DIR
 set -euo pipefail
 
@@ -30,7 +30,7 @@ inside bash -euc '
   data=/usr/share/hesscope/data/linear-attention
   hesscope analyze "$data/adam" --problem "$data/problem.toml" -o run.h5
   hesscope plot run.h5 --figure spectrum -o spectrum.svg
-  # What is only recommended is missing, and the program says so.
+  # Packages that are only recommended are missing, and the program says so.
   ! hesscope plot run.h5 --figure spectrum -o spectrum.pdf 2>said
   grep -q "apt-get install librsvg2-2" said
   apt-get -q install -y --no-install-recommends librsvg2-2 fonts-dejavu-core

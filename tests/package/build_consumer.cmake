@@ -19,7 +19,7 @@ if(NOT status EQUAL 0)
   message(FATAL_ERROR "configuring ${SOURCE} failed: ${status}")
 endif()
 
-# The package that was found is the one just installed.
+# The package that was found must be the one that was just installed.
 load_cache(${BUILD} READ_WITH_PREFIX consumer_ hesscope_DIR)
 cmake_path(IS_PREFIX PREFIX "${consumer_hesscope_DIR}" NORMALIZE is_installed)
 if(NOT is_installed)
@@ -32,7 +32,7 @@ execute_process(
 execute_process(COMMAND ${BUILD}/consumer COMMAND_ERROR_IS_FATAL ANY)
 execute_process(COMMAND ${BUILD}/consumer_of_analyzers ${BUILD} COMMAND_ERROR_IS_FATAL ANY)
 
-# The installed program takes what the library wrote.
+# The installed program accepts what the library wrote.
 set(hesscope ${PREFIX}/bin/hesscope)
 if(EXISTS ${hesscope})
   set(result ${BUILD}/curvature.h5)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Configures and builds the project SOURCE in an empty BUILD against the hesscope installed in PREFIX, and runs
-# each of its programs, own_*, which check what they print, and that twice, as one does who changes something.
+# Configures and builds the project SOURCE in an empty BUILD against the hesscope installed in PREFIX, and runs each
+# of its programs, own_*, which check what they print. It runs them twice, as a user who changes something would.
 # Those that read files find them in the folder DATA.
 include(${CMAKE_CURRENT_LIST_DIR}/configure.cmake)
 if(NOT status EQUAL 0)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Configures the project SOURCE in an empty BUILD against the hesscope installed in PREFIX. Sets `status` to
-# CMake's exit code and `errors` to what it said.
+# Configures the project SOURCE in an empty BUILD against the hesscope installed in PREFIX. Sets `status` to CMake's
+# exit code and `errors` to its messages.
 file(REMOVE_RECURSE ${BUILD})
 execute_process(
   COMMAND ${CMAKE_COMMAND} -S ${SOURCE} -B ${BUILD} -G ${GENERATOR}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Makes the pages of the C++ interface of SOURCE in an empty OUTPUT; a warning of doxygen's is an error.
+# Makes the pages of the C++ interface of SOURCE in an empty OUTPUT; a warning of doxygen is an error.
 file(REMOVE_RECURSE ${OUTPUT})
 file(MAKE_DIRECTORY ${OUTPUT})
 file(READ ${SOURCE}/docs/doxygen/Doxyfile settings)

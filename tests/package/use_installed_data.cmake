@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The first command of the README, and one on an experiment file, by the program and on the data installed in
+# Runs the first command of the README, and one on an experiment file, with the program and the data installed in
 # PREFIX.
 file(REMOVE_RECURSE ${BUILD})
 file(MAKE_DIRECTORY ${BUILD})

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Compiles the consumer's programs with nothing but what pkg-config says of the hesscope installed in PREFIX,
-# and runs them.
+# Compiles the consumer's programs with only the output of pkg-config for the hesscope installed in PREFIX, and runs
+# them.
 file(REMOVE_RECURSE ${BUILD})
 file(MAKE_DIRECTORY ${BUILD})
 file(GLOB_RECURSE pc ${PREFIX}/hesscope.pc)
@@ -26,7 +26,7 @@ execute_process(COMMAND ${BUILD}/consumer COMMAND_ERROR_IS_FATAL ANY)
 build(consumer_of_analyzers analyze.cc hesscope-analyzers)
 execute_process(COMMAND ${BUILD}/consumer_of_analyzers ${BUILD} COMMAND_ERROR_IS_FATAL ANY)
 
-# Flags that change how Eigen aligns matrices are refused, with a sentence.
+# Flags that change how Eigen aligns matrices are refused, with a clear message.
 file(GLOB_RECURSE eigen ${PREFIX}/eigen.h)
 file(STRINGS ${eigen} alignment REGEX "^#define HESSCOPE_EIGEN_ALIGN_BYTES")
 cmake_host_system_information(RESULT platform QUERY OS_PLATFORM)
@@ -39,7 +39,7 @@ if(platform STREQUAL "x86_64" AND alignment MATCHES "BYTES 16 ")
   endif()
 endif()
 
-# So is GCC's AddressSanitizer, under which Eigen allocates them otherwise, unless it is told not to.
+# So is GCC's AddressSanitizer, under which Eigen allocates them in another way, unless a definition prevents that.
 file(STRINGS ${eigen} is_own REGEX "EIGEN_MALLOC_ALREADY_ALIGNED == 0")
 execute_process(COMMAND ${CXX_COMPILER} -fsanitize=address -dM -E -x c++ /dev/null
   OUTPUT_VARIABLE macros ERROR_QUIET)
@@ -57,7 +57,7 @@ if(NOT is_own AND macros MATCHES "__SANITIZE_ADDRESS__")
     COMMAND_ERROR_IS_FATAL ANY)
 endif()
 
-# So are those to which there is no NaN, and those whose matrices are others.
+# So are flags that assume that there is no NaN, and those that change the layout of matrices.
 set(refused -ffast-math -DEIGEN_DEFAULT_TO_ROW_MAJOR -DEIGEN_DEFAULT_DENSE_INDEX_TYPE=int)
 set(told "compiled with -ffast-math" "without EIGEN_DEFAULT_TO_ROW_MAJOR" "and EIGEN_DEFAULT_DENSE_INDEX_TYPE")
 foreach(flag words IN ZIP_LISTS refused told)

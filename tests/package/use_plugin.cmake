@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Builds the plug-in in SOURCE against the hesscope installed in PREFIX and uses it by the installed
-# program, checked by PYTHON.
+# Builds the plug-in in SOURCE against the hesscope installed in PREFIX and uses it with the installed program; PYTHON
+# checks the result.
 include(${CMAKE_CURRENT_LIST_DIR}/configure.cmake)
 if(NOT status EQUAL 0)
   message(FATAL_ERROR "configuring ${SOURCE} failed: ${status}")

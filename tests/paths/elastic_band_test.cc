@@ -90,7 +90,7 @@ TEST(ElasticBand, FindsTheHigherOfTwoPassesOfMuellerAndBrown) {
   EXPECT_NEAR(pass.theta[0], -0.822, 5e-4);
   EXPECT_NEAR(pass.theta[1], 0.624, 5e-4);
   EXPECT_NEAR((pass.theta - top).norm(), 0, 1e-5);
-  // The path goes on through the middle minimum's basin and over the second, lower pass.
+  // The path continues through the middle minimum's basin and over the second, lower pass.
   int num_tops = 0;
   for (Index i = 1; i < 30; ++i) {
     if (state.losses[i] > state.losses[i - 1] && state.losses[i] > state.losses[i + 1]) ++num_tops;
@@ -203,7 +203,7 @@ TEST(ElasticBand, ComesToRestWhateverTheSizeOfForces) {
   EXPECT_TRUE(state.images.isApprox(deep.images, 1e-9));
 }
 
-// Nor is any loss there that would tell what is higher.
+// Nor are there losses that would show which image is higher.
 TEST(ElasticBand, ComesToRestWhateverItsLength) {
   MatrixXd h = MatrixXd::Zero(2, 2);
   h.diagonal() << 1, 50;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What is said of the pass where there is none, or where the search for it ends elsewhere.
+// The pass of a path if there is none, or if the search for it ends elsewhere.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -72,7 +72,7 @@ std::string word_of(const Variable& flag) {
   return flag.flag_meanings.at(static_cast<std::size_t>(flag.number()));
 }
 
-// Of three images at rest on a line.
+// A band of three images at rest on a line.
 BandState band_of(const RowVector3d& images, const VectorXd& losses) {
   BandState state;
   state.images = images;
@@ -164,7 +164,7 @@ TEST(Pass, IsNotSoughtOnABandThatIsNotFinite) {
                           "path/band_force: non_finite"));
 }
 
-// Whether an alignment has changed a loss, only losses tell.
+// Only losses show whether an alignment has changed the loss.
 TEST(AlignmentRecord, WithoutAFiniteLossHasNotFailed) {
   const test::QuadraticObjective objective({Eigen::MatrixXd(Eigen::Vector2d(1, 2).asDiagonal())});
   const VectorXd first = VectorXd::Zero(2);

@@ -93,7 +93,7 @@ TEST_F(Path, LeadsFromTheOneToTheOther) {
   EXPECT_NEAR(arc.back(), read("length").front(), 1e-12);
   EXPECT_GE(arc.back(), read("distance").front() * (1 - 1e-12));
   EXPECT_LE(read("distance").front(), read("unaligned_distance").front());
-  // Eigenvalues are those that the ends of the spectrum are of.
+  // The eigenvalues agree with the ends of the spectrum.
   const std::vector<double> eigenvalues = read("eigenvalues");
   ASSERT_EQ(eigenvalues.size(), 7U * 150U);
   for (std::size_t i = 0; i < 7; ++i) {

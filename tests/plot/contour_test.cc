@@ -35,7 +35,7 @@ double area_of(const std::vector<Polyline>& polygons) {
   return sum;
 }
 
-// Of a linear function the contours are exact.
+// The contours of a linear function are exact.
 TEST(Contour, OfAPlaneIsAStraightLine) {
   const Field field = sampled([](double x, double y) { return 2 * x + y; }, 7, 5, 1.0);
   const auto lines = contour_lines(field, 0.3);

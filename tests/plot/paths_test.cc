@@ -56,7 +56,8 @@ TEST(ClipPolygon, CutsAtTheSides) {
   EXPECT_TRUE(clip_polygon({{20, 20}, {21, 20}, {21, 21}}, kBox).empty());
 }
 
-// In every column what was reached is still reached, the ends too, and little is left.
+// In every column, the same extremes are still reached, including the ends, and few points are
+// left.
 TEST(Thinned, KeepsTheExtremesOfEveryColumn) {
   Polyline line;
   constexpr int kPoints = 100'000;

@@ -85,7 +85,7 @@ TEST_F(CheckpointFitTest, SuggestsThePartThatFitsAndWhatToIgnore) {
   EXPECT_THAT(found.suggestion.ignored, ElementsAre("seen"));
   EXPECT_THAT(rules(found), ElementsAre());
   EXPECT_TRUE(is_accepted(found));
-  // What fits as it is, is what the whole is missing; else the reason is that of the whole.
+  // If the part fits as it is, the message says so; otherwise it names what the whole lacks.
   EXPECT_THAT(found.obstacle, HasSubstr("layers.0.weight"));
   Tensors as_it_is = checkpoint;
   as_it_is.erase("model.seen");
@@ -102,7 +102,7 @@ TEST_F(CheckpointFitTest, SuggestsThePartThatFitsAndWhatToIgnore) {
   EXPECT_EQ(named.suggestion.key, "net");
   EXPECT_EQ(rules(named).size(), 4U);
   EXPECT_TRUE(is_accepted(named));
-  // Of two parts that fit, neither is suggested.
+  // If two parts fit, neither is suggested.
   Tensors two = checkpoint;
   for (const auto& [name, tensor] : checkpoint) {
     if (name.starts_with("model.")) two["average" + name.substr(5)] = tensor;

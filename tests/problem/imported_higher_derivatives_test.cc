@@ -43,7 +43,7 @@ TEST_P(ImportedHigherDerivatives, AreThoseOfFiftyDigits) {
   const Eigen::MatrixXd v = test::Numbers(2).table(theta.size(), 1);
   const SampleTable samples = objective.samples().topRows(2);
 
-  // Of unit length, as the differences take fixed steps along it.
+  // With unit length, because the differences take fixed steps along it.
   const Eigen::MatrixXd direction = v / v.norm();
   test::expect_near_rows(
       objective.line_derivatives(theta, direction, {0, 2}),

@@ -51,7 +51,8 @@ TEST(LayersByShapes, TakesNoOrderOfEqualShapesFromASortedFile) {
   Tensors by_name = tensors;
   std::ranges::sort(by_name, {}, &io::TensorInfo::name);
   EXPECT_EQ(layers_by_shapes(by_name, true, anything).doubt, sorted.doubt);
-  // A file whose order is none of layers says nothing of those of one shape either.
+  // If the order of a file is not an order of layers, it says nothing about layers of equal shape
+  // either.
   std::swap(tensors[0], tensors[6]);
   std::swap(tensors[1], tensors[7]);
   EXPECT_EQ(layers_by_shapes(tensors, true, anything).doubt, sorted.doubt);
@@ -80,7 +81,7 @@ TEST(LayersByShapes, NumbersInNamesDecide) {
               IsEmpty());  // 8 to 8 before 3 to 8
   EXPECT_THAT(weights(layers_by_shapes(chain_of({"d", "d_10", "d_9", "d_11"}), false, anything)),
               ElementsAre("d.weight", "d_9.weight", "d_10.weight", "d_11.weight"));
-  // Where they cannot be those of layers, they mean something else.
+  // If the numbers cannot be those of layers, they mean something else.
   EXPECT_THAT(weights(layers_by_shapes(chain_of({"l3", "l2", "l1"}), false, anything)),
               ElementsAre("l3.weight", "l2.weight", "l1.weight"));
 }

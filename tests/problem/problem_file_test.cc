@@ -150,7 +150,7 @@ TEST_F(ProblemFileTest, SuggestsTheNearestChoice) {
       "did you mean 'tanh'?");
 }
 
-// What is missing and what is there by mistake are one mistake.
+// A missing key and an unknown one that is nearly equal are one mistake.
 TEST_F(ProblemFileTest, AKeyThatIsNearlyTheMissingOneIsNamed) {
   expect_error("[model]\nlayers = 3\nknid = \"mlp\"\n[data]\nfile = \"x\"\n",
                3,

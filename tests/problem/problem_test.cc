@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Checkpoints and data that fit a problem, and what is said of those that nearly do.
+// Checkpoints and data that fit a problem, and the messages about those that nearly fit.
 #include <cmath>
 #include <filesystem>
 #include <map>
@@ -132,7 +132,8 @@ TEST_F(ProblemTest, ReadsAdamsStateAsPyTorchStoresIt) {
             OptimizerKind::kNone);
 }
 
-// The state stands outside of what the map renames, and its moments are as the file has them.
+// The state is outside of the part that the map renames, and its moments have the layout of the
+// file.
 TEST_F(ProblemTest, ReadsAdamsStateBesideParametersThatAMapRenamesAndTransposes) {
   const Problem problem = load(kPerceptron, network(), points());
   const io::TensorFile file = torch_file("training.pt");

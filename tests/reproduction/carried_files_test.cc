@@ -71,7 +71,7 @@ TEST(CarriedFiles, AreWrittenAsTheyAreCarried) {
   }
   EXPECT_EQ(count, 4u);
 
-  // What is there stays; what is not the same is written again.
+  // Existing files stay; files that differ are written again.
   const fs::path kept = folder / "cnn.onnx";
   const fs::path damaged = folder / "gpt.onnx";
   const auto before = fs::last_write_time(kept) - std::chrono::hours(1);

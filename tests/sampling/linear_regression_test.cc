@@ -72,7 +72,7 @@ TEST(LinearRegression, HasOneLinearFunctionAPrompt) {
   }
 }
 
-// Of d orthogonal tokens X, X^T X = d I: w = X y / d.
+// For d orthogonal tokens X, X^T X = d I: w = X y / d.
 TEST(LinearRegression, DrawsWeightsAndTokensFromTheirLaws) {
   const Eigen::Index d = 3;
   const LinearRegression gaussian({.dimension = d, .context = 5});
@@ -157,7 +157,7 @@ TEST(LinearRegression, DrawsOrthogonalTokens) {
     EXPECT_GT((x.leftCols(d) - x.middleCols(d, d)).norm(), 1e-3);
     traces.push_back(first.trace() / 2);
   }
-  // Of a Haar orthogonal matrix E tr^k is that of a normal number up to k = 2 d / 2 (Diaconis and
+  // For a Haar orthogonal matrix, E tr^k is that of a normal number up to k = 2 d / 2 (Diaconis and
   // Evans 2001): 0, 1, 0, 3.
   test::expect_mean(traces, 0, 1);
   test::expect_mean(test::powers(traces, 2), 1, std::sqrt(2.0));

@@ -95,7 +95,7 @@ TEST(Pathfinder, JoinsItsDotsWhereItSaysSo) {
   test::expect_mean(classes, 0.5, 0.5);
 }
 
-// Nothing but the joining tells the classes apart: as many pixels are lit in both.
+// Only the connection distinguishes the classes: equally many pixels are lit in both.
 TEST(Pathfinder, DoesNotGiveItsClassAwayByBrightness) {
   const Pathfinder sampler(kOptions);
   std::vector<double> sums[2];
@@ -105,9 +105,9 @@ TEST(Pathfinder, DoesNotGiveItsClassAwayByBrightness) {
     for (const double x : image_of(record, 14, 1).pixels) dashes += x == 0.5 ? 1 : 0;
     sums[record.back() == 1 ? 1 : 0].push_back(dashes);
   }
-  // Of 9 pixels 0, 1, 3, 4, 6, 7 are visible, of 4 pixels 0, 1, 3. Both ends of a path as dots: 5
-  // dashes of the first path, 6 of the second; else its start alone and the blank end of the
-  // second, 5 and 6.
+  // Pixels 0, 1, 3, 4, 6, 7 of 9 are visible, and 0, 1, 3 of 4. If both ends of a path are dots: 5
+  // dashes of the first path and 6 of the second; otherwise the start of the first path and the
+  // blank end of the second, 5 and 6.
   for (const auto& sum : sums) {
     for (const double dashes : sum) EXPECT_EQ(dashes, 5 + 6 + 2 * 3);
   }

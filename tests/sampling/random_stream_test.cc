@@ -165,8 +165,8 @@ TEST(RandomStream, CountsWithoutBias) {
     for (const double x : values) hits.push_back(x == digit ? 1 : 0);
     test::expect_mean(hits, 1.0 / 3, std::sqrt(2.0) / 3);
   }
-  // Of 2^64 words a count of 3 * 2^62 leaves a quarter over, which without care goes to every third
-  // value.
+  // A count of 3 * 2^62 leaves over a quarter of the 2^64 words, which a careless method would give
+  // to every third value.
   const std::uint64_t count = std::uint64_t{3} << 62;
   std::vector<double> thirds;
   for (std::uint64_t i = 0; i < kDraws / 10; ++i) {

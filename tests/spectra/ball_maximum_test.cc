@@ -254,7 +254,8 @@ TEST(MaximumOnBlockBalls, OfTwoBlocksIsTheBestOfWeightedEigenvalues) {
   }
 }
 
-// The gradient beside the only block is rounding, and must not be taken for a direction.
+// With a single block, what remains of the gradient is rounding and must not be taken for a
+// direction.
 TEST(MaximumOnBlockBalls, OfOneBlockIsTheLargestEigenvalue) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     const auto n = static_cast<Index>(2 + seed % 17);
@@ -301,8 +302,8 @@ TEST(MaximumOnSpectralBalls, HasTheClosedFormsOfSpecialMatrices) {
                 maximum_on_block_balls(h, blocks_of({{3}, {2}})).lower);
 }
 
-// Of a matrix whose rows count by their differences alone, as logits do, but for weight decay w:
-// over D with singular values 1 of 3 x 4, the mean of the rows adds w, and the rest the two largest
+// A matrix of which only differences of rows matter, as for logits, except for weight decay w: over
+// D, 3 x 4 with singular values 1, the mean of the rows adds w, and the rest the two largest
 // eigenvalues of M.
 TEST(MaximumOnSpectralBalls, FillsTheDirectionsOfWhichTheRestSaysNothing) {
   const double w = 0.25;
@@ -430,7 +431,7 @@ TEST(SteepestOnBalls, HasTheDualNorm) {
   EXPECT_NEAR(g.dot(steepest_on_spectral_balls(g, blocks)), nuclear, 1e-13);
   const VectorXd zero = VectorXd::Zero(20);
   EXPECT_EQ(steepest_on_spectral_balls(zero, blocks), zero);
-  // Of a matrix of rank one, one singular vector each.
+  // For a matrix of rank one, the product of its singular vectors.
   const VectorXd ones = VectorXd::Ones(4);
   EXPECT_LE((steepest_on_spectral_balls(1e-200 * ones, blocks_of({{2, 2}})) - ones / 2).norm(),
             1e-15);

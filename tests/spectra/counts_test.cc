@@ -197,8 +197,8 @@ TEST(EigenvalueCounter, HasTheSameDigitsAtEveryPowerOfTwo) {
   }
 }
 
-// Of [2, 1; 1, 1] the eigenvalues are (3 -+ sqrt 5) / 2: the numbers nearest to as many smallest
-// doubles are not bounds.
+// The eigenvalues of [2, 1; 1, 1] are (3 -+ sqrt 5) / 2: in units of the smallest double, the
+// numbers nearest to them are not bounds.
 TEST(EigenvalueCounter, EnclosesWhatIsBetweenSubnormalNumbers) {
   const double u = std::numeric_limits<double>::denorm_min();
   MatrixXd h(2, 2);

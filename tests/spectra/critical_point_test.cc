@@ -190,9 +190,8 @@ TEST(FindCriticalPoint, OnAManifoldConvergesQuadratically) {
   EXPECT_NEAR(saddle.loss, 2, 1e-15);
 }
 
-// A critical point leads to itself. Of some seeds hidden units saturate instead: the gradient
-// vanishes as their biases grow, until what is left of it is rounding. Of others |g| falls too
-// slowly to be waited for.
+// A critical point leads to itself. For some seeds, hidden units saturate instead: the gradient
+// vanishes as their biases grow, until only rounding is left. For others, |g| falls too slowly.
 TEST(FindCriticalPoint, IsFoundAgainFromItself) {
   const Model model = mlp(
       {.widths = {2, 3, 1}, .activation = Activation::kTanh, .loss = MlpLoss::kMeanSquaredError});
@@ -249,7 +248,7 @@ TEST(FindCriticalPoint, WhereThereIsNoneSaysSo) {
   const CriticalPoint there = find_critical_point(well, Vector2d(0, 0), {.max_iterations = 0});
   EXPECT_EQ(there.outcome, Outcome::kConverged);
   EXPECT_EQ(there.num_iterations, 0);
-  // Of what is nearly one, only a Hessian tells whether it is near.
+  // Only a Hessian shows whether a point with a small gradient is near a critical point.
   const CriticalPoint beside = find_critical_point(well, Vector2d(5e-13, 0), {.max_iterations = 0});
   EXPECT_LE(beside.gradient_norm, CriticalPointOptions().gradient_tolerance);
   EXPECT_EQ(beside.outcome, Outcome::kOutOfIterations);

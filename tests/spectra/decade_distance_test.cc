@@ -147,7 +147,8 @@ TEST(DecadeDistances, DoNotDependOnUnitSignOrRepetition) {
   EXPECT_TRUE(test::largest_difference(decade_distances(twice), distances) <= 1e-14);
 }
 
-// Of one spectrum alone: the classes are no distance between the two of another unit.
+// A spectrum that is smaller by more than a decade has the largest distance, although it would be
+// the same spectrum in another unit.
 TEST(DecadeDistances, SeeASpectrumThatIsSmallerByADecade) {
   const BandedEigenvalues one = spectrum({8, 5, 3, 2});
   BandedEigenvalues other = one;

@@ -24,7 +24,7 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-// Of ||H v - lambda v|| to n eps ||H||. LAPACK's own test programs allow 50.
+// Largest ratio of ||H v - lambda v|| to n eps ||H||. LAPACK's own test programs allow 50.
 constexpr double kResidualRatio = 30.0;
 
 struct Kind {

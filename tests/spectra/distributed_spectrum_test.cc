@@ -33,7 +33,7 @@ using Spoil = std::function<void(detail::Tridiagonal&)>;
 
 using SpoilVectors = std::function<void(MatrixXd&)>;
 
-// Of the first of so many ranks.
+// The result of the first rank.
 DistributedSpectrum spectrum_of(const MatrixXd& h,
                                 int num_ranks = 1,
                                 const Spoil& spoil = {},
@@ -137,9 +137,9 @@ TEST(DistributedSpectrum, FailsWhereTheReductionIsWrong) {
   const std::vector<Spoil> wrong = {
       [](detail::Tridiagonal& t) { t.diagonal[40] += 1e-6; },
       [](detail::Tridiagonal& t) { t.diagonal *= 1.0 + 1e-9; },
-      // Of the same trace ...
+      // Changes that keep the trace ...
       [](detail::Tridiagonal& t) { t.off_diagonal[40] *= 1.1; },
-      // ... and of the same norm, too; the ends move.
+      // ... and that also keep the norm; the ends move.
       [](detail::Tridiagonal& t) { std::swap(t.off_diagonal[0], t.off_diagonal[40]); },
       [](detail::Tridiagonal& t) { t.diagonal[3] = kNaN; },
       // All eigenvalues have changed their signs.
@@ -156,7 +156,7 @@ TEST(DistributedSpectrum, FailsWhereTheReductionIsWrong) {
     EXPECT_EQ(found.proof, Proof::kNone);
     EXPECT_EQ(found.eigenvalues.size(), 0);
   }
-  // What rounding may do is none.
+  // A change of the size of rounding is accepted.
   const Spoil harmless = [&](detail::Tridiagonal& t) { t.diagonal[40] += 0.01 * band; };
   EXPECT_EQ(spectrum_of(h, 1, harmless).spectrum.status, Status::kOk);
 }

@@ -88,7 +88,7 @@ TEST(WassersteinDistance, IsSoWhereDifferencesOfNodesAreBeyondAnyDouble) {
   EXPECT_EQ(wasserstein_distance(wide, at(0.0)), 1.5e308);
 }
 
-// Of as many eigenvalues each, the mean distance in ascending order.
+// For equally many eigenvalues, the distance is the mean distance in ascending order.
 TEST(WassersteinDistance, OfEqualNumbersIsTheMeanDistanceInOrder) {
   const SpectralMeasure a = exact_measure(test::random_matrix(40, 1, 1).col(0));
   const SpectralMeasure b = exact_measure(test::random_matrix(40, 1, 2).col(0));

@@ -211,7 +211,7 @@ TEST(Extremes, SayThatFewerColumnsThanPairsFindNothing) {
   }
 }
 
-// H for so many products, and then with a NaN.
+// H for that many products, and then with a NaN.
 TEST(Extremes, SayNonFiniteWheneverItAppears) {
   const MatrixXd h = test::random_symmetric(150, 7);
   const Extremes good = extreme_eigenpairs(BecomesBad(h, 1000), matrix_free(2, 2));

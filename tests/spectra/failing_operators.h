@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Operators that fail after some products, for what is said of that.
+// Operators that fail after some products, to test the reports of failure.
 #pragma once
 
 #include <stdexcept>
@@ -12,7 +12,7 @@
 
 namespace hesscope::test {
 
-/// H for so many products, and then with one entry in the last column that is not finite.
+/// H for a number of products, and then with one entry in the last column that is not finite.
 class BecomesBad final : public SymmetricOperator {
  public:
   /// `h` must outlive this.
@@ -35,7 +35,7 @@ class BecomesBad final : public SymmetricOperator {
   double bad_;
 };
 
-/// Twice the identity for so many products of 400 rows, and then an exception.
+/// Twice the identity for a number of products with 400 rows, and then an exception.
 class ThrowsAfter final : public SymmetricOperator {
  public:
   explicit ThrowsAfter(int num_good) : num_good_(num_good) {}

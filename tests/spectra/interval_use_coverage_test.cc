@@ -27,7 +27,7 @@ using enum SpectralFigure;
 constexpr int kNumDataSets = 400;
 constexpr std::size_t kNumStudied = kSpectralFigureNames.size();
 
-// Of the draws.
+// Counts over the draws.
 struct UseCounts {
   int num_held = 0;
   std::array<int, kIntervalUseMeanings.size()> num_of_use = {};
@@ -41,7 +41,7 @@ struct UseCounts {
 
   double coverage() const { return num_held / static_cast<double>(kNumDataSets); }
 
-  // Of the usable ones.
+  // The coverage among the usable intervals.
   double usable_coverage() const {
     constexpr auto kUsable = static_cast<std::size_t>(IntervalUse::kUsable);
     return num_held_of_use[kUsable] / static_cast<double>(num_of_use[kUsable]);
@@ -136,7 +136,7 @@ TEST(IntervalUseCoverage, OfExtremesThatStandApartIsUsableAndHolds) {
 }
 
 // Medians at the edge of a group of equal ones: their intervals hold the population's in half of
-// the draws, and their biases do not tell.
+// the draws, and their biases do not show it.
 TEST(IntervalUseCoverage, OfMediansOfACrowdIsNeverCalledUsable) {
   VectorXd variances = multiple_at_top(4);
   variances[7] = 3;

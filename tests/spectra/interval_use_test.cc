@@ -68,8 +68,8 @@ TEST(IntervalUse, OfACrowdIsCrowdedRatiosIncluded) {
   }
 }
 
-// Biases of two equal eigenvalues are often below half the standard error: the gap tells, but in
-// one or two draws of a hundred.
+// The biases of two equal eigenvalues are often below half the standard error. The gap shows the
+// crowd, except in one or two draws of a hundred.
 TEST(IntervalUse, OfTwoEqualEigenvaluesIsCrowdedWhateverTheBias) {
   VectorXd variances = VectorXd::Constant(8, 0.3);
   variances.tail(2).setOnes();
@@ -87,7 +87,7 @@ TEST(IntervalUse, OfTwoEqualEigenvaluesIsCrowdedWhateverTheBias) {
   EXPECT_GE(num_small, 10);
 }
 
-// One far above 19 that are equal: the extreme is known, and what it is divided by is one of many.
+// One far above 19 that are equal: the extreme is known, but its denominator is one of many.
 TEST(IntervalUse, OfRatiosSaysWhetherOnlyTheMedianIsCrowded) {
   VectorXd variances = VectorXd::Ones(20);
   variances[19] = 50;
@@ -137,7 +137,8 @@ TEST(IntervalUse, OfWhatDoesNotDependOnSamplesIsUsable) {
   for (const SpectralFigure figure : kEveryFigure) expect_use(errors, figure, IntervalUse::kUsable);
 }
 
-// Of fewer samples than parameters: zeros of the sample say nothing about the population's.
+// With fewer samples than parameters, zeros of the sample say nothing about those of the
+// population.
 TEST(IntervalUse, OfAnEigenvalueThatIsZeroWithinRoundingIsUnknown) {
   VectorXd variances = geometric_variances(9, 1e4);
   variances.head(5).setZero();

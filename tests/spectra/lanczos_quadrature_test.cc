@@ -202,7 +202,7 @@ TEST(LanczosQuadrature, IsExactWhereEachProbeMakesAllSteps) {
   }
 }
 
-// Clusters far closer than what is linked across probes, and far wider.
+// Clusters far narrower than the distance that links eigenvalues across probes, and far wider.
 TEST(LanczosQuadrature, IsExactOfClustersOfAnyWidth) {
   for (const double width : {1e-14, 1e-11, 1e-9, 1e-7, 1e-4}) {
     VectorXd values = VectorXd::LinSpaced(80, -1.0, 1.0);

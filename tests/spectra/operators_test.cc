@@ -82,7 +82,7 @@ TEST(MatrixOperator, RefersToAMatrixAndToWhatARefRefersTo) {
   expect_is(of_block, 5 * MatrixXd::Identity(2, 2));
 }
 
-// Of an operator of somebody's own.
+// An operator of a user.
 TEST(SymmetricOperator, RefusesAProductOfAnotherSize) {
   class Mistaken final : public SymmetricOperator {
    public:

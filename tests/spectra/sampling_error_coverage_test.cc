@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Whether nominal 95 % intervals hold the population's figures: 200 data sets of N samples, drawn
-// from populations whose Hessian is known. "In the band" is 90 to 99 % of the draws. What the
-// intervals do elsewhere is recorded beside it.
+// Whether nominal 95 % intervals contain the population's figures: 200 data sets of N samples,
+// drawn from populations with a known Hessian. "In the band" is 90 to 99 % of the draws. For other
+// cases, the coverage is recorded.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -42,7 +42,7 @@ using enum SpectralFigure;
 constexpr int kNumDraws = 200;
 constexpr std::size_t kNumFigures = kSpectralFigureNames.size();
 
-// Of the draws: how many intervals are below and above the population's figure, or not there.
+// Over the draws: how many intervals are below and above the population's figure, or missing.
 struct Coverage {
   int num_below = 0;
   int num_above = 0;
@@ -177,8 +177,8 @@ TEST(SamplingErrorCoverage, OfSumsOfRandomMatricesIsInTheBand) {
   expect_at_least_ninety_percent(study.first_order, {kRobustDiagonal});
 }
 
-// Of 30 draws of 4,000 Gaussian vectors, whose covariance has these eigenvalues, in ascending
-// order.
+// Counts over 30 draws of 4,000 Gaussian vectors whose covariance has these eigenvalues, in
+// ascending order.
 struct OfExtremes {
   std::array<int, 2> num_held = {};  // of lambda_min, of lambda_max
   double least_bias = kInfinity;     // |bias| / standard error of either

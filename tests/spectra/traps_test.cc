@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Matrices on which iterative eigensolvers report wrong eigenvalues with small residuals, 100 seeds
-// each. No wrong value may carry a proof; what Spectra's own solver does is recorded beside it.
+// each. No wrong value may carry a proof; the results of Spectra's own solver are recorded for
+// comparison.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>

@@ -99,8 +99,8 @@ TEST(SamplingErrors, OfARatioByWhatIsZeroOrOfOtherSignWithoutABlockAreUndefined)
       EXPECT_TRUE(std::isnan(found->leave_one_out(0, index_of(kRobustEigenvalue))));
       EXPECT_EQ((*found)[kLambdaMax].status, Status::kOk);
     }
-    // A figure that changes its sign has no logarithm, and that of what is zero within rounding is
-    // noise.
+    // A figure that changes its sign has no logarithm, and the logarithm of one that is zero within
+    // rounding is noise.
     for (const SpectralFigure figure : {kLambdaMedian, kMedianMagnitude}) {
       if (figure == kMedianMagnitude && otherwise < 0) continue;
       for (const SamplingErrors* found : {&errors.full, &errors.first_order}) {

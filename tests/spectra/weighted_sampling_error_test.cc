@@ -61,7 +61,7 @@ TEST(SamplingErrors, OfAMeanWithWeightsDivideByThoseOutsideTheBlock) {
                      expected[f],
                      1e-11 * (1 + std::abs(expected[f])),
                      what);
-        // The matrices are nearly alike: what is not is of second order.
+        // The matrices are nearly alike: their differences enter in second order.
         if (!is_at_least_one(figure)) {
           expect_close(errors.first_order.leave_one_out(b, f),
                        expected[f],

@@ -52,8 +52,8 @@ INSTANTIATE_TEST_SUITE_P(Models,
                          testing::ValuesIn(test::invariance_cases()),
                          [](const auto& instance) { return instance.param.name; });
 
-// Sets the targets to what the model says. The loss is c ||y - t||^2, so L(t) - L(t + e_i) = c (2
-// (y_i - t_i) - 1); once more from the t found, where little cancels.
+// Sets the targets to the model's predictions. The loss is c ||y - t||^2, so L(t) - L(t + e_i) = c
+// (2 (y_i - t_i) - 1); then once more from the t that was found, where little cancels.
 void hit_targets(const Model& model, const Eigen::VectorXd& theta, SampleTable& samples) {
   const DataArray& target = model.arrays.back();
   const double c = model.kind == "mlp" ? 1.0 / static_cast<double>(target.width) : 1.0;
@@ -113,7 +113,7 @@ INSTANTIATE_TEST_SUITE_P(Models,
                          [](const auto& instance) { return instance.param.name; });
 
 TEST(ZeroModesOfRelu, AreExplainedAlongTraining) {
-  // Dead units included: their weights and what weighs them are dead parameters.
+  // Including dead units: their incoming and outgoing weights are dead parameters.
   const Model model = mlp({{2, 8, 6, 3}, Activation::kRelu, MlpLoss::kCrossEntropy});
   // Inputs of some size: a unit that fires on all samples is linear on them, and has more flat
   // directions than the model.

@@ -289,7 +289,7 @@ TEST(ZeroModes, ThatTheHessianRefutesAreReported) {
   EXPECT_EQ(modes.families[1].num_unconfirmed, 1);
   EXPECT_EQ(modes.families[1].refutation, modes.smallest_refutation);
   EXPECT_EQ(modes.families[1].confirmation_bound, 2.0 * modes.tolerance);
-  // Without what the true one has of it: (1, ..., 2) less its mean is largest at both ends.
+  // Without its component along the true one: (1, ..., 2) minus its mean is largest at both ends.
   EXPECT_THAT(modes.families[1].refuted_parameter, testing::AnyOf(0, 7));
   EXPECT_NEAR(std::abs(modes.basis.col(0).sum()), std::sqrt(8.0), 1e-14);
 }

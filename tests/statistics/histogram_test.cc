@@ -72,7 +72,7 @@ TEST(Histogram, SaysWhyThereIsNone) {
   // One over the width of the bin is no double.
   EXPECT_EQ(histogram(Eigen::Vector2d(0.0, 5e-322), 1).status, Status::kNonFinite);
   EXPECT_EQ(histogram(Eigen::Vector2d(0.0, 5e-322), 1).edges.size(), 0);
-  // No ten doubles lie between neighbours, nor beside 1e300 within 1/2.
+  // There are no ten doubles between these neighbours, nor within 1/2 of 1e300.
   EXPECT_EQ(histogram(Eigen::Vector2d(1.0, std::nextafter(1.0, 2.0)), 10).status, Status::kFailed);
   EXPECT_EQ(histogram(Eigen::Vector2d(1e300, 1e300), 10).status, Status::kFailed);
 }

@@ -73,7 +73,7 @@ TEST(TailIndex, NeedsAPositiveUpperHalfThatIsNotFlat) {
   EXPECT_EQ(flat.status, Status::kOk);
   EXPECT_TRUE(flat.by_count.array().isNaN().all());
   EXPECT_EQ(flat.index.status, Status::kUndefinedZeroDenominator);
-  // Two norms alike but for rounding, beside zeros.
+  // Two norms that are equal up to rounding, and zeros.
   const TailIndex rounded = tail_index(Eigen::Vector4d(1.0, 1.0 + 0x1p-52, 0.0, 0.0));
   EXPECT_TRUE(rounded.by_count.array().isNaN().all());
   EXPECT_EQ(rounded.index.status, Status::kUndefinedZeroDenominator);

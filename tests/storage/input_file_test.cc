@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What is read of a file, and its digest, are of the same bytes: whoever replaces or overwrites the
-// file meanwhile makes reading it fail, not come out as a mixture.
+// The content that is read from a file, and its digest, belong to the same bytes: if the file is
+// replaced or overwritten meanwhile, reading fails instead of returning a mixture.
 #include <chrono>
 #include <filesystem>
 #include <functional>
@@ -49,7 +49,7 @@ using ::testing::ThrowsMessage;
 /// Long enough for the next change of a file to bear another time.
 void pass_a_tick() { std::this_thread::sleep_for(std::chrono::milliseconds(30)); }
 
-/// A change of "a.*" after it was opened, by which it becomes what "b.*" is.
+/// A change of "a.*" after it was opened that makes it equal to "b.*".
 struct Change {
   std::string name;
   std::function<void(const fs::path& a, const fs::path& b)> make;
@@ -139,7 +139,7 @@ TEST_F(ChangedFile, CannotChangeBetweenTheDigestAndTheNumbers) {
               ThrowsMessage<InputError>(HasSubstr("run again once nothing writes to it")));
 }
 
-/// Of every format, a file that is open when its reader is asked to stop.
+/// For every format, a file that is open when its reader is asked to stop.
 TEST(InputFile, IsNotReadOnceStopIsRequested) {
   const ScratchFolder scratch;
   const std::vector<double> values = {1, 2, 3};

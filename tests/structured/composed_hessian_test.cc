@@ -127,7 +127,7 @@ INSTANTIATE_TEST_SUITE_P(
                 }}),
     [](const auto& instance) { return instance.param.name; });
 
-// A penalty of parameters beside the loss of a sample, of which nothing else is computed.
+// A function of parameters alone that is a penalty, not a weight that samples meet.
 TEST(ComposedHessians, TakePenaltiesOfParameters) {
   auto graph = std::make_shared<Graph>();
   Graph& g = *graph;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The Hessian from a graph's structure beside that of the plain tape.
+// Compares the Hessian by a graph's structure with that of the plain tape.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@
 
 namespace hesscope::test {
 
-/// Of the norm of H.
+/// Relative to the norm of H.
 inline constexpr double kSiteTolerance = 1e-13;
 
 inline Var squared_norm(Var a) { return sum(square(a)); }

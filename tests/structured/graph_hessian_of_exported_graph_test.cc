@@ -182,7 +182,7 @@ TEST(GraphHessianOfExportedGraph, EqualsThePlainTapeWithParametersInAnyOrder) {
   }
 }
 
-// Parameters that are added where the operand has tangents of other parameters or of none.
+// Parameters that are added where the operand has tangents of other parameters, or no tangents.
 TEST(GraphHessianOfExportedGraph, EqualsThePlainTapeWithBiasesBehindFunctions) {
   auto graph = std::make_shared<Graph>();
   Graph& g = *graph;
@@ -209,7 +209,7 @@ TEST(GraphHessianOfExportedGraph, EqualsThePlainTapeWithInputsInsideFunctionsOfP
   test::expect_equals_the_plain_tape(graph);
 }
 
-// The way back through softmax reads what it gave forwards, not what is seeded behind it.
+// The reverse pass through softmax reads its forward result, not what is seeded after it.
 TEST(GraphHessianOfExportedGraph, EqualsThePlainTapeWithTiedBiasesBehindSoftmax) {
   auto graph = std::make_shared<Graph>();
   Graph& g = *graph;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Elementwise functions of two entries, which sweeps take as one: gates, and what is added to them.
+// Elementwise functions of two entries that sweeps treat as one function: gates, and what is added
+// to them.
 #include <functional>
 #include <memory>
 #include <string>

@@ -175,7 +175,7 @@ TEST(GraphHessianOfMaskedGraph, EqualsThePlainTapeWithZerosInProducts) {
   test::expect_equals_the_plain_tape(graph);
 }
 
-// Of all pairs of tokens half are seen.
+// Half of all pairs of tokens are visible.
 TEST(GraphHessianOfMaskedGraph, SweepsThroughTokensThatAreSeenAlone) {
   const auto plan_with = [](Var (*masked)(Graph&, Var)) {
     auto graph = std::make_shared<Graph>();

@@ -27,7 +27,7 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-// Of the norm of H.
+// Relative to the norm of H.
 constexpr double kMlpTolerance = 1e-13;
 
 struct Case {

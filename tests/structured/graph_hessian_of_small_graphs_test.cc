@@ -64,8 +64,8 @@ INSTANTIATE_TEST_SUITE_P(
                     const Var z = perceptron(g, g.input(0, 2, 1), {2, 9, 13, 3}, offset);
                     g.set_output(log_sum_exp(z) - slice(z, 1, 0, 1, 1));
                   }},
-        // Two inputs beside many: of those behind the last weights, which come first, and beside
-        // activations that each depend on all entries.
+        // Two inputs, next to layers with many. The weights of the last layer come first among the
+        // parameters, and each activation of the first layer depends on all of its entries.
         GraphCase{"FewInputsOfTheFirstLayer",
                   [](Graph& g) {
                     const Var w = g.parameter(3 * 19 + 30 * 19, 2, 30);
@@ -115,7 +115,7 @@ INSTANTIATE_TEST_SUITE_P(
                     g.set_output(squared_norm(state - g.input(6, 1, h)));
                   }},
         GraphCase{
-            "RowsThatAreSplitInPart",  // with a gap, with an overlap, and beside another taker
+            "RowsThatAreSplitInPart",  // with a gap, with an overlap, and next to another user
             [](Graph& g) {
               const Var x = g.input(0, 1, 3);
               const Var a = matmul(x, g.parameter(0, 3, 5));
@@ -194,7 +194,7 @@ INSTANTIATE_TEST_SUITE_P(
                     const Var h = layer(layer(layer(g.input(0, 24, 3), 24, 54), 22, 27), 20, 0);
                     g.set_output(sum(log_sum_exp_rows(h)) + squared_norm(h));
                   }},
-        // Of two such weights each feeds the other.
+        // Each of two such weights feeds the other.
         GraphCase{"TakingTurns",
                   [](Graph& g) {
                     const Var u = g.parameter(4, 2, 2);

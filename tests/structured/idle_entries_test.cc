@@ -91,8 +91,8 @@ TEST(IdleEntries, AreWhatIsCutOff) {
   EXPECT_EQ(idle_of(g, x), (MatrixXd(2, 2) << 1, 1, 0, 0).finished());
 }
 
-// A comparison may tell whether what is multiplied by zero is finite: nothing follows from that it
-// would be zero if it were.
+// A comparison may depend on whether a number that is multiplied by zero is finite: that the
+// product would be zero if it were finite proves nothing.
 TEST(IdleEntries, AreNotWhatDependsOnNumbersThatAreNotFinite) {
   Graph g;
   const Var x = matmul(g.input(0, 2, 2), g.parameter(0, 2, 2));
@@ -115,7 +115,7 @@ TEST(IdleEntries, AreMultipliedByZeros) {
   EXPECT_EQ(idle_of(g, y), (MatrixXd(3, 2) << 0, 0, 1, 1, 1, 1).finished());
 }
 
-// A row that has no score is no number: nothing is said of it.
+// A row without any score is NaN: nothing is known about it.
 TEST(IdleEntries, AreNotRowsThatAreMaskedWhole) {
   Graph g;
   const Var x = matmul(g.input(0, 2, 2), g.parameter(0, 2, 2));

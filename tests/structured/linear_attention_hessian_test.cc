@@ -26,7 +26,7 @@ using test::options_of;
 using test::Shape;
 using test::structure_of;
 
-// Of the norm of H. The generic engine and the structured one round differently.
+// Relative to the norm of H. The generic engine and the structured one round differently.
 constexpr double kTolerance = 1e-12;
 
 Model model_with(const LinearAttentionOptions& options, InstructionSet set) {

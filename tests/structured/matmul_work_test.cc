@@ -30,7 +30,7 @@ TEST(MatmulWork, CountsEachWay) {
 TEST(MatmulWork, CountsRowsThatAreStored) {
   Graph g;
   matmul_nt(g.input(0, 2, 3), g.parameter(0, 4, 3));
-  // One row of four of what is stored of B is one column.
+  // One of four rows of the stored B is one column.
   EXPECT_EQ(work_of(g, {{0, 8}, {}}, {}, {{3, 6}, {}}), 2 * 3);
   Graph stack;
   stacked_matmul(stack.input(0, 4, 3), stack.parameter(0, 3, 5), {.stack = 2, .is_shared_b = true});

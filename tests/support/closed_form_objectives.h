@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Objectives whose Hessians are known on paper.
+// Objectives whose Hessians have closed forms.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace hesscope::test {
 
-/// (1 - x)^2 + 100 (y - x^2)^2, of one sample. Its gradient is
+/// (1 - x)^2 + 100 (y - x^2)^2, with one sample. Its gradient is
 ///   (2 (x - 1) - 400 x (y - x^2), 200 (y - x^2)),
 /// its Hessian [1200 x^2 - 400 y + 2, -400 x; -400 x, 200].
 struct Rosenbrock {
@@ -34,12 +34,12 @@ inline FunctorObjective<Rosenbrock> rosenbrock() {
       Rosenbrock(), 2, 1, {.parameter_blocks = {{"x", {1}, 0, 1}, {"y", {1}, 1, 1}}});
 }
 
-/// The mean over samples y_i of (a b - y_i)^2 / 2, the prediction z being a b. With r = a b - mean
-/// y
+/// The mean over samples y_i of (a b - y_i)^2 / 2, with the prediction z = a b. With r = a b - mean
+/// y,
 ///   gradient  r (b, a)
 ///   H = G + R,  G = [b^2, a b; a b, a^2],  R = [0, r; r, 0].
-/// G has the eigenvalues 0 and a^2 + b^2, R has r and -r. The loss is the same along
-/// (c a, b / c), whose generator is (a, -b): where r = 0 that is a null vector of H.
+/// G has the eigenvalues 0 and a^2 + b^2, R has r and -r. The loss is constant along (c a, b / c),
+/// with the generator (a, -b), which is a null vector of H if r = 0.
 inline GraphObjective product_of_two(const std::vector<double>& targets) {
   ModelBuilder builder("product");
   const Var a = builder.parameter("a", {1});

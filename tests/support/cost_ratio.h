@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Foreseen costs against real ones, by processor time, which other programs on the machine hardly
-// change, and the median of several, which one disturbance does not. They do change it where they
-// compete for caches and memory for long; a wrong forecast is wrong each time.
+// Compares estimated costs with real ones. Processor time hardly depends on other programs on the
+// machine, and a median is not affected by a single disturbance. Programs that compete for caches
+// and memory for a long time do change them; but a wrong estimate is wrong every time.
 #pragma once
 
 #include <algorithm>
@@ -12,13 +12,13 @@
 
 namespace hesscope::test {
 
-/// What is foreseen may be off by this factor.
+/// An estimate may be off by this factor.
 inline constexpr double kCostFactor = 1.5;
 
 inline constexpr int kCostAttempts = 3;
 
-/// Median of foreseen over real seconds: the first of some attempts that is within kCostFactor, or
-/// the last. `foresee` returns seconds of processor_seconds, `work` is what they are of.
+/// Median of estimated over real seconds: the first of several attempts within kCostFactor, or the
+/// last. `foresee` returns processor_seconds, and `work` is the work that they estimate.
 template <typename Foresee, typename Work>
 double cost_ratio(Foresee foresee, Work work) {
   double median = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Eigen's decompositions of matrices of doubles, the oracles of what the library computes by
-// LAPACK. Compiled once: each costs a compiler as much as a whole file of tests.
+// Eigen's decompositions of matrices of doubles, the oracles for what the library computes by
+// LAPACK. Compiled once, because each takes as long to compile as a whole file of tests.
 #pragma once
 
 #include <Eigen/Core>
@@ -17,7 +17,7 @@ struct Eigenpairs {
 /// @param a  symmetric: only its lower triangle is read.
 Eigenpairs eigenpairs(const Eigen::MatrixXd& a);
 
-/// Of the same, ascending.
+/// Eigenvalues of the same, ascending.
 Eigen::VectorXd eigenvalues(const Eigen::MatrixXd& a);
 
 /// lambda with a x = lambda b x, ascending. @param b  positive definite.
@@ -32,16 +32,16 @@ struct SingularTriplets {
 
 SingularTriplets singular_triplets(const Eigen::MatrixXd& a);
 
-/// Descending.
+/// In descending order.
 Eigen::VectorXd singular_values(const Eigen::MatrixXd& a);
 
-/// x of least |a x - b|, the shortest one.
+/// The shortest x that minimises |a x - b|.
 Eigen::VectorXd least_squares(const Eigen::MatrixXd& a, const Eigen::VectorXd& b);
 
 /// x with a x = b. @param a  symmetric, definite or not, and regular.
 Eigen::MatrixXd solve_symmetric(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b);
 
-/// As Cholesky's factorization sees it. @param a  symmetric.
+/// Whether Cholesky's factorization succeeds. @param a  symmetric.
 bool is_positive_definite(const Eigen::MatrixXd& a);
 
 }  // namespace hesscope::test

@@ -66,7 +66,7 @@ void expect_derivatives(const SaidOfDerivatives& said,
   const ValueGradientHessian& actual = said.all;
   const double value = f(x);
 
-  // The same function, and every way to ask for the same derivative agrees.
+  // The function is the same, and all ways to ask for a derivative agree.
   EXPECT_TRUE(std::abs(actual.value - value) <= tolerances.value * (1.0 + std::abs(value)));
   EXPECT_EQ(actual.hessian, actual.hessian.transpose().eval());
   EXPECT_EQ(actual.hessian, said.hessian);

@@ -52,7 +52,8 @@ void expect_close(const Eigen::MatrixXd& actual,
                   double tolerance,
                   const std::string& what);
 
-/// Central differences with step h on scalar T, double or Real50, and the largest |f| met.
+/// Central differences with step h on scalar T, double or Real50, and the largest |f| that
+/// occurred.
 template <typename T>
 struct CentralDifferences {
   Eigen::VectorXd gradient;
@@ -91,7 +92,7 @@ void expect_equals_nested_ceres(const FunctionOn<NestedCeres<N>>& f,
       actual.hessian, expected.hessian, tolerances.hessian, "Hessian by nested Ceres Jets");
 }
 
-/// All that hesscope says about a function at a point.
+/// Everything that hesscope says about a function at a point.
 struct SaidOfDerivatives {
   ValueGradientHessian all;        ///< value_gradient_hessian(f, x)
   Eigen::MatrixXd hessian;         ///< hessian(f, x)
@@ -101,7 +102,7 @@ struct SaidOfDerivatives {
   Eigen::MatrixXd times_direction;  ///< hessian_times(f, x, direction)
 };
 
-/// Comparisons 1 to 3, and that the ways to ask for the same agree.
+/// Comparisons 1 to 3, and that all ways to ask for the same derivative agree.
 void expect_derivatives(const SaidOfDerivatives& said,
                         const FunctionOn<double>& f,
                         const FunctionOn<Real50>& exact_f,

@@ -11,7 +11,7 @@ namespace hesscope::test {
 
 using Vector50 = Eigen::Matrix<Real50, Eigen::Dynamic, 1>;
 
-/// Of the symmetric matrix, ascending.
+/// Eigenvalues of the symmetric matrix, ascending.
 Vector50 eigenvalues_50(const Eigen::MatrixXd& h);
 
 }  // namespace hesscope::test

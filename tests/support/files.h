@@ -14,7 +14,7 @@ namespace hesscope::test {
 
 inline std::filesystem::path fixtures() { return HESSCOPE_TEST_FIXTURES; }
 
-/// A fresh folder, removed when the object goes.
+/// A new folder, which is removed with the object.
 class ScratchFolder {
  public:
   ScratchFolder() {
@@ -52,8 +52,7 @@ inline void write_bytes(const std::filesystem::path& path, const std::string& by
       .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
 }
 
-/// Removes what is at the path first: where write_bytes() writes a file over, ext4 waits for the
-/// disk.
+/// Removes an existing file first: if write_bytes() overwrites a file, ext4 waits for the disk.
 inline void write_anew(const std::filesystem::path& path, const std::string& bytes) {
   std::filesystem::remove(path);
   write_bytes(path, bytes);

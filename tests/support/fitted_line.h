@@ -10,8 +10,8 @@
 
 namespace hesscope::test {
 
-/// Least squares of w . x + b, theta = (w, b), on samples that this theta fits: what residuals and
-/// gradients there are is rounding.
+/// Least squares of w . x + b, theta = (w, b), on samples that this theta fits: residuals and
+/// gradients are only rounding.
 inline GraphObjective fitted_line(const Eigen::VectorXd& theta, Eigen::Index num_samples) {
   const Eigen::Index d = theta.size() - 1;
   const Model model = mlp(

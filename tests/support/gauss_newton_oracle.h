@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The Gauss-Newton matrix (1/N) sum_i J_i^T L_i J_i, L_i = d2l_i/dz2, as it is defined: from a
-// model's prediction and loss written once more as plain scalar code (model_oracle.h), the Jacobian
-// by one method or another, and the product by matrices.
+// The Gauss-Newton matrix (1/N) sum_i J_i^T L_i J_i, L_i = d2l_i/dz2, by its definition: from a
+// model's prediction and loss in a second implementation as plain scalar code (model_oracle.h),
+// with the Jacobian by one of several methods, and products of matrices.
 #pragma once
 
 #include <functional>
@@ -43,7 +43,8 @@ struct ByNestedCeres {
   }
 };
 
-/// By central differences of 50-digit numbers: no rule of differentiation, but smooth points only.
+/// By central differences of 50-digit numbers: without any derivative rule, but only at smooth
+/// points.
 struct ByFiftyDigits {
   Linearisation linearise(const std::function<Column<Real50>(const Column<Real50>&)>& prediction,
                           const Eigen::VectorXd& theta) const;

@@ -11,7 +11,7 @@
 
 namespace hesscope::test {
 
-/// The mean of x x^T over each of 32 blocks of Gaussian x, whose covariance is diagonal with these
+/// The mean of x x^T over each of 32 blocks of Gaussian x with a diagonal covariance that has these
 /// entries.
 inline std::vector<Eigen::MatrixXd> blocks_of_covariance(const Eigen::VectorXd& variances,
                                                          Eigen::Index block_size,

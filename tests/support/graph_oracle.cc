@@ -84,7 +84,7 @@ MultiprecisionDerivatives multiprecision_derivatives(const Graph& graph,
     tape.visit_adjoints([&](Eigen::Index j, const Real50& adjoint) {
       gradient[static_cast<std::size_t>(j)] += adjoint;
     });
-    // All rows of all columns, without the double-precision engine's use of symmetry.
+    // Computes all rows of all columns, without using symmetry as the double-precision engine does.
     for (Eigen::Index first = 0; first < n; first += kWidth) {
       const detail::SweepPlan plan = detail::plan_sweep(graph, first, first + kWidth, 0, curvature);
       tape.seed(plan, [&](Eigen::Index j, const Real50& entry) {

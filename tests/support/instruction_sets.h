@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Tests that are run for each instruction set that this processor has.
+// Tests that run for each instruction set of this processor.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ inline auto instruction_sets() {
   return testing::ValuesIn(sets.begin(), sets.end());
 }
 
-/// The suffix of a test's name, which may have no hyphens.
+/// The suffix of a test's name, which may not contain hyphens.
 inline std::string instruction_set_name(const testing::TestParamInfo<InstructionSet>& info) {
   std::string name(name_of(info.param));
   std::erase(name, '-');

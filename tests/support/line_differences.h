@@ -12,7 +12,7 @@
 namespace hesscope::test {
 
 /// f and its first four derivatives at 0, by central differences over f(-3 h) ... f(3 h): their
-/// error is of the fourth order in h (of the sixth in the first two), and 1e-50 / h^4 of |f|.
+/// error is of fourth order in h (sixth in the first two), plus 1e-50 / h^4 of |f|.
 template <typename F>
 std::array<Real50, 5> differences_along_a_line(const F& f, const Real50& h) {
   std::array<Real50, 4> even;  // f(j h) + f(-j h)
@@ -31,8 +31,8 @@ std::array<Real50, 5> differences_along_a_line(const F& f, const Real50& h) {
           Real50((12 * even[2] - 39 * even[1] - even[3] + 56 * middle) / (6 * h * h * h * h))};
 }
 
-/// Of f(k, t) for each of so many lines k, orders 0 to 4 in a column, good to some 16 digits where
-/// f is smooth within 1e-7 of 0.
+/// The same for f(k, t) and each of `num_lines` lines k, orders 0 to 4 in a column, good to some 16
+/// digits where f is smooth within 1e-7 of 0.
 template <typename F>
 Eigen::MatrixXd differences_along_lines(Eigen::Index num_lines, const F& f) {
   Eigen::MatrixXd result(5, num_lines);

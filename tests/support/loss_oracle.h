@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Derivatives of a loss written once more as plain scalar code, beside the graph that recorded it:
+// Derivatives of a loss in a second implementation as plain scalar code, to compare with the graph:
 //
 //   struct Loss { template <typename T> T operator()(const Column<T>& theta, const double* record);
 //   }; const MeanLoss mean{Loss{}, samples}; expect_near(from_sweep(graph, theta, samples),
@@ -8,7 +8,7 @@
 //   by_fifty_digits(mean, theta), 1e-13);
 //
 // Neither oracle shares a line with the tape: the first is Ceres' own arithmetic, the second takes
-// central differences on 50-digit numbers and needs no derivative rule at all (but no kinks).
+// central differences on 50-digit numbers and needs no derivative rule (but a smooth loss).
 #pragma once
 
 #include <utility>
@@ -59,7 +59,7 @@ Eigen::MatrixXd third_derivatives_by_fifty_digits(const FunctionOn<Real50>& f,
                                                   const Eigen::MatrixXd& u,
                                                   const Eigen::MatrixXd& v);
 
-/// Derivatives along the lines x + t v_k, orders 0 to 4 in a column for each, by central
+/// Derivatives along the lines x + t v_k, orders 0 to 4 in a column for each line, by central
 /// differences of f on 50-digit numbers, good to some 16 digits where f is smooth.
 Eigen::MatrixXd line_derivatives_by_fifty_digits(const FunctionOn<Real50>& f,
                                                  const Eigen::VectorXd& x,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A perceptron whose minima are no points.
+// A perceptron whose minima are not isolated points.
 #pragma once
 
 #include <Eigen/Core>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// ceres::Jet<ceres::Jet<double, N>, N>, the second implementation that Jets are compared with, made
-// to mix with double so that one test function serves all scalars. Wrong at kinks (see jet.h): for
-// smooth points.
+// ceres::Jet<ceres::Jet<double, N>, N>, the second implementation with which Jets are compared,
+// extended to mix with double so that one test function serves all scalars. It is wrong at kinks
+// (see jet.h), so it is for smooth points only.
 #pragma once
 
 #include <Eigen/Core>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Reproducible numbers for tests, and how the engine takes them.
+// Reproducible numbers for tests, in the form that the engine takes.
 #pragma once
 
 #include <cmath>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// ONNX models written byte by byte, right and wrong ones. The numbers of fields are those of
+// ONNX models written byte by byte, valid and invalid ones. The field numbers are those of
 // onnx.proto; nothing of the reader is used.
 #pragma once
 
@@ -130,7 +130,7 @@ enum class AttributeType : std::int64_t {
   kStrings,
 };
 
-/// @param value  the field that the type says.
+/// @param value  in the field for this type.
 inline std::string attribute(const std::string& name,
                              AttributeType type,
                              const std::string& value) {
@@ -156,7 +156,7 @@ inline std::string float_attribute(const std::string& name, float value) {
   return attribute(name, AttributeType::kFloat, real(2, value));
 }
 
-/// In a function: what the call says under `of_function`.
+/// In a function: the value that the call gives under `of_function`.
 inline std::string reference(const std::string& name, const std::string& of_function) {
   return part(1, name) + number(20, 2) + part(21, of_function);
 }
@@ -185,14 +185,14 @@ inline std::string node(const NodeText& text) {
 
 // --- GraphProto, FunctionProto, ModelProto -------------------------------------------------------
 
-/// A number, a symbol, or "" for an axis of which nothing is known.
+/// An axis with a number, a symbol, or "" if nothing is known about it.
 inline std::string axis(std::int64_t size) { return part(1, number(1, size)); }
 
 inline std::string axis(const std::string& symbol) {
   return part(1, symbol.empty() ? "" : part(2, symbol));
 }
 
-/// @param axes  one after the other.
+/// @param axes  concatenated.
 inline std::string value_info(const std::string& name, std::int64_t type, const std::string& axes) {
   return part(1, name) + part(2, part(1, number(1, type) + part(2, axes)));
 }
@@ -250,7 +250,7 @@ inline std::string model(const ModelText& text) {
   return bytes;
 }
 
-// --- for short -----------------------------------------------------------------------------------
+// --- abbreviations -------------------------------------------------------------------------------
 
 inline std::string unnamed(const std::string& op,
                            const Names& inputs,

@@ -7,8 +7,8 @@
 //   EXPECT_EQ(text(op.result().axes), "(N, 4, 4, 4)");
 //   expect_computes(op, [](const auto& theta, const double* record) { ... return entries; });
 //
-// What it computes is compared with plain loops written in the test: values in doubles, derivatives
-// by central differences of those loops on 50-digit numbers.
+// The result is compared with plain loops written in the test: values in doubles, derivatives by
+// central differences of those loops on 50-digit numbers.
 #pragma once
 
 #include <cstdint>
@@ -99,7 +99,7 @@ class OperatorFixture {
     return data_with_axes(std::move(axes));
   }
 
-  /// The same with the batch wherever it is.
+  /// The same with the batch on any axis.
   OperatorFixture& data_with_axes(onnx::Axes axes) {
     const Var entries = graph_.input(graph_.record_size(), onnx::size_of(axes), 1);
     return add(entries, std::move(axes));
@@ -110,7 +110,7 @@ class OperatorFixture {
                onnx::plain_axes(shape));
   }
 
-  /// Known integers, base + per_sample N each.
+  /// Known integers, base + per_sample N for each entry.
   OperatorFixture& integers(const Shape& shape,
                             std::vector<std::int64_t> base,
                             std::vector<std::int64_t> per_sample = {}) {
@@ -174,13 +174,13 @@ class OperatorFixture {
   onnx::Recording recording_;
 };
 
-/// That the operator refuses its inputs with a message that has `why`.
+/// Expects that the operator refuses its inputs with a message that contains `why`.
 inline void expect_refused(OperatorFixture& op, const std::string& why) {
   expect_refusal<InputError>([&] { op.results(); }, why);
 }
 
-/// sum_e c_e z_e + z_e^2 / 2 of the entries z of a reference: has a gradient and a Hessian wherever
-/// z has.
+/// sum_e c_e z_e + z_e^2 / 2 over the entries z of a reference: it has a gradient and a Hessian
+/// wherever z has them.
 template <typename Reference>
 struct LossOfEntries {
   Reference reference;
@@ -196,7 +196,7 @@ struct LossOfEntries {
   }
 };
 
-/// Compares a result, of random parameters and samples, with reference(theta, record): its entries
+/// Compares a result, for random parameters and samples, with reference(theta, record): its entries
 /// in doubles, and the derivatives of a loss of them.
 /// @param reference  std::vector<T> of a Column<T> theta and a sample's record, for any scalar T.
 /// @param tolerance  relative to 1 + the largest entry, or to the norm of a derivative.

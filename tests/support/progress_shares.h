@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Reports of progress against the processor time that has passed. As with cost_ratio, a disturbance
-// from outside may spoil one run of the work; progress that is wrong is wrong each time.
+// Compares progress reports with the processor time that has passed. As with cost_ratio, an outside
+// disturbance may spoil one run of the work, but wrong progress is wrong every time.
 #pragma once
 
 #include <algorithm>
@@ -21,14 +21,14 @@
 namespace hesscope::test {
 
 struct ProgressShares {
-  double deviation = kInfinity;  ///< largest, of a fraction from the share of the time
+  double deviation = kInfinity;  ///< largest difference of a fraction from the share of the time
   double silence = kInfinity;    ///< longest time without a report, as a share of the whole
   double last = 0;               ///< fraction
   std::size_t num_reports = 0;
 };
 
-/// Of one run. @param work  called with a ProgressCallback. Fails where a fraction goes back or is
-/// beyond 1.
+/// For one run. @param work  called with a ProgressCallback. Fails if a fraction decreases or
+/// exceeds 1.
 template <typename Work>
 ProgressShares progress_shares(Work work) {
   std::vector<std::pair<double, double>> reports;  // seconds, fraction
@@ -52,7 +52,7 @@ ProgressShares progress_shares(Work work) {
   return shares;
 }
 
-/// The first of some runs whose deviation and silence are below these, or the last.
+/// The first of several runs whose deviation and silence are below these limits, or the last.
 /// @param prepare  returns the work of a run; its own time does not count.
 template <typename Prepare>
 ProgressShares progress_shares_of(double most_deviation, double most_silence, Prepare prepare) {

@@ -12,11 +12,10 @@
 
 namespace hesscope::test {
 
-/// The mean over samples i of c + b^T x + x^T A_i x / 2, of which the gradient is b + A_i x and the
-/// Hessian A_i.
+/// The mean over samples i of c + b^T x + x^T A_i x / 2, with gradients b + A_i x and Hessians A_i.
 class QuadraticObjective : public Objective {
  public:
-  /// b is zero, and the parameters one tensor, "theta", unless given.
+  /// b is zero, and the only parameter tensor is "theta", unless given.
   explicit QuadraticObjective(std::vector<Matrix> matrices,
                               Vector linear = {},
                               double constant = 0,

@@ -9,7 +9,7 @@
 
 namespace hesscope::test {
 
-/// A model on random samples; classes come in turns.
+/// A model on random samples; classes alternate.
 inline GraphObjective random_objective(Model model, Eigen::Index num_samples = 40) {
   Numbers numbers(11);
   SampleTable samples = numbers.table(num_samples, model.record_size());

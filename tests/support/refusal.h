@@ -10,7 +10,7 @@
 
 namespace hesscope::test {
 
-/// That call() throws an E whose message contains `message`.
+/// Expects that call() throws an E whose message contains `message`.
 template <typename E = PreconditionError, typename Call>
 void expect_refusal(const Call& call, const std::string& message) {
   try {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the engine says about a loss, and how near it is to what an oracle says.
+// What the engine says about a loss, and how close it is to an oracle.
 #pragma once
 
 #include <string>
@@ -25,15 +25,15 @@ struct Derivatives {
 
 Derivatives from_objective(const Objective& objective, const Eigen::VectorXd& theta);
 
-/// The mean over the samples by the graph engine, `width` columns of the Hessian or of another
-/// curvature at a time.
+/// Derivatives of the mean over the samples by the graph engine, with `width` columns of the
+/// Hessian, or of another curvature, at a time.
 Derivatives from_sweep(const Graph& graph,
                        const Eigen::VectorXd& theta,
                        const SampleTable& samples,
                        int width = Sweep::kMaxDirections,
                        Curvature curvature = Curvature::kHessian);
 
-/// T[u_k, v_k] of the mean over the samples by the graph engine, `width` pairs at a time.
+/// T[u_k, v_k] of the mean over the samples by the graph engine, with `width` pairs at a time.
 Eigen::MatrixXd third_derivatives_from_sweep(const Graph& graph,
                                              const Eigen::VectorXd& theta,
                                              const SampleTable& samples,
@@ -42,8 +42,8 @@ Eigen::MatrixXd third_derivatives_from_sweep(const Graph& graph,
                                              int width = ThirdOrderSweep::kMaxPairs,
                                              InstructionSet set = best_instruction_set());
 
-/// Derivatives along the lines theta + t v_k of the mean over the samples by the graph engine,
-/// `width` lines at a time: entry (p, k) is of order p.
+/// Derivatives of the mean over the samples along the lines theta + t v_k by the graph engine, with
+/// `width` lines at a time: entry (p, k) has order p.
 Eigen::MatrixXd line_derivatives_from_sweep(const Graph& graph,
                                             const Eigen::VectorXd& theta,
                                             const SampleTable& samples,
@@ -51,28 +51,28 @@ Eigen::MatrixXd line_derivatives_from_sweep(const Graph& graph,
                                             int width = LineSweep::kMaxLines,
                                             InstructionSet set = best_instruction_set());
 
-/// Columns of T[u_k, v_k], each within `tolerance` of its expected norm; the floor as below.
+/// Expects each column of T[u_k, v_k] within `tolerance` of its expected norm; the floor as below.
 void expect_near_columns(const Eigen::MatrixXd& actual,
                          const Eigen::MatrixXd& expected,
                          double tolerance,
                          const std::string& oracle,
                          double floor = 1e-17);
 
-/// The same of rows. The floor is what fourth differences of 50-digit numbers leave.
+/// The same for rows. The floor is the error of fourth differences of 50-digit numbers.
 void expect_near_rows(const Eigen::MatrixXd& actual,
                       const Eigen::MatrixXd& expected,
                       double tolerance,
                       const std::string& oracle,
                       double floor = 1e-15);
 
-/// Each within `tolerance` of its expected norm. The floor lets an oracle's rounding of an exact
-/// zero pass.
+/// Expects each derivative within `tolerance` of its expected norm. The floor allows for an
+/// oracle's rounding of an exact zero.
 void expect_near(const Derivatives& actual,
                  const Derivatives& expected,
                  double tolerance,
                  const std::string& oracle);
 
-/// The same of one matrix.
+/// The same for one matrix.
 void expect_near(const Eigen::MatrixXd& actual,
                  const Eigen::MatrixXd& expected,
                  double tolerance,

@@ -21,7 +21,7 @@
 
 namespace hesscope::test {
 
-/// What the ranks of a ThreadTeam have in common: queues from each to each.
+/// What the ranks of a ThreadTeam share: queues from each rank to each.
 class Exchange {
  public:
   void put(int from, int to, const void* data, std::size_t size) {
@@ -110,7 +110,7 @@ class ThreadTeam final : public Team {
   bool is_at_work_ = false;
 };
 
-/// Calls body(team) on `size` threads, each a rank, and waits for them.
+/// Calls body(team) on `size` threads, one for each rank, and waits for them.
 inline void on_ranks(int size, const std::function<void(const std::shared_ptr<Team>&)>& body) {
   const auto exchange = std::make_shared<Exchange>();
   std::vector<std::jthread> threads;

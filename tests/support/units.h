@@ -14,7 +14,7 @@
 
 namespace hesscope::test {
 
-/// Gives every unit in the folder its own file, NAME.unit. Returns their number.
+/// Puts every unit in the folder into a file of its own, NAME.unit. Returns their number.
 inline std::size_t split_units(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {

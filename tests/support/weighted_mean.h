@@ -11,7 +11,7 @@
 
 namespace hesscope::test {
 
-/// The mean with weights of matrices, and the identity times a weight decay.
+/// The weighted mean of matrices, plus a weight decay times the identity.
 class WeightedMean final : public QuadraticObjective {
  public:
   WeightedMean(const std::vector<Eigen::MatrixXd>& matrices,

@@ -12,7 +12,7 @@
 
 namespace hesscope::test {
 
-// Zip is little-endian, as every machine the tests run on.
+// Zip is little-endian, like every machine on which the tests run.
 template <typename T>
 void append(std::string& bytes, T value) {
   bytes.append(reinterpret_cast<const char*>(&value), sizeof(T));

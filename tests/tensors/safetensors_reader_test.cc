@@ -297,7 +297,7 @@ TEST_F(Safetensors, NameTensorsOfOtherTypesWithoutRefusingTheRest) {
     refused("{" + alone + "}",
             data.substr(2),
             {"tensor 'odd': its dtype is '" + type + "'", "F32", "near byte"});
-    // All that is said of places holds for them, too.
+    // Everything about places holds for them, too.
     const auto refused_at = [&](const std::string& offsets, const std::string& part) {
       refused("{" + entry("odd", type, shape, offsets) + "," + kWeight + "}", data, {"odd", part});
     };
@@ -330,8 +330,8 @@ TEST_F(Safetensors, AreRefusedWhereAnElementIsNone) {
 }
 
 TEST_F(Safetensors, NeverYieldOtherNamesOrShapesUnnoticedAfterABitFlip) {
-  // The format has no checksum: a flip in the data goes unnoticed. One in the header must leave a
-  // file that accounts for all bytes, or none.
+  // The format has no checksum: a flip in the data goes unnoticed. With a flip in the header, the
+  // file must still account for all bytes, or be refused.
   const std::string header = "{" + kWeight + "}";
   const std::string bytes = whole(header, "\x01\x02");
   for (std::size_t bit = 0; bit < 8 * (8 + header.size()); ++bit) {

@@ -41,7 +41,7 @@ void PrintTo(const Stored& tensor, std::ostream* out) {
   *out << tensor.name << " " << to_string(tensor.type) << shape_text(tensor.shape);
 }
 
-/// All that a reader tells of a file; NaNs all alike.
+/// Everything that a reader says about a file; all NaNs count as equal.
 std::vector<Stored> contents(const std::filesystem::path& path) {
   const TensorFile file = open_tensor_file(path);
   std::vector<Stored> all;

@@ -66,7 +66,7 @@ class HostileTorch : public ::testing::Test {
     return open_tensor_file(path_);
   }
 
-  // Of the tensor w, whose storage has the two doubles that are there.
+  // Refuses the tensor w, whose storage really has two doubles.
   void refused_tensor(const std::vector<std::int64_t>& shape,
                       const std::vector<std::int64_t>& strides,
                       std::int64_t offset,
@@ -103,13 +103,13 @@ TEST_F(HostileTorch, MayNestDeeply) {
 }
 
 TEST_F(HostileTorch, MayBeCircular) {
-  // d = {"w": tensor, "d": d}, and a list in itself beside it.
+  // d = {"w": tensor, "d": d}, and a list that contains itself.
   const std::string loop = std::string("]q\1h\1a", 6);
   const TensorFile file = opened(std::string("}q\0", 3) + text("w") + two_doubles() + "s" +
                                  text("d") + std::string("h\0s", 3) + text("l") + loop + "s");
   ASSERT_EQ(file.tensors().size(), 1U);
   EXPECT_THAT(file.read("w"), ElementsAre(1, 2));
-  // a = [b, tensor], b = [a]: what is open when b is met still counts elsewhere.
+  // a = [b, tensor], b = [a]: an object that is still open when b is met counts elsewhere.
   const TensorFile both = opened(std::string("]q\0]q\1h\0a", 9) + "a" + two_doubles() + "a");
   ASSERT_EQ(both.tensors().size(), 1U);
   EXPECT_EQ(both.tensors()[0].name, "1");

@@ -33,7 +33,7 @@ namespace {
 using detail::AnalysisInputs;
 using detail::ChosenAnalyzer;
 
-// One run: what is finished is kept unit by unit, then put together.
+// One run: finished work is kept unit by unit, then put together.
 class Run {
  public:
   Run(const AnalysisRequest& request, const AnalysisProgress& progress)
@@ -106,7 +106,7 @@ class Run {
             std::move(points)};
   }
 
-  // Of the groups of the analyzers in the file, before there is an answer.
+  // The dimensions of each analyzer's group in the file, before there is any answer.
   std::vector<std::vector<Dimension>> declared_dimensions() const {
     std::vector<std::vector<Dimension>> all;
     for (const ChosenAnalyzer& chosen : inputs_.analyzers) {
@@ -115,8 +115,7 @@ class Run {
     return all;
   }
 
-  // The same for all answers, of which those of checkpoints with buffers of their own may have
-  // others.
+  // The same once all answers are known: checkpoints with buffers of their own may add labels.
   std::vector<std::vector<Dimension>> found_dimensions(detail::UnitRun& run) const {
     std::vector<std::vector<Dimension>> all = declared_dimensions();
     const auto is_own = [](const auto& buffers) { return buffers != nullptr; };
@@ -132,7 +131,7 @@ class Run {
     return all;
   }
 
-  // The result file with everything declared, and the checkpoints named.
+  // Opens the result file with everything declared and the checkpoints named.
   detail::CheckpointResult open_file(const io::RunConfiguration& configuration,
                                      const std::vector<std::vector<Dimension>>& dimensions) const {
     detail::CheckpointResult file(
@@ -152,12 +151,12 @@ class Run {
     return file;
   }
 
-  // Tells how far checkpoint i is. @returns whether to continue.
+  // Reports how far checkpoint i is. @returns whether to continue.
   bool goes_on(std::size_t i, double fraction) const {
     return !progress_ || progress_(i - std::min(first_, i), last_ - first_, fraction);
   }
 
-  // What of a checkpoint has no unit yet.
+  // The units of a checkpoint that are missing.
   struct Missing {
     bool root = false;
     std::vector<std::size_t> analyzers = {};  // by their places
@@ -191,7 +190,7 @@ class Run {
     });
   }
 
-  // Computes the units, of a part its own, that are not there yet.
+  // Computes the missing units; a part computes only its own.
   void compute(detail::UnitRun& run) {
     std::size_t num_found = 0;
     for (std::size_t i = first_; i < last_; ++i) {
@@ -240,7 +239,7 @@ class Run {
     follow(1);
   }
 
-  // Puts the units together, in the file and in the summaries.
+  // Puts the units together in the file and in the summaries.
   void assemble(detail::UnitRun& run, const io::RunConfiguration& configuration) {
     const Stopwatch watch(result_.timings.write_seconds);
     const std::vector<std::vector<Dimension>> dimensions = found_dimensions(run);
@@ -248,7 +247,7 @@ class Run {
     const auto [roots, check] = detail::kept_roots(run, inputs_);
     result_.warnings.insert(result_.warnings.end(), check.warnings.begin(), check.warnings.end());
     result_.is_conclusive = check.is_as_said;
-    std::map<std::string, std::vector<Group>> records;  // of analyzers that are asked of the run
+    std::map<std::string, std::vector<Group>> records;  // of analyzers that summarize the run
     for (std::size_t i = 0; i < inputs_.checkpoints.size(); ++i) {
       file.write(i, "", roots[i]);
       file.write(i, "", check.records[i]);
@@ -288,9 +287,9 @@ class Run {
   AnalysisInputs inputs_;
   detail::AnalysisCosts costs_;
   detail::PointSequence points_;
-  std::size_t first_ = 0;   // of its checkpoints
-  std::size_t last_ = 0;    // the one after
-  bool has_begun_ = false;  // with what was not there when the run began
+  std::size_t first_ = 0;  // the run's checkpoints: [first_, last_)
+  std::size_t last_ = 0;
+  bool has_begun_ = false;  // whether the first missing unit was started
 };
 
 }  // namespace

@@ -21,7 +21,7 @@ namespace {
 
 bool is_finite_point(const Eigen::VectorXd& point) { return point.allFinite(); }
 
-// What a plan says of ranks.
+// The part of a plan that concerns ranks.
 void foresee_ranks(AnalysisPlan& plan,
                    const AnalysisRequest& request,
                    bool proves_fully,
@@ -33,7 +33,7 @@ void foresee_ranks(AnalysisPlan& plan,
   const double here = memory_limit_bytes();
   plan.ranks_here =
       static_cast<int>(std::min<double>(plan.num_ranks, here / plan.peak_memory_bytes));
-  // Of a machine, beside what the matrix takes.
+  // What a machine has left for the matrix: its memory without everything else that a rank needs.
   const double rest = here - (plan.peak_memory_bytes -
                               distributed_bytes(n, plan.num_ranks, plan.grid, proves_fully));
   plan.least_ranks = least_ranks(n, rest, proves_fully);
@@ -78,7 +78,7 @@ AnalysisPlan plan_analysis(const AnalysisRequest& request) {
   plan.is_done_already = output.is_done;
   plan.output_refusal = std::move(output.refusal);
   for (const detail::ChosenAnalyzer& chosen : inputs.analyzers) {
-    chosen.analyzer->dimensions(objective);  // refuses what a run would
+    chosen.analyzer->dimensions(objective);  // refuses what a run would refuse
     plan.analyzers.push_back(chosen.name);
   }
   const auto num_finite =

@@ -143,7 +143,7 @@ class AnalysisRun {
     impl_->subject = subject_.described;
     impl_->seed = options.seed;
     impl_->analyzers = detail::choose_analyzers(analyzers, {}, options.options);
-    // As run_analysis() refuses them.
+    // The same refusals as in run_analysis().
     detail::need_full_proof(impl_->analyzers, options.method);
     detail::require_matrix(impl_->analyzers, options.method, subject_.objective().num_parameters());
     for (const ChosenAnalyzer& chosen : impl_->analyzers) {
@@ -194,7 +194,7 @@ class AnalysisRun {
                     subject_.described.name));
   }
 
-  // What analyzers say of the points' optimisers.
+  // Adds remarks of the analyzers on the points' optimisers.
   void add_remarks() {
     std::vector<OptimizerState> states;
     for (const NamedPoint& point : points_) {

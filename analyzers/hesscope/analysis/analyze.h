@@ -41,12 +41,12 @@ class Problem;
 struct NamedPoint {
   std::string name;                       ///< in results, one for each point; UTF-8
   Eigen::VectorXd theta;                  ///< the parameters
-  std::optional<std::int64_t> step = {};  ///< of the training run that it is a point of
-  OptimizerState optimizer = {};          ///< for those who ask about it: see adam_state()
+  std::optional<std::int64_t> step = {};  ///< of the training run to which it belongs
+  OptimizerState optimizer = {};          ///< for analyzers that need it: see adam_state()
 };
 
 struct AnalyzeOptions {
-  /// Of analyzers, by the names they declare; an option asks for its analyzer:
+  /// Options of analyzers, by the names that they declare. An option asks for its analyzer:
   /// {{"eigenpairs", 3}}.
   std::map<std::string, SettingValue> options = {};
   SpectrumMethod method = SpectrumMethod::kAuto;
@@ -56,26 +56,27 @@ struct AnalyzeOptions {
 
 struct WriteOptions {
   io::Overwrite overwrite = io::Overwrite::kNothing;
-  /// What asked for the result, for its history; empty = the function of the library.
+  /// The command that asked for the result, for its history; empty = the library function.
   std::string command = {};
 };
 
-/// What analyzers found, at one point or of all points together.
+/// What analyzers found at one point, or for all points together.
 class Answers {
  public:
-  /// A number or a count; NaN where status() says why there is none. Of several numbers, the first.
-  /// @throws PreconditionError if the analyzer did not run or has no such quantity, naming those
-  ///         that there are.
+  /// A number or a count; NaN if there is none, and status() says why. If the quantity has several
+  /// numbers, the first.
+  /// @throws PreconditionError if the analyzer did not run, or has no such quantity; it names those
+  ///         that exist.
   double number(std::string_view analyzer, std::string_view quantity) const;
 
-  /// All numbers of a quantity, the last of its dimensions fastest; empty where there are none.
+  /// All numbers of a quantity, with its last dimension varying fastest; empty if there are none.
   /// @throws PreconditionError as number().
   Eigen::VectorXd values(std::string_view analyzer, std::string_view quantity) const;
 
   /// @throws PreconditionError as number().
   Status status(std::string_view analyzer, std::string_view quantity) const;
 
-  /// All that an analyzer says here. @throws PreconditionError if it did not run.
+  /// All answers of an analyzer. @throws PreconditionError if it did not run.
   const Group& group(std::string_view analyzer) const;
 
  private:
@@ -96,8 +97,8 @@ class PointAnswers : public Answers {
 
   double gradient_norm() const { return gradient_norm_; }
 
-  /// kNonFinite where parameters, loss or gradient contain NaN or infinity, and nothing else was
-  /// computed.
+  /// kNonFinite if parameters, loss or gradient contain NaN or infinity; nothing else was computed
+  /// then.
   Status point_status() const { return status_; }
 
  private:
@@ -109,24 +110,24 @@ class PointAnswers : public Answers {
   Status status_ = Status::kNotComputed;
 };
 
-/// What analyze() returns: a value that depends on nothing else, cheap to copy. To move one is to
-/// copy it: there is none without answers.
+/// What analyze() returns: a value that depends on nothing else and is cheap to copy. Moving copies
+/// it, so that no Analysis is ever empty.
 class Analysis {
  public:
   Analysis(const Analysis&) = default;
   Analysis& operator=(const Analysis&) = default;
 
-  /// In the order given. Here and below, a view would be of what is gone with a temporary.
+  /// In the order given. The deleted overloads, here and below, prevent views into a temporary.
   std::span<const PointAnswers> points() const&;
   std::span<const PointAnswers> points() && = delete;
 
-  /// @throws PreconditionError if there are not so many.
+  /// @throws PreconditionError if there are not that many points.
   const PointAnswers& operator[](std::size_t index) const;
 
   /// @throws PreconditionError if no point has this name.
   const PointAnswers& operator[](std::string_view name) const;
 
-  /// What some analyzers say of all points together, as the (L0, L1) of `smoothness`.
+  /// Answers about all points together, such as the (L0, L1) of `smoothness`.
   const Answers& run() const;
 
   /// In the order in which they ran.
@@ -136,14 +137,13 @@ class Analysis {
   std::span<const std::string> warnings() const&;
   std::span<const std::string> warnings() && = delete;
 
-  /// False when some number is missing for another reason than that mathematics leaves it
-  /// undefined.
+  /// False if a number is missing for any reason other than being mathematically undefined.
   bool is_conclusive() const;
 
-  /// Writes a result file as `hesscope analyze` does: the same groups and variables, the points'
-  /// names in `checkpoint_file`, the digests of their parameters in `checkpoint_sha256`.
-  /// @throws OutputError if it cannot be written, or exists and is not to be replaced. Then no file
-  ///         exists that was not there before.
+  /// Writes a result file as `hesscope analyze` does: the same groups and variables, with the
+  /// points' names in `checkpoint_file` and the digests of their parameters in `checkpoint_sha256`.
+  /// @throws OutputError if it cannot be written, or exists and may not be replaced. Then no file
+  ///         exists that did not exist before.
   void write(const std::filesystem::path& output, const WriteOptions& options = {}) const;
 
  private:
@@ -156,23 +156,23 @@ class Analysis {
   std::shared_ptr<const Impl> impl_;
 };
 
-/// Analyzes points of an objective, in the order of the run that they are of: analyzers that look
-/// at a path (`smoothness`, `eigenpairs`) take each point to follow the one before unless its step
-/// is smaller.
+/// Analyzes points of an objective, in the order of their run. Analyzers that look at a path
+/// (`smoothness`, `eigenpairs`) assume that each point follows the previous one, unless its step is
+/// smaller.
 ///
-/// Of a GraphObjective the model and its samples are known, too, as analyzers of one kind of model
-/// need. More samples (`noise` with "noise-sampling" = "fresh") only a Problem has. All records are
-/// held in memory, and with them what is asked for: "save-hessian" takes n^2 numbers for each
-/// point.
+/// For a GraphObjective, the model and its samples are known, too, which analyzers for one kind of
+/// model need. Only a Problem can draw more samples (`noise` with "noise-sampling" = "fresh"). All
+/// records are held in memory, including the requested matrices: "save-hessian" takes n^2 numbers
+/// for each point.
 ///
 /// @param points     at least one, each of objective.num_parameters() numbers.
 /// @param analyzers  names as in `hesscope analyze --help`; empty = the default ones.
 /// @throws ConfigError for unknown analyzers and options (with the nearest known name), values that
 ///         an analyzer cannot take, and objectives that lack what an analyzer needs;
-///         PreconditionError for points that do not fit, and as require_objective(); Interrupted
-///         where progress returned false.
+///         PreconditionError for points that do not fit, and as require_objective(); Interrupted if
+///         progress returned false.
 /// @cost   as each analyzer says; the Hessian and its decomposition are computed once for each
-///         point, whoever needs them.
+///         point, however many analyzers need them.
 Analysis analyze(const Objective& objective,
                  const std::vector<NamedPoint>& points,
                  const std::vector<std::string>& analyzers = {},

@@ -25,8 +25,8 @@ using detail::format_by_ending;
 using detail::NumberedName;
 using detail::step_of_convention;
 
-// What may stand before the ending of a format: Keras writes step-5.weights.h5, and Hugging Face
-// step-5.safetensors.index.json. step-5.npz.sha256 and an editor's step-5.npz~ are no checkpoints.
+// Endings that may precede that of a format: Keras writes step-5.weights.h5, and Hugging Face
+// step-5.safetensors.index.json. step-5.npz.sha256 and an editor's step-5.npz~ are not checkpoints.
 bool has_plain_ending(const fs::path& path) {
   const fs::path inner = path.stem().extension();
   return (inner.empty() || inner == ".weights" || inner == ".index") &&
@@ -42,7 +42,8 @@ bool is_shard(const fs::path& path) {
   return path.filename().string().find("-of-") != std::string::npos;
 }
 
-// Of the ending of a format; of .json files only what an index or Keras writes.
+// Whether the name ends as those of a format do; .json files count only if they are an index or
+// Keras's.
 bool has_checkpoint_ending(const fs::path& path) {
   const io::FormatKind* const format = format_by_ending(path);
   if (format == nullptr || path.native().ends_with('~') || is_shard(path)) return false;
@@ -55,12 +56,12 @@ bool is_numbered_checkpoint(const fs::path& path) {
   return !name.is_of_folder && !name.numbers.empty();
 }
 
-// Regular files, and what is named like one of several checkpoints and none.
+// Regular files, and other entries that are named like one checkpoint of several.
 std::vector<fs::path> files_in(const fs::path& folder) {
   std::vector<fs::path> files;
   std::error_code error;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    std::error_code is_unknown;  // as in a circle of links
+    std::error_code is_unknown;  // as for a circle of links
     const bool is_file = it->is_regular_file(is_unknown);
     if (is_file || is_numbered_checkpoint(it->path())) files.push_back(it->path());
   }
@@ -69,14 +70,14 @@ std::vector<fs::path> files_in(const fs::path& folder) {
   return files;
 }
 
-// One that is left out in silence would be missed by nobody.
+// If it were left out silently, nobody would notice.
 void refuse_what_is_no_file(const fs::path& folder, const std::vector<CheckpointFile>& chosen) {
   for (const CheckpointFile& checkpoint : chosen) {
     const fs::path& path = checkpoint.path;
     std::error_code error;
     const fs::file_status status = fs::status(path, error);
     if (fs::is_regular_file(status)) continue;
-    const std::string target = fs::read_symlink(path, error).string();  // empty: no link
+    const std::string target = fs::read_symlink(path, error).string();  // empty: not a link
     throw InputError(fmt::format(
         "{}: {} is named like a checkpoint, but is {}; move it elsewhere, or name the files one by "
         "one in place of the folder",
@@ -138,7 +139,7 @@ void remark_on_other_names(const fs::path& folder,
                                         names_text(left_out)));
 }
 
-// The files named step-N.*; nothing without one.
+// The files named step-N.*; nothing if there are none.
 CheckpointFolder by_convention(const fs::path& folder,
                                const std::vector<fs::path>& files,
                                const io::FormatKind* format) {
@@ -170,10 +171,10 @@ CheckpointFolder by_convention(const fs::path& folder,
   return content;
 }
 
-// Files whose names are the same but for their numbers, by what these names share.
+// Files whose names differ only in their numbers, by what the names share.
 using NamedSets = std::map<std::string, std::vector<std::pair<fs::path, NumberedName>>>;
 
-// The set that has more files than any other; nothing is returned for none.
+// The set with more files than any other; nothing if there are no sets.
 const NamedSets::value_type* largest(const fs::path& folder, const NamedSets& sets) {
   std::size_t most = 0;
   for (const auto& [pattern, set] : sets) most = std::max(most, set.size());
@@ -192,7 +193,7 @@ const NamedSets::value_type* largest(const fs::path& folder, const NamedSets& se
                   names_text(first)));
 }
 
-// The largest set of files named alike; nothing without one.
+// The largest set of files named alike; nothing if there are none.
 CheckpointFolder by_pattern(const fs::path& folder,
                             const std::vector<fs::path>& files,
                             const io::FormatKind* format) {
@@ -235,7 +236,7 @@ CheckpointFolder by_pattern(const fs::path& folder,
   return content;
 }
 
-// The first folder below this one, at most so many levels down, that has checkpoints.
+// The first folder with checkpoints below this one, at most that many levels down.
 std::optional<fs::path> folder_with_checkpoints(const fs::path& folder, int levels) {
   std::vector<fs::path> below;
   std::error_code error;
@@ -254,7 +255,7 @@ std::optional<fs::path> folder_with_checkpoints(const fs::path& folder, int leve
   return std::nullopt;
 }
 
-// What a folder without checkpoints has in their place.
+// What a folder without checkpoints holds instead.
 std::string found_instead(const fs::path& folder, const std::vector<fs::path>& files) {
   std::vector<fs::path> others;
   std::copy_if(files.begin(), files.end(), std::back_inserter(others), has_checkpoint_ending);

@@ -5,8 +5,8 @@
 
 namespace hesscope {
 
-/// On the first rank of a team that never came to work, because what was asked for is there
-/// already, or was refused: lets the others go, who wait to serve.
+/// On the first rank of a team that has nothing to compute, because the result already exists or
+/// was refused: releases the other ranks, which wait to serve.
 void decline(Team& team);
 
 }  // namespace hesscope

@@ -37,8 +37,9 @@ Rows rows_of(const PointAnalysis& point, const std::string& name) {
   return {point.theta().data() + block.offset, block.shape[0], block.shape[1]};
 }
 
-// The tokens of all samples, one a column. The signal is that of two tokens which lies along the
-// first axis, or which all samples have, times their signs; else the first.
+// The tokens of all samples, one per column. Of its two tokens, the signal of a sample is the one
+// along the first axis, or the one that is the same in all samples up to their signs; else the
+// first.
 struct Tokens {
   MatrixXd signal;
   MatrixXd noise;
@@ -66,7 +67,7 @@ Tokens tokens_of(const ModelSamples& samples) {
     return Eigen::Map<const VectorXd>(table.row(sample).data() + first + t * d, d);
   };
   const auto sign = [&](Index sample) { return table(sample, offset_of("target")); };
-  // Where `is_signal(sample, t)` holds of some token of every sample, it tells which is the signal.
+  // If `is_signal(sample, t)` holds for some token of every sample, it decides which is the signal.
   const auto tells = [&](const auto& is_signal) {
     for (Index i = 0; i < table.rows(); ++i) {
       if (!is_signal(i, 0) && !is_signal(i, 1)) return false;
@@ -99,7 +100,7 @@ Tokens tokens_of(const ModelSamples& samples) {
   return tokens;
 }
 
-// A mean over those entries of x where `chosen` holds.
+// The mean over the entries of x for which `chosen` holds.
 void set_mean_where(Variable& variable, const ArrayXXd& x, const Flags& chosen) {
   const Index count = chosen.count();
   if (count == 0) {
@@ -113,7 +114,7 @@ double share(const Flags& holds) {
   return static_cast<double>(holds.count()) / static_cast<double>(holds.size());
 }
 
-// What attention a query pays to the signal: exp(s) / (exp(s) + exp(n)) of its scores.
+// The attention that a query pays to the signal: exp(s) / (exp(s) + exp(n)) of its scores.
 ArrayXd attention(const MatrixXd& query, const MatrixXd& signal_key, const MatrixXd& noise_key) {
   const ArrayXd difference =
       (query.array() * (noise_key - signal_key).array()).colwise().sum().transpose();
@@ -181,7 +182,7 @@ class AlignmentAnalyzer final : public Analyzer {
     answer[query_noise_].set_rows(query_noise);
     answer[key_noise_].set_rows(key_noise);
     answer[aligned_].set(share(query_noise.array().sign() * key_noise.array().sign() > 0));
-    // By signs: products of small numbers may underflow.
+    // By signs, because products of small numbers may underflow.
     const Flags query_follows =
         query_signal.array().sign() * key_noise.rowwise().sum().array().sign() > 0;
     const Flags key_opposes =
@@ -193,7 +194,7 @@ class AlignmentAnalyzer final : public Analyzer {
     set_against_signal(key_, query_signal, key_noise, answer);
   }
 
-  // Noise of each neuron counted positive where it has the sign of the neuron's query signal.
+  // Noise of each neuron, positive if it has the sign of the neuron's query signal.
   struct AgainstSignal {
     VariableId positive;
     VariableId lowest;

@@ -44,7 +44,7 @@ namespace hesscope {
 namespace {
 
 GrowingList<AnalyzerKind>& registry() {
-  // In the order of lists, one a line.
+  // In the order of lists, one per line.
   // clang-format off
   static GrowingList<AnalyzerKind> entries({
       hessian_analyzer(),
@@ -74,7 +74,7 @@ GrowingList<AnalyzerKind>& registry() {
   return entries;
 }
 
-// Other things than analyzers that are called so in results, and by those who make them.
+// Names that results already use for things other than analyzers.
 constexpr std::array<std::string_view, 7> kTaken = {
     "root", "landscape", "checkpoint", "parameter", "block", "step", "loss"};
 
@@ -115,7 +115,7 @@ void require_apart(const AnalyzerKind& entry, const AnalyzerKind& other) {
   }
 }
 
-// @throws PreconditionError.
+// @throws PreconditionError if a flag meaning is not a single word.
 void require_words(const AnalyzerKind& kind, const Variable& variable) {
   const std::string problem = detail::problem_of_meanings(variable);
   if (problem.empty()) return;
@@ -123,7 +123,7 @@ void require_words(const AnalyzerKind& kind, const Variable& variable) {
       fmt::format("analyzer '{}': '{}': {}", kind.name, variable.name, problem));
 }
 
-// All settings under which an analyzer may declare other variables than under the first.
+// All settings under which an analyzer may declare other variables than under the first of them.
 std::vector<std::map<std::string, SettingValue>> variants_of(const AnalyzerKind& kind) {
   std::vector<std::map<std::string, SettingValue>> variants = {kind.declaring_all};
   const auto add = [&](const SettingKey& key, const SettingValue& value) {

@@ -44,7 +44,7 @@ Layout layout_of(const Objective& objective) {
   return {wv->shape[0], wv->shape[1], wv->shape[2], wv->offset, wo->offset};
 }
 
-// What singular values are of.
+// The matrix whose singular values are stored.
 const std::string kOfAttendedInputs =
     " of B, a row for each token of each sample, [S_1 X, ..., S_H X] of its sample";
 
@@ -100,7 +100,7 @@ class AttentionTermsAnalyzer final : public Analyzer {
     return point.theta().segment(layout.output + h * layout.head_dimension, layout.head_dimension);
   }
 
-  // B, from the derivatives by the column of WV_h that has the largest weight in WO_h.
+  // B, from the derivatives with respect to the column of WV_h that has the largest weight in WO_h.
   static Eigen::MatrixXd attended_inputs(const PointAnalysis& point,
                                          const Layout& layout,
                                          const Eigen::MatrixXd& j) {
@@ -110,7 +110,7 @@ class AttentionTermsAnalyzer final : public Analyzer {
       Eigen::Index column = 0;
       wo.cwiseAbs().maxCoeff(&column);
       for (Eigen::Index r = 0; r < layout.embedding; ++r) {
-        const Eigen::Index row = h * layout.embedding + r;  // of all heads' WV
+        const Eigen::Index row = h * layout.embedding + r;  // in the WV of all heads
         b.col(row) = j.col(layout.values + row * layout.head_dimension + column) / wo[column];
       }
     }

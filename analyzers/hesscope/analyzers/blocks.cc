@@ -28,8 +28,8 @@ Eigen::Index largest_block(std::span<const ParameterBlock> blocks) {
   return largest;
 }
 
-// The distance with kernels of width sigma, 0 being the default, on a grid fine enough for it; NaN
-// where that would take millions of points.
+// The distance with kernels of width sigma (0 = the default), on a grid that is fine enough for it;
+// NaN if that would take millions of points.
 double block_distance(const SpectralMeasure& a, const SpectralMeasure& b, double sigma) {
   if (sigma == 0) return jensen_shannon_distance(a, b);
   const double width = std::max(a.nodes[a.nodes.size() - 1], b.nodes[b.nodes.size() - 1]) -
@@ -42,7 +42,8 @@ double block_distance(const SpectralMeasure& a, const SpectralMeasure& b, double
       a, b, {.sigma = sigma, .num_points = std::max<Eigen::Index>(2000, std::lrint(points) + 1)});
 }
 
-// What is rounding of H, of n rows, is so of a block, however small that is.
+// Numbers that are rounding of H, with its n rows, are rounding in a block, too, however small it
+// is.
 void raise_bands(std::span<BandedEigenvalues> spectra, Eigen::Index n) {
   double largest = 0;
   for (const BandedEigenvalues& spectrum : spectra) {
@@ -54,7 +55,7 @@ void raise_bands(std::span<BandedEigenvalues> spectra, Eigen::Index n) {
   }
 }
 
-// A tensor may have no entries: its block is nothing that has numbers.
+// A tensor may have no entries; its block then has no numbers.
 std::vector<Eigen::Index> blocks_with_entries(std::span<const ParameterBlock> blocks) {
   std::vector<Eigen::Index> all;
   for (std::size_t b = 0; b < blocks.size(); ++b) {
@@ -75,7 +76,7 @@ class BlocksAnalyzer final : public Analyzer {
 
   Cost cost(const Objective& objective) const override {
     const auto blocks = objective.parameter_blocks();
-    double share = 0;  // of the decomposition of the whole
+    double share = 0;  // relative to the decomposition of the whole matrix
     for (const ParameterBlock& block : blocks) {
       share += std::pow(
           static_cast<double>(block.size) / static_cast<double>(objective.num_parameters()), 3);
@@ -109,7 +110,7 @@ class BlocksAnalyzer final : public Analyzer {
   }
 
  private:
-  // The share of the first `count` blocks in the decompositions of all.
+  // The share of the first `count` blocks in the decompositions of all blocks.
   static double work(std::span<const ParameterBlock> blocks, Eigen::Index count) {
     double first = 0;
     double all = 0;
@@ -179,7 +180,7 @@ class BlocksAnalyzer final : public Analyzer {
     return distances;
   }
 
-  // Distances of the blocks that are present, of so many, and their mean over all pairs.
+  // Stores the distances of the present blocks, and their mean over all pairs.
   static void store_distances(const Eigen::MatrixXd& distances,
                               const std::vector<Eigen::Index>& present,
                               Eigen::Index count,
@@ -198,7 +199,7 @@ class BlocksAnalyzer final : public Analyzer {
              ordered_pairs > 0 ? Status::kOk : Status::kUndefinedZeroDenominator);
   }
 
-  // Without a matrix: the ends of each block's spectrum.
+  // Without a matrix: both ends of each block's spectrum.
   void describe_ends(PointAnalysis& point, Group& answer) const {
     const auto blocks = point.objective().parameter_blocks();
     const auto count = static_cast<double>(blocks.size());

@@ -5,9 +5,9 @@
 
 namespace hesscope {
 
-/// Group /blocks: the Hessian by parameter tensors: spectra of the diagonal blocks and how they
-/// differ (Jensen-Shannon distances, smoothed and by decades), norms of all blocks, and of the
-/// gradient's parts.
+/// Group /blocks: the Hessian by parameter tensors: spectra of the diagonal blocks, their
+/// differences (Jensen-Shannon distances, smoothed and by decades), and norms of all blocks and of
+/// the gradient's parts.
 /// @source Y. Zhang et al. (2024), Why Transformers need Adam: a Hessian perspective, arXiv
 ///         2402.16788.
 AnalyzerKind blocks_analyzer();

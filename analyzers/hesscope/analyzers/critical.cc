@@ -24,7 +24,7 @@ using detail::CountedIndex;
 using detail::UnexplainedHessian;
 using detail::UnexplainedInverse;
 
-// What flags say beyond CriticalPointOutcome.
+// The flag's value beyond those of CriticalPointOutcome.
 constexpr std::int8_t kNotSearched = std::size(kCriticalPointOutcomes);
 
 std::vector<std::string> outcomes() {
@@ -41,7 +41,8 @@ class CriticalAnalyzer final : public Analyzer {
 
   Cost cost(const Objective& /*objective*/) const override {
     const double most = max_iterations_ + 1;
-    // Each iteration has some gradients; five Hessians, two spectra and counts more at the end.
+    // Each iteration takes a Hessian, a decomposition and some gradients; at the end come five more
+    // Hessians, and two spectra and counts.
     return {.asks_hessian = true,
             .matrices = 9,
             .hessians = most + 4,
@@ -60,8 +61,8 @@ class CriticalAnalyzer final : public Analyzer {
       answer.set_rest_missing(point.hessian_status());
       return answer;
     }
-    // The second is what rounding the parameters makes of it, over eps: samples that are fitted
-    // have no gradients to compare with.
+    // The second number is the effect of rounding the parameters on the gradient, over eps: if the
+    // samples are fitted, their gradients are no scale to compare with.
     const double unit = std::max(detail::mean_sample_gradient(point.objective(), point.theta()),
                                  detail::norm(*h) * detail::norm(point.theta()));
     const CriticalPoint found = find_critical_point(

@@ -16,7 +16,8 @@ namespace {
 
 constexpr Eigen::Index kNumPoints = 2000;
 
-// The probes' rules, columns there, as rows; filled up where even the longest ended early.
+// The probes' quadrature rules, given as columns, as rows; padded if even the longest rule ended
+// early.
 Eigen::MatrixXd rows_of(const Eigen::MatrixXd& rules, Eigen::Index num_nodes, double filling) {
   Eigen::MatrixXd rows = Eigen::MatrixXd::Constant(rules.cols(), num_nodes, filling);
   rows.leftCols(rules.rows()) = rules.transpose();
@@ -73,7 +74,7 @@ class DensityAnalyzer final : public Analyzer {
   }
 
  private:
-  // A number by quadrature, next to it in the summary its error.
+  // A number by quadrature; in the summary, its error follows it.
   struct Estimate {
     VariableId value;
     VariableId standard_error;

@@ -5,9 +5,8 @@
 
 namespace hesscope {
 
-/// Group /density: the spectrum as a distribution: the rules of stochastic Lanczos quadrature, the
-/// curves drawn from them, the exact ones where all eigenvalues are known, and the distance between
-/// the two.
+/// Group /density: the spectrum as a distribution: the rules of stochastic Lanczos quadrature and
+/// their curves, the exact curves if all eigenvalues are known, and the distance between the two.
 AnalyzerKind density_analyzer();
 
 }  // namespace hesscope

@@ -16,7 +16,7 @@
 namespace hesscope {
 namespace {
 
-// Eigenvectors are known up to their sign: the entry of largest magnitude becomes positive.
+// Eigenvectors are known up to their sign: the entry with the largest magnitude becomes positive.
 void fix_signs(Eigen::MatrixXd& vectors) {
   for (auto v : vectors.colwise()) {
     Eigen::Index largest = 0;
@@ -51,14 +51,14 @@ class EigenpairsAnalyzer final : public Analyzer {
   }
 
  private:
-  // What is stored of one end of the spectrum.
+  // What is stored for one end of the spectrum.
   struct End {
     EndOfSpectrum Extremes::*member;
     VariableId eigenvalues, residuals, eigenvectors, participation, block_weight, overlap;
     VariableId gradient_fraction, error_bound, proof;
   };
 
-  // Places in the summary.
+  // Positions in the summary.
   struct Headline {
     int eigenvalue = 0;
     int participation = 0;
@@ -66,7 +66,7 @@ class EigenpairsAnalyzer final : public Analyzer {
     int gradient_fraction = 0;
   };
 
-  // `name` ends the names and stands in their meanings.
+  // `name` is the suffix of the names, and also occurs in the definitions.
   End declare_end(EndOfSpectrum Extremes::*member,
                   const std::string& name,
                   const Headline& headline) {
@@ -131,8 +131,8 @@ class EigenpairsAnalyzer final : public Analyzer {
     return detail::clustered_values(point, end.member, count_, detail::kClusterGap);
   }
 
-  // How many eigenvectors, from the outermost on, span a space that eigenvalues beyond those asked
-  // for have no part in.
+  // How many eigenvectors, from the outermost on, span a space that does not depend on eigenvalues
+  // beyond those asked for.
   static Eigen::Index num_determined(const detail::ClusteredEnd& pairs) {
     const detail::EigenvalueCluster& last = pairs.clusters.back();
     return last.is_whole ? pairs.values.size() : last.first;
@@ -210,7 +210,7 @@ class EigenpairsAnalyzer final : public Analyzer {
     if (point.is_gradient_zero()) {
       return gradient_fraction.set_missing(Status::kUndefinedZeroDenominator);
     }
-    // Of the unit gradient, so that no square underflows.
+    // Uses the unit gradient, so that no square underflows.
     const Eigen::VectorXd direction = detail::normalized(point.gradient());
     Eigen::VectorXd fraction = (vectors.transpose() * direction).array().square();
     for (Eigen::Index k = 1; k < fraction.size(); ++k) fraction[k] += fraction[k - 1];

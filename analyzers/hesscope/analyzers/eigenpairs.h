@@ -6,8 +6,8 @@
 namespace hesscope {
 
 /// Group /eigenpairs: the K outermost eigenpairs at each end, where their eigenvectors live
-/// (participation, weight in each tensor), how far they turned since the checkpoint before, and how
-/// much of the gradient lies in them.
+/// (participation, weight in each tensor), how far they have turned since the previous checkpoint,
+/// and how much of the gradient lies in them.
 AnalyzerKind eigenpairs_analyzer();
 
 }  // namespace hesscope

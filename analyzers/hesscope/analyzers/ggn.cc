@@ -56,7 +56,7 @@ class GgnAnalyzer final : public Analyzer {
       set(answer, functional_spectrum_, functional_norms_, point, r, of_r);
     } else if (point.hessian_status() == Status::kNotComputed) {
       const Objective& objective = point.objective();
-      // A product with R is one with H and one with G.
+      // A product with R takes one with H and one with G.
       const Spectrum of_g = point.ends_of(GaussNewtonOperator(objective, point.theta()),
                                           detail::part_of(point.progress(), 0, 1.0 / 3));
       gauss_newton_spectrum_.set(answer, of_g);

@@ -61,7 +61,7 @@ class HessianAnalyzer final : public Analyzer {
                .long_name = "Frobenius norm of the Hessian",
                .definition = "||H||_F = square root of the sum of the squared entries H_ij",
                .headline = 2});
-  std::optional<VariableId> matrix_;  // where the whole of it is asked for
+  std::optional<VariableId> matrix_;  // if the whole matrix is asked for
 };
 
 }  // namespace

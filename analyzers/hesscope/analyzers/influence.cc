@@ -5,8 +5,8 @@
 //   d theta / d w_i = -H^+ g_i,
 // and leaving sample i out, w_i = 0, gives the mean over the others up to a factor: to first order
 //   delta theta = H^+ g_i / N.
-// H^+ is the inverse on what is left of the explained null space: of the critical points that an
-// invariance makes of one, the nearest.
+// H^+ is the inverse on the orthogonal complement of the explained null space: of the critical
+// points that an invariance makes of one, it leads to the nearest.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -36,10 +36,10 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-// Eigenvalues at the upper end that are asked for: a cluster of more has no slopes.
+// Eigenvalues at the upper end that are computed: a larger cluster has no slopes.
 constexpr Index kPairs = 3;
 
-// Calls use(range, gradients) for all samples, some at a time.
+// Calls use(range, gradients) for all samples, block by block.
 template <typename Use>
 void for_each_gradient(PointAnalysis& point, double begin, double end, const Use& use) {
   const Objective& objective = point.objective();
@@ -96,7 +96,7 @@ class InfluenceAnalyzer final : public Analyzer {
     }
     const double unit = detail::mean_sample_gradient(point.objective(), point.theta());
     const double share = unit / static_cast<double>(point.objective().num_samples());
-    // Samples that are fitted have no gradients to compare with.
+    // If the samples are fitted, their gradients are no scale to compare with.
     const bool is_zero = !(share > 0) || point.is_gradient_zero();
     const double size = is_zero ? 0 : detail::norm(point.gradient()) / share;
     answer[gradient_in_samples_].set(size);
@@ -107,7 +107,7 @@ class InfluenceAnalyzer final : public Analyzer {
       answer.set_rest_missing(Status::kUndefinedNotStationary);
       return answer;
     }
-    // The point stands for the critical point, at which g is zero.
+    // The point stands for the critical point, where g is zero.
     const UnexplainedHessian hessian = detail::unexplained_hessian(
         point, detail::gradient_error(unit) + detail::norm(point.gradient()));
     if (hessian.status == Status::kOk) describe(point, hessian, top, answer);

@@ -7,7 +7,7 @@ namespace hesscope {
 
 /// Group /influence: at a critical point, what leaving out each sample changes to first order, by
 /// the exact inverse of the Hessian without its explained null space: parameters, losses,
-/// lambda_max; of the most influential samples also by a Newton step on the loss of the others.
+/// lambda_max; for the most influential samples also by a Newton step on the loss of the others.
 AnalyzerKind influence_analyzer();
 
 }  // namespace hesscope

@@ -5,7 +5,7 @@
 
 namespace hesscope {
 
-/// One update, with the diagonal P that it divides by held still:
+/// One update, with the diagonal P by which it divides held still:
 ///   m     <- momentum m + intake g
 ///   theta <- theta - learning_rate P^-1 (gradient_weight g + momentum_weight m)
 /// All are at least 0, momentum below 1.
@@ -18,21 +18,21 @@ struct LinearStep {
   bool operator==(const LinearStep&) const = default;
 };
 
-/// Gradient descent; heavy ball: m <- momentum m + (1 - dampening) g; Nesterov's as PyTorch has it,
+/// Gradient descent; heavy ball: m <- momentum m + (1 - dampening) g; Nesterov's in PyTorch's form,
 /// a step by g + momentum m.
 LinearStep gradient_descent_step();
 LinearStep heavy_ball_step(double momentum, double dampening = 0);
 LinearStep nesterov_step(double momentum);
 
-/// A step by an average, m <- momentum m + (1 - momentum) g, as Adam's.
+/// A step by an average, m <- momentum m + (1 - momentum) g, as in Adam.
 LinearStep averaged_step(double momentum);
 
 /// The largest eigenvalue of learning_rate P^-1/2 H P^-1/2 at which the update does not diverge on
 /// the quadratic of H:
 ///   (2 + 2 momentum) / (gradient_weight (1 + momentum) + momentum_weight intake);
-/// infinity where nothing of the gradient arrives. 2 for gradient descent, 2 + 2 momentum for heavy
-/// ball, (2 + 2 momentum) / (1 + 2 momentum) for Nesterov's, (2 + 2 momentum) / (1 - momentum) for
-/// an average.
+/// infinity if nothing of the gradient enters the update. 2 for gradient descent, 2 + 2 momentum
+/// for heavy ball, (2 + 2 momentum) / (1 + 2 momentum) for Nesterov's, (2 + 2 momentum) / (1 -
+/// momentum) for an average.
 ///
 /// Along an eigenvector with eigenvalue s, the update of (theta, m) is a matrix with trace
 /// T = 1 + momentum - s (gradient_weight + momentum_weight intake) and determinant

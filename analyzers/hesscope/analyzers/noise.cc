@@ -78,8 +78,8 @@ class NoiseAnalyzer final : public Analyzer {
     return all;
   }
 
-  // Besides the draws: per-sample gradients for the covariance S and for the scales, S and its
-  // blocks by N n^2 operations each, the Hessians of the blocks, and eigenvectors.
+  // In addition to the draws: per-sample gradients for the covariance S and for the scales, S and
+  // its blocks by N n^2 operations each, the Hessians of the blocks, and eigenvectors.
   Cost cost(const Objective& objective) const override {
     const auto n = static_cast<double>(objective.num_parameters());
     const auto num_samples = static_cast<double>(objective.num_samples());
@@ -142,7 +142,7 @@ class NoiseAnalyzer final : public Analyzer {
   }
 
  private:
-  // Of fixed samples.
+  // For fixed samples.
   MinibatchSampling sampling() const {
     return options_.draws == Draws::kDisjoint ? MinibatchSampling::kDisjoint
                                               : MinibatchSampling::kResampled;

@@ -24,7 +24,7 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-// What a ball is called, and what is said of it.
+// What a ball is called and how it is described.
 struct Norm {
   const char* name;
   const char* long_name;
@@ -119,7 +119,7 @@ class NormSharpnessAnalyzer final : public Analyzer {
       }
     }
     const auto blocks = point.objective().parameter_blocks();
-    // What a norm brings to the same size must not be rounding.
+    // Entries that a norm scales to the same size must not be rounding errors.
     const VectorXd& by_parameters = point.gradient_by_rounded_parameters();
     const double by_samples = rounding_of_gradients(covariance);
     VectorXd tensors = gradient;

@@ -9,12 +9,12 @@
 namespace hesscope {
 namespace {
 
-// 1 - beta^t without cancellation for beta near 1; 1 where t is not known.
+// 1 - beta^t without cancellation for beta near 1; 1 if t is not known.
 double correction(double beta, const std::optional<std::int64_t>& t) {
   return t ? -std::expm1(static_cast<double>(*t) * std::log(beta)) : 1;
 }
 
-// A block's settings with what is given and PyTorch's defaults in.
+// A block's settings, completed by the given settings and PyTorch's defaults.
 struct AdamSettings {
   AdamSettings(const OptimizerSettings& stored, const GivenSettings& given)
       : beta1(given.beta1.value_or(stored.beta1.value_or(kDefaultBeta1))),
@@ -31,7 +31,7 @@ struct BlockUpdate {
   std::string obstacle = {};
 };
 
-// RAdam's rectification r, or none while it does not adapt.
+// RAdam's rectification r; nothing while it does not adapt.
 std::optional<double> rectification(double beta2, const std::optional<std::int64_t>& t) {
   if (!t) return 1;
   const auto steps = static_cast<double>(*t);
@@ -42,7 +42,7 @@ std::optional<double> rectification(double beta2, const std::optional<std::int64
 }
 
 // theta <- theta - lr / denominator ((1 - mu) / (1 - product) g + mu_next / (1 - next product) m).
-// PyTorch before 2.0 had a factor mu too many in the next product.
+// Before PyTorch 2.0, the next product had one factor mu too many.
 BlockUpdate nadam_update(double beta1,
                          const OptimizerSettings& settings,
                          const OptimizerState::Block& block) {
@@ -181,7 +181,7 @@ Preconditioner optimizer_preconditioner(const OptimizerState& state,
   if (!knows_rates || n == 0) return result;
   result.learning_rate = rates.maxCoeff();
   if (rates.minCoeff() < *result.learning_rate) {
-    // Infinity where the rate is zero.
+    // Infinity if the rate is zero.
     result.diagonal.array() *= *result.learning_rate / rates.array();
   }
   return result;

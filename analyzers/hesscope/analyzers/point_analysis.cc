@@ -105,8 +105,8 @@ const Eigen::VectorXd& PointAnalysis::gradient_by_rounded_parameters() {
       rows[i] = detail::kGradientRounding * detail::norm(h->col(i).cwiseProduct(theta_));
     }
   } else if (hessian_status() != Status::kNonFinite) {
-    // Over vectors z of random signs the mean square of an entry of H D z is that of its row's
-    // norm.
+    // Over vectors z of random signs, the mean square of an entry of H D z is the squared norm of
+    // that row.
     constexpr Eigen::Index kProbes = 4;
     RandomStream random(0, Stream::kTask, 0);
     Eigen::MatrixXd probes(theta_.size(), kProbes);
@@ -122,7 +122,7 @@ const Eigen::VectorXd& PointAnalysis::gradient_by_rounded_parameters() {
 }
 
 Status PointAnalysis::status() {
-  // A point that is not finite has no Hessian; no time is spent on finding that out n times.
+  // A point that is not finite has no Hessian; this check avoids computing it n times.
   const bool is_finite = theta_.allFinite() && std::isfinite(loss()) && gradient().allFinite();
   return is_finite ? Status::kOk : Status::kNonFinite;
 }

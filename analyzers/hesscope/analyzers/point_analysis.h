@@ -29,11 +29,11 @@ namespace hesscope {
 /// How a spectrum is found.
 enum class SpectrumMethod {
   kAuto,        ///< kDense up to kLargestAssembled parameters, kMatrixFree beyond
-  kDense,       ///< the matrix is assembled; all its eigenvalues (dense_spectrum)
-  kIterative,   ///< it is assembled; smallest, median and largest by counts (counted_spectrum)
+  kDense,       ///< assembled matrix; all its eigenvalues (dense_spectrum)
+  kIterative,   ///< assembled matrix; smallest, median and largest by counts (counted_spectrum)
   kMatrixFree,  ///< never assembled; smallest and largest by products (extreme_eigenpairs)
-  /// It lies on several processes; all its eigenvalues (distributed_spectrum). All else is as with
-  /// kMatrixFree.
+  /// The matrix is spread over several processes; all its eigenvalues (distributed_spectrum).
+  /// Everything else is as with kMatrixFree.
   kDistributed,
 };
 
@@ -46,10 +46,10 @@ inline bool is_assembled(SpectrumMethod method) {
   return method == SpectrumMethod::kDense || method == SpectrumMethod::kIterative;
 }
 
-/// What kAuto stands for with so many parameters; others are themselves.
+/// What kAuto stands for with that many parameters; other methods stand for themselves.
 SpectrumMethod resolved(SpectrumMethod method, Eigen::Index num_parameters);
 
-/// Those that need no other processes.
+/// The names of the methods that need no other processes.
 std::vector<std::string> names_of_methods_alone();
 
 /// `name` is one of spectrum_method_names(). @throws PreconditionError.
@@ -64,36 +64,36 @@ struct WorkSeconds {
   double eigen = 0;
 };
 
-/// What the work at a point is foreseen to cost, in seconds or any other unit: what its progress
-/// goes by.
+/// What the work at a point is expected to cost, in seconds or any other unit. Its progress is
+/// measured by this.
 struct PointCosts {
-  double hessian = 1;   ///< where a matrix is assembled
+  double hessian = 1;   ///< if a matrix is assembled
   double spectrum = 1;  ///< by the method chosen
   double own = 0;       ///< of all analyzers, beyond these two
-  // Of one more of each, for analyzers that divide their own work.
+  // The cost of one more of each, for analyzers that divide their own work.
   double gauss_newton = 1;
   double decomposition = 1;
 };
 
-/// What an objective is made of, for analyzers that are about one kind of model.
+/// What an objective is made from, for analyzers for one kind of model.
 struct ModelSamples {
   const Model* model = nullptr;
-  const SampleTable* samples = nullptr;  ///< one record a row
+  const SampleTable* samples = nullptr;  ///< one record per row
 };
 
 struct GradientCovariance;  // noise/gradient_covariance.h
 
-/// What analyzers may ask about one point of the landscape. Every quantity is computed when first
-/// asked for and kept, so that analyzers share it. Not safe for concurrent use.
+/// What analyzers may ask about one point of the landscape. Every quantity is computed when it is
+/// first asked for, and kept, so that analyzers share it. Not safe for concurrent use.
 class PointAnalysis {
  public:
   struct Options {
     SpectrumMethod method = SpectrumMethod::kAuto;
-    std::uint64_t seed = 0;          ///< of what is drawn
+    std::uint64_t seed = 0;          ///< for random numbers
     ProgressCallback progress = {};  ///< of all work at the point
     PointCosts costs = {};
-    const DistributedSolver* solver = nullptr;  ///< of kDistributed; must outlive this
-    bool proves_fully = false;                  ///< of kDistributed: Spectrum::error_bound
+    const DistributedSolver* solver = nullptr;  ///< for kDistributed; must outlive this
+    bool proves_fully = false;                  ///< for kDistributed: Spectrum::error_bound
   };
 
   /// `objective` must outlive this.
@@ -110,14 +110,14 @@ class PointAnalysis {
 
   const PointCosts& costs() const { return options_.costs; }
 
-  /// The own work of an analyzer, foreseen to cost so much, begins, and that of the one before
-  /// ends.
+  /// Begins the own work of an analyzer, which is expected to cost this much, and ends that of the
+  /// previous analyzer.
   void begin_own(double cost) { own_.emplace(meter_, cost); }
 
-  /// Of that work; the Hessian and the spectrum report theirs.
+  /// Progress of that work; the Hessian and the spectrum report their own.
   const ProgressCallback& progress() const { return own_ ? own_->progress() : options_.progress; }
 
-  /// kAuto resolved.
+  /// The method, with kAuto resolved.
   SpectrumMethod method() const;
 
   /// Whether hessian() may be a matrix.
@@ -126,20 +126,20 @@ class PointAnalysis {
   double loss();
   const Eigen::VectorXd& gradient();
 
-  /// Whether the gradient is zero within rounding: of the samples' gradients that cancel
-  /// (gradient_covariance.h), or of the parameters, where the samples are fitted and have none:
-  /// |g| <= 16 eps ||H D||_F with D = diag(theta), as rounding theta_i changes g by H_.i theta_i
-  /// eps; estimated by products with random signs where H is not assembled. Only at a point whose
-  /// status() is kOk. @cost a gradient, a pass of per-sample gradients and the Hessian or a few
-  /// products with it.
+  /// Whether the gradient is zero within rounding. Either the samples' gradients cancel
+  /// (gradient_covariance.h), or, if the samples are fitted and have no gradients, rounding of the
+  /// parameters explains it: |g| <= 16 eps ||H D||_F with D = diag(theta), since rounding theta_i
+  /// changes g by H_.i theta_i eps. This is estimated by products with random signs if H is not
+  /// assembled. Only at a point whose status() is kOk. @cost a gradient, a pass of per-sample
+  /// gradients and the Hessian or a few products with it.
   bool is_gradient_zero();
 
-  /// The same for one who has gradient_covariance() here already.
+  /// The same for callers that already have gradient_covariance() at this point.
   bool is_gradient_zero(const GradientCovariance& covariance);
 
-  /// What rounding of the parameters makes of each entry of the gradient: 16 eps times the norm of
-  /// that row of H D, as above. The norm of all of them is the 16 eps ||H D||_F up to which a
-  /// gradient, of samples that are fitted too, is rounding. Only at a point whose status() is kOk.
+  /// The effect of rounding the parameters on each entry of the gradient: 16 eps times the norm of
+  /// that row of H D, as above. The norm of all of them is 16 eps ||H D||_F, up to which a gradient
+  /// is rounding, even if the samples are fitted. Only at a point whose status() is kOk.
   const Eigen::VectorXd& gradient_by_rounded_parameters();
 
   /// rounding_of_gradients(): what rounding of the samples' gradients makes of the gradient or an
@@ -152,36 +152,37 @@ class PointAnalysis {
   /// status() is kOk. @cost as is_gradient_zero().
   Eigen::VectorXd gradient_without_rounding();
 
-  /// kNonFinite when the parameters, the loss or the gradient contain NaN or infinity.
+  /// kNonFinite if the parameters, the loss or the gradient contain NaN or infinity.
   Status status();
 
-  /// The Hessian, or nullptr where there is none: see hessian_status().
+  /// The Hessian, or nullptr if there is none: see hessian_status().
   const Eigen::MatrixXd* hessian();
 
-  /// kOk; kNonFinite when the point or the Hessian contain NaN or infinity; kNotComputed without
-  /// a matrix.
+  /// kOk; kNonFinite if the point or the Hessian contain NaN or infinity; kNotComputed without a
+  /// matrix.
   Status hessian_status();
 
-  /// How far the matrix is from the Hessian, as a product with it shows (hessian_error.h); 0
-  /// without a matrix. @cost hessian_times() once, and n^2.
+  /// How far the matrix is from the Hessian, as measured by a product (hessian_error.h); 0 without
+  /// a matrix. @cost hessian_times() once, and n^2.
   double hessian_error();
 
-  /// Its diagonal, also where it lies on several processes; else as hessian() and hessian_status().
+  /// The diagonal of the Hessian, also if the matrix is spread over several processes; otherwise as
+  /// hessian() and hessian_status().
   const Eigen::VectorXd* hessian_diagonal();
   Status diagonal_status();
 
-  /// The Hessian as an operator, assembled or not. Only at a point whose status() is kOk, and where
+  /// The Hessian as an operator, assembled or not. Only at a point whose status() is kOk, and if
   /// hessian_status() is not kNonFinite.
   const SymmetricOperator& hessian_operator();
 
-  /// The spectrum by the method chosen, its rounding band at least hessian_error(); its status is
-  /// that of the point or the Hessian where that is not kOk. Without a matrix it has the two ends
-  /// only, with proof kConverged.
+  /// The spectrum by the chosen method, with a rounding band of at least hessian_error(). Its
+  /// status is that of the point or the Hessian if that is not kOk. Without a matrix, it has only
+  /// the two ends, with proof kConverged.
   const Spectrum& spectrum();
 
   /// The spectrum of another matrix, or the ends of that of another operator, by the same method.
-  /// @param  least_band  the rounding band is at least this: that of larger matrices which `matrix`
-  ///         is the difference of.
+  /// @param  least_band  lower limit of the rounding band: that of the larger matrices whose
+  ///                     difference `matrix` is.
   Spectrum spectrum_of(const Eigen::MatrixXd& matrix,
                        const ProgressCallback& progress,
                        double least_band = 0.0);
@@ -189,40 +190,40 @@ class PointAnalysis {
                    const ProgressCallback& progress,
                    double least_band = 0.0);
 
-  /// min(count, n) eigenpairs at each end, with proof; statuses as of spectrum(). Their last bits
-  /// depend on `count`, and so each count has its own: what one analyzer asks changes no other's
-  /// answer, whichever run, and whether a run was interrupted between them.
+  /// min(count, n) eigenpairs at each end, with proof; statuses as in spectrum(). Their last bits
+  /// depend on `count`, so each count is computed separately. Then the answer for one analyzer does
+  /// not depend on what others ask, in any run, interrupted or not.
   const Extremes& extremes(Eigen::Index count);
 
-  /// The checkpoint before this one on the trajectory, or nullptr.
+  /// The previous checkpoint on the trajectory, or nullptr.
   PointAnalysis* previous() const { return previous_.get(); }
 
   void set_previous(std::shared_ptr<PointAnalysis> previous) { previous_ = std::move(previous); }
 
-  /// The training run that this is checkpoint number index() of, or nullptr.
+  /// The training run of which this is checkpoint number index(), or nullptr.
   Trajectory* trajectory() const { return trajectory_.get(); }
 
   std::size_t index() const { return index_; }
 
-  /// Why previous() or next_theta() is not there: the run begins or ends here, or its order is not
-  /// known.
+  /// Why previous() or next_theta() does not exist: the run begins or ends here, or its order is
+  /// not known.
   Status no_neighbour_status() const {
     return has_order() ? Status::kNotComputed : Status::kUndefinedNoOrder;
   }
 
-  /// Whether it is known which checkpoints come before and after this one.
+  /// Whether the checkpoints before and after this one are known.
   bool has_order() const {
     return trajectory_ == nullptr || trajectory_->known() != KnownOfRun::kAlone;
   }
 
-  /// kOk where all checkpoints of the run before this one are known; else why they are not.
+  /// kOk if all earlier checkpoints of the run are known; else why they are not.
   Status past_status() const {
     if (!has_order()) return Status::kUndefinedNoOrder;
     const bool has_past = trajectory_ == nullptr || trajectory_->known() == KnownOfRun::kAll;
     return has_past ? Status::kOk : Status::kNotComputed;
   }
 
-  /// The parameters at the checkpoint after this one on the trajectory, or nullptr.
+  /// The parameters at the next checkpoint on the trajectory, or nullptr.
   const Eigen::VectorXd* next_theta() const {
     const bool has_next = trajectory_ != nullptr && index_ + 1 < trajectory_->size();
     return has_next ? &trajectory_->point(index_ + 1) : nullptr;
@@ -233,32 +234,33 @@ class PointAnalysis {
     index_ = index;
   }
 
-  /// What the checkpoint holds of its optimiser; of kind kNone where there is none.
+  /// What the checkpoint holds of its optimiser; kind kNone if it holds nothing.
   const OptimizerState& optimizer() const { return optimizer_; }
 
   void set_optimizer(OptimizerState state) { optimizer_ = std::move(state); }
 
-  /// What the user says of the optimiser, which wins over what the checkpoint holds.
+  /// The user's settings of the optimiser, which take precedence over those in the checkpoint.
   const GivenSettings& given_settings() const { return given_settings_; }
 
   void set_given_settings(const GivenSettings& given) { given_settings_ = given; }
 
-  /// More samples of the distribution that the objective's were drawn from, or nullptr.
+  /// More samples from the distribution of the objective's samples, or nullptr.
   const FreshSamples* fresh_samples() const { return fresh_samples_; }
 
   /// `samples` must outlive this.
   void set_fresh_samples(const FreshSamples* samples) { fresh_samples_ = samples; }
 
-  /// The model behind the objective and its samples; nothing where it is no model's.
+  /// The model behind the objective, and its samples; nothing if there is no model.
   const std::optional<ModelSamples>& model_samples() const { return model_samples_; }
 
-  /// What they point to must outlive this.
+  /// Everything that `samples` points to must outlive this.
   void set_model_samples(const ModelSamples& samples) { model_samples_ = samples; }
 
-  /// What is to live as long as this: the owner of an objective that is this point's alone.
+  /// Keeps something alive as long as this: the owner of an objective that belongs only to this
+  /// point.
   void keep(std::shared_ptr<const void> owner) { owner_ = std::move(owner); }
 
-  /// Gives back the memory of the Hessian and of the point before; both can be had again.
+  /// Frees the memory of the Hessian and of the previous point; both can be computed again.
   void release();
 
   const WorkSeconds& seconds() const { return seconds_; }
@@ -266,7 +268,7 @@ class PointAnalysis {
  private:
   const Objective::ValueAndGradient& value_and_gradient();
 
-  // Of kDistributed, at a point that is finite.
+  // For kDistributed, at a finite point.
   const DistributedSpectrum& distributed();
 
   std::shared_ptr<const void> owner_;

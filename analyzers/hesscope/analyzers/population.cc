@@ -25,7 +25,7 @@ using Eigen::VectorXd;
 
 constexpr double kPopulationLevel = 0.95;
 
-// Samples whose single curvatures are looked at.
+// The largest number of samples whose single curvatures are examined.
 constexpr std::int64_t kMostSingleSamples = 100'000;
 
 struct PopulationPart {

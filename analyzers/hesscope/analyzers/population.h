@@ -5,9 +5,9 @@
 
 namespace hesscope {
 
-/// Group /population: eigenvalues, condition numbers and index over more and more samples, drawn
-/// anew and never kept, with confidence intervals; and how heavy the tail of single samples'
-/// curvature is, on which it depends how fast they come to rest.
+/// Group /population: eigenvalues, condition numbers and index over more and more samples, which
+/// are newly drawn and never kept, with confidence intervals; and how heavy the tail of single
+/// samples' curvature is, which determines how fast these numbers converge.
 AnalyzerKind population_analyzer();
 
 }  // namespace hesscope

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Progress of work that is made of parts, by what each was foreseen to cost.
+// Progress of work that consists of parts, weighted by their expected costs.
 #pragma once
 
 #include <list>
@@ -9,8 +9,9 @@
 
 namespace hesscope {
 
-/// Parts begin and end as they come, within each other, too: each moves the whole by its own cost.
-/// The fraction of the whole never goes back, whatever was foreseen. Not safe for concurrent use.
+/// Parts may begin and end in any order, also within each other; each advances the whole by its own
+/// cost. The fraction of the whole never decreases, whatever costs were expected. Not safe for
+/// concurrent use.
 class ProgressMeter {
   struct OpenPart {
     double cost;
@@ -18,7 +19,7 @@ class ProgressMeter {
   };
 
  public:
-  /// From its making to the end of its life.
+  /// Begins when it is made and ends when it is destroyed.
   class Part {
    public:
     Part(ProgressMeter& meter, double cost);
@@ -26,7 +27,7 @@ class ProgressMeter {
     Part(const Part&) = delete;
     Part& operator=(const Part&) = delete;
 
-    /// To be called while the part lives; empty where nobody asks for the whole.
+    /// To be called while the part lives; empty if nobody asks for the progress of the whole.
     const ProgressCallback& progress() const { return progress_; }
 
    private:

@@ -46,7 +46,7 @@ class Followers {
     return updates;
   }
 
-  // Sees a checkpoint, unless what PointAnalysis::status() calls non_finite.
+  // Takes in a checkpoint, unless PointAnalysis::status() would be non_finite.
   void pass(const Objective& objective, const Eigen::VectorXd& theta) {
     if (theta.allFinite()) {
       const auto [value, gradient] = objective.value_and_gradient(theta, objective.all_samples());

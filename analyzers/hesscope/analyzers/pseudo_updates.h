@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What other optimisers would do on a trajectory that one of them walked.
+// The updates that other optimisers would make on a trajectory.
 #pragma once
 
 #include <array>
@@ -11,19 +11,19 @@
 
 namespace hesscope {
 
-/// gradient descent; with momentum 0.9; Adam (0.9, 0.999, 1e-8); Lion (0.9, 0.99); sign descent.
+/// Gradient descent; with momentum 0.9; Adam (0.9, 0.999, 1e-8); Lion (0.9, 0.99); sign descent.
 inline constexpr std::array<std::string_view, 5> kPseudoRuleNames = {
     "sgd", "momentum", "adam", "lion", "sign"};
 
-/// Which of them remember the gradients before.
+/// Which of them remember earlier gradients.
 inline constexpr std::array<bool, 5> kHasPseudoRuleMemory = {false, true, true, true, false};
 
 /// The updates at a point, without learning rates, as the columns of an n x 5 matrix. Every rule
-/// keeps its own memory and is given the gradients over all samples at the checkpoints of the
+/// keeps its own memory and receives the gradients over all samples at the checkpoints of the
 /// point's trajectory up to this one, each once and in order, with 0 for entries up to
-/// PointAnalysis::gradient_rounding() there; checkpoints that are not finite are passed over. Only
-/// at a point whose status() is kOk.
-/// @cost   a gradient and a pass of per-sample gradients for this checkpoint and each one before it
+/// PointAnalysis::gradient_rounding() there; checkpoints that are not finite are skipped. Only at a
+/// point whose status() is kOk.
+/// @cost   a gradient and a pass of per-sample gradients for this checkpoint and each earlier one
 ///         that was not seen yet.
 /// @source Pan & Li (2023), arXiv 2306.00204, section 3 (pseudo-updates) and its settings.
 Eigen::MatrixXd pseudo_updates(PointAnalysis& point);

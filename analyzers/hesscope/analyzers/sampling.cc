@@ -27,7 +27,7 @@ struct Part {
   bool is_end = false;  // of the interval
 };
 
-constexpr Part kBias = {"_bias", "bias", &SamplingError::bias};  // none in first order
+constexpr Part kBias = {"_bias", "bias", &SamplingError::bias};  // zero in first order
 
 constexpr Part kParts[] = {
     {"_standard_error", "standard error", &SamplingError::standard_error},
@@ -35,7 +35,7 @@ constexpr Part kParts[] = {
     {"_upper", "upper end of the confidence interval", &SamplingError::upper, true},
 };
 
-// Whether the ends of its interval are shown.
+// Whether the ends of its interval are shown in the summary.
 bool is_in_summary(SpectralFigure figure) {
   return figure == SpectralFigure::kLambdaMax || figure == SpectralFigure::kLambdaMedian ||
          figure == SpectralFigure::kRobustDiagonal;
@@ -49,7 +49,7 @@ std::string limit_of(std::string_view name) {
       name);
 }
 
-// Where its logarithm says nothing.
+// For values whose logarithm is meaningless.
 std::string linear_interval_of(std::size_t figure, char sign) {
   const std::string_view name = kSpectralFigureNames[figure];
   constexpr const char* kWhere =
@@ -64,7 +64,7 @@ std::string linear_interval_of(std::size_t figure, char sign) {
   return text;
 }
 
-// How an end of its interval follows from its standard error.
+// How an end of the interval follows from the standard error.
 std::string interval_of(std::size_t figure, const Part& part, bool is_first_order) {
   const std::string_view name = kSpectralFigureNames[figure];
   const bool is_lower = part.member == &SamplingError::lower;
@@ -90,7 +90,7 @@ std::string interval_of(std::size_t figure, const Part& part, bool is_first_orde
       limit_of(name));
 }
 
-// Why a figure may be undefined: there is one sample; of a ratio, its denominator.
+// Why a figure may be undefined: there is only one sample, or the denominator of a ratio is zero.
 std::vector<Status> reasons_of(std::size_t figure) {
   std::vector<Status> reasons = {Status::kUndefinedTooFewPoints};
   if (kSpectralFigureNames[figure].starts_with("robust")) {
@@ -158,7 +158,7 @@ class SamplingAnalyzer final : public Analyzer {
   }
 
  private:
-  // Each has a sample.
+  // Every block has a sample.
   Eigen::Index num_blocks(const Objective& objective) const {
     return std::min(options_.num_blocks, objective.num_samples());
   }
@@ -222,7 +222,7 @@ class SamplingAnalyzer final : public Analyzer {
             : "");
   }
 
-  // They are there even where their errors are not.
+  // Values exist even if their errors do not.
   void set_values(Group& answer, const SamplingErrors& errors) const {
     for (std::size_t i = 0; i < values_.size(); ++i) {
       const SamplingError& error = errors.figures[i];
@@ -243,7 +243,7 @@ class SamplingAnalyzer final : public Analyzer {
     }
   }
 
-  // Without a matrix: of the two ends.
+  // Without a matrix: for the two ends.
   void set_first_order(PointAnalysis& point,
                        const SamplingErrorOptions& options,
                        Group& answer) const {

@@ -6,7 +6,7 @@
 namespace hesscope {
 
 /// Group /sampling: how far eigenvalues and condition numbers over the given samples may be from
-/// those over the population they were drawn from.
+/// those over the population from which the samples were drawn.
 AnalyzerKind sampling_analyzer();
 
 }  // namespace hesscope

@@ -76,12 +76,12 @@ class SharpeningAnalyzer final : public Analyzer {
   static constexpr const char* kName = "sharpening";
 
  private:
-  // What is stored of one end.
+  // What is stored for one end.
   struct End {
     VariableId eigenvalues, cluster, gradients, gradient_norm, rate, self_stabilization;
     VariableId change, predicted_change, error_bound, proof;
 
-    // Of the eigenvalues.
+    // The variables that need eigenvalues.
     std::array<VariableId, 8> all() const {
       return {eigenvalues,
               cluster,
@@ -119,7 +119,7 @@ class SharpeningAnalyzer final : public Analyzer {
       number.set(cluster, static_cast<double>(c));
       if (!cluster.has_gradient()) continue;
       norm.set(cluster, detail::norm(cluster.gradient));
-      rate.set(cluster, 0.0 - cluster.gradient.dot(point.gradient()));  // no -0
+      rate.set(cluster, 0.0 - cluster.gradient.dot(point.gradient()));  // avoids -0
       stabilization.set(cluster, end.projected_gradient(cluster).squaredNorm());
       const Status status = cluster.gradient.allFinite() ? Status::kOk : Status::kNonFinite;
       for (Eigen::Index i = cluster.first; i < cluster.first + cluster.size; ++i) {
@@ -175,7 +175,7 @@ class SharpeningAnalyzer final : public Analyzer {
     return {.status = Status::kOk, .value = *rate};
   }
 
-  // Of the largest eigenvalues, beside 2 / learning rate.
+  // For the largest eigenvalues, in comparison with 2 / learning rate.
   void set_edge(PointAnalysis& point,
                 const ClusteredEnd& end,
                 const KnownRate& rate,
@@ -198,7 +198,7 @@ class SharpeningAnalyzer final : public Analyzer {
         gaps.set(cluster, 2 / rate.value - cluster.mean);
       }
       if (!cluster.has_gradient()) continue;
-      // By unit vectors, so that no square underflows.
+      // With unit vectors, so that no square underflows.
       const double norm = detail::norm(end.projected_gradient(cluster));
       if (norm == 0) {
         displacements.set(cluster, kNaN, Status::kUndefinedZeroDenominator);
@@ -214,7 +214,7 @@ class SharpeningAnalyzer final : public Analyzer {
     if (end.proof == Proof::kConverged) gap.is_proved = displacement.is_proved = false;
   }
 
-  // `name` ends the names and stands in their meanings.
+  // `name` is the suffix of the names, and also occurs in the definitions.
   End declare_end(const std::string& name, bool is_headline) {
     const auto add = [&](Variable variable) {
       return declare(detail::of_end(std::move(variable), name));

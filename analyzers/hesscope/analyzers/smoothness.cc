@@ -45,7 +45,7 @@ class SmoothnessAnalyzer final : public Analyzer {
   }
 
   Cost cost(const Objective& objective) const override {
-    // Along the step and the updates of other rules.
+    // Products along the step and along the updates of other rules.
     return {.asks_hessian = true,
             .asks_spectrum = true,
             .numbers = static_cast<double>(gradient_block_size(objective)) *
@@ -128,14 +128,14 @@ class SmoothnessAnalyzer final : public Analyzer {
   void set_secant(PointAnalysis& point, const Eigen::VectorXd& next, Group& answer) const {
     Variable& secant_smoothness = answer[secant_smoothness_];
     double largest = kNaN;
-    // An average is rounded to within eps of the larger end, and 2 eps by norms.
+    // An average is rounded to within eps of the larger end, and to 2 eps in norms.
     const double rounding =
         2 * kEpsilon * std::max(detail::norm(point.theta()), detail::norm(next));
     for (Eigen::Index j = 1; j <= num_secant_points_; ++j) {
       const double a = static_cast<double>(j) / static_cast<double>(num_secant_points_ + 1);
       const Eigen::VectorXd x = a * point.theta() + (1 - a) * next;
       const double distance = detail::norm(x - point.theta());
-      if (distance <= rounding) continue;  // a step of some last bits
+      if (distance <= rounding) continue;  // a step of a few last bits
       const Eigen::VectorXd change = point.objective().gradient(x) - point.gradient();
       const double secant = detail::norm(change) / distance;
       if (!std::isfinite(secant)) return secant_smoothness.set_missing(Status::kNonFinite);
@@ -168,7 +168,7 @@ class SmoothnessAnalyzer final : public Analyzer {
     Eigen::VectorXd slope = u.transpose() * point.gradient();
     Eigen::VectorXd sharpness =
         u.cwiseProduct(point.hessian_operator().apply(u)).colwise().sum().transpose();
-    // A rule with a memory follows the path.
+    // A rule with memory depends on the path.
     const Status past = point.past_status();
     const auto is_defined_for = [&](Eigen::Index r) {
       return lengths[r] != 0 &&

@@ -7,7 +7,7 @@ namespace hesscope {
 
 /// Group /smoothness: how fast the gradient changes at a checkpoint: at most (spectral norm), along
 /// the step to the next checkpoint (by the Hessian and by secants), and along the updates of other
-/// optimisers; and over the run the constants of (L0, L1)-smoothness.
+/// optimisers; and, for the run, the constants of (L0, L1)-smoothness.
 AnalyzerKind smoothness_analyzer();
 
 }  // namespace hesscope

@@ -34,7 +34,7 @@ bool is_finite(std::span<const double> values) {
   return std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
 }
 
-// Relative to the first, so that the mean of equal values is their value.
+// Relative to the first value, so that the mean of equal values is their value.
 double mean(std::span<const double> values) {
   double sum = 0;
   for (const double value : values) sum += value - values[0];
@@ -51,7 +51,8 @@ bool is_above(const Point& a, const Point& b, const Point& c) {
   return (b.y - a.y) * (c.x - a.x) > (c.y - a.y) * (b.x - a.x);
 }
 
-// The upper convex hull of points and the origin, from left to right up to the first highest point.
+// The upper convex hull of the points and the origin, from left to right, up to the first highest
+// point.
 std::vector<Point> rising_hull(std::vector<Point> points) {
   points.push_back({0, 0});
   std::sort(points.begin(), points.end(), [](const Point& a, const Point& b) {
@@ -59,7 +60,7 @@ std::vector<Point> rising_hull(std::vector<Point> points) {
   });
   std::vector<Point> hull;
   for (const Point& point : points) {
-    // Neither below another of the same x, nor right of one as high.
+    // Skips a point below another with the same x, or to the right of one that is as high.
     if (!hull.empty() && point.y <= hull.back().y) continue;
     while (hull.size() >= 2 && !is_above(hull[hull.size() - 2], hull.back(), point)) {
       hull.pop_back();
@@ -145,7 +146,8 @@ LineIntervals too_few_points() {
   return none;
 }
 
-// What the constraint makes of the interval of a constant: `free` is its estimate without it.
+// Applies the constraint to the interval of a constant: `free` is its estimate without the
+// constraint.
 void constrain(double free, double estimate, double& lower, double& upper) {
   if (free < 0) upper -= free;
   lower = std::min(std::max(lower, 0.0), estimate);
@@ -188,8 +190,9 @@ SmoothnessLine nonnegative_line(std::span<const double> x, std::span<const doubl
   SmoothnessLine line = least_squares_line(x, y);
   if (line.status == Status::kNonFinite && !(is_finite(x) && is_finite(y))) return line;
   require_not_negative("nonnegative_line", x, y);
-  // The sum of squares is convex: without the constraint at its least beyond a side, it has its
-  // least under the constraint on that side. No mean of y is negative, so only one side is passed.
+  // The sum of squares is convex: if its unconstrained minimum is outside of one bound, the
+  // constrained minimum is on that bound. No mean of y is negative, so only one bound can be
+  // violated.
   if (line.l1 < 0) {
     line.l0 = mean(y);
     line.l1 = 0;
@@ -215,7 +218,7 @@ SmoothnessLine tightest_line(std::span<const double> x, std::span<const double> 
     return line;
   }
   require_not_negative("tightest_line", x, y);
-  // In units of the largest, so that no product overflows or underflows.
+  // In units of the largest value, so that no product overflows or underflows.
   const double unit_x = unit_of(x);
   const double unit_y = unit_of(y);
   std::vector<Point> points;

@@ -60,7 +60,7 @@ class SpectrumAnalyzer final : public Analyzer {
                              .num_dead = 6},
                             "the largest eigenvalue magnitude; more where a product with H shows "
                             "a larger error of H"};
-  std::optional<VariableId> error_bound_;  // where it is asked for
+  std::optional<VariableId> error_bound_;  // if it is asked for
 };
 
 }  // namespace

@@ -95,7 +95,7 @@ void SpectrumSection::set(Group& answer, const Spectrum& spectrum) const {
 }
 
 void SpectrumSection::set_known(Group& answer, const Spectrum& spectrum) const {
-  // A residual is missing when its eigenvector could not be computed, though the eigenvalue could.
+  // A residual is missing if its eigenvector could not be computed, even if the eigenvalue could.
   const auto set_ranked = [&](VariableId value, VariableId residual, const Eigenvalue& found) {
     answer[value].set(found.value);
     answer[residual].set(found.residual, found.residual >= 0 ? Status::kOk : Status::kFailed);
@@ -108,7 +108,7 @@ void SpectrumSection::set_known(Group& answer, const Spectrum& spectrum) const {
     answer[lambda_min_].is_proved = false;
     answer[lambda_max_].is_proved = false;
   }
-  if (spectrum.num_zero < 0) return;  // the ends alone, by products
+  if (spectrum.num_zero < 0) return;  // only the ends, by products
   set_ranked(lambda_median_, residual_median_, spectrum.median);
   answer[num_negative_].set_count(spectrum.num_negative);
   answer[num_zero_].set_count(spectrum.num_zero);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What result files say of a spectrum, of the Hessian or of a matrix made of it.
+// What result files store about the spectrum of the Hessian or of a matrix derived from it.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace hesscope {
 
-/// Places of a spectrum's variables in the summary, as Variable::headline.
+/// Positions of a spectrum's variables in the summary, as Variable::headline.
 struct SpectrumHeadline {
   int lambda_min = 0;
   int lambda_median = 0;
@@ -25,19 +25,19 @@ struct SpectrumHeadline {
 /// counts, rounding_band and proof.
 class SpectrumSection {
  public:
-  /// Declares them.
+  /// Declares the variables.
   /// @param suffix  of each name.
-  /// @param words   what names the matrix.
-  /// @param norm    what its rounding band is in proportion to.
+  /// @param words   the matrix in words.
+  /// @param norm    the norm to which its rounding band is proportional.
   SpectrumSection(Group& declaring,
                   const std::string& suffix,
                   const std::string& words,
                   const SpectrumHeadline& headline,
                   const std::string& norm = "the largest eigenvalue magnitude");
 
-  /// Enters a spectrum. Where its status is not kOk everything is missing for that reason; what it
-  /// does not hold (the eigenvalues between, where only counts or products were used) is
-  /// kNotComputed; ends without a count are marked unproved.
+  /// Sets the variables for a spectrum. If its status is not kOk, everything is missing for that
+  /// reason. What the spectrum does not hold (the eigenvalues in between, if only counts or
+  /// products were used) is kNotComputed. Ends without a count are marked unproved.
   void set(Group& answer, const Spectrum& spectrum) const;
 
  private:

@@ -34,12 +34,12 @@ using detail::ThresholdSection;
 struct StabilityOptions {
   PreconditionerChoice preconditioner = PreconditionerChoice::kNone;
   GivenSettings given;
-  bool is_recomputed = false;  // second moments that are not stored
+  bool is_recomputed = false;  // second moments, if they are not stored
   Eigen::Index batch_size = 0;
-  std::vector<Eigen::Index> batch_sizes = {};  // of which the batch sharpness is asked
+  std::vector<Eigen::Index> batch_sizes = {};  // for the batch sharpness
 };
 
-// Where second moments came from.
+// Where second moments come from.
 enum class Source : std::int8_t { kNone = 0, kCheckpoint = 1, kRecomputed = 2 };
 
 class StabilityAnalyzer final : public Analyzer {
@@ -102,8 +102,9 @@ class StabilityAnalyzer final : public Analyzer {
   }
 
  private:
-  // SGD's and RMSprop's own, of Adagrad none; of Adam and its variants, the hypothetical one with
-  // their beta1; of an unknown optimiser the heavy ball with the momentum that it stores, or beta1.
+  // SGD's and RMSprop's own momentum; 0 for Adagrad; for Adam and its variants, a hypothetical
+  // heavy ball with their beta1; for an unknown optimiser, heavy ball with the momentum that it
+  // stores, or beta1.
   std::optional<LinearStep> momentum_step(Group& answer,
                                           std::span<const OptimizerSettings> groups,
                                           OptimizerKind kind) const {
@@ -128,7 +129,7 @@ class StabilityAnalyzer final : public Analyzer {
     return is_one ? std::optional(step) : std::nullopt;
   }
 
-  // Adam's state at a checkpoint that has no second moments, or none that are Adam's.
+  // Adam's state at a checkpoint without second moments, or without Adam's.
   OptimizerState recomputed(PointAnalysis& point) const {
     const OptimizerState& stored = point.optimizer();
     OptimizerState state{.kind = OptimizerKind::kAdam};
@@ -146,7 +147,7 @@ class StabilityAnalyzer final : public Analyzer {
     return state;
   }
 
-  // The state to take, and where its second moments are from; none without any.
+  // The state to use, and the source of its second moments; nothing if there are none.
   std::pair<std::optional<OptimizerState>, Source> state_of(PointAnalysis& point) const {
     const OptimizerState& stored = point.optimizer();
     const bool is_adams = detail::is_of_adams_family(stored.kind);
@@ -160,7 +161,7 @@ class StabilityAnalyzer final : public Analyzer {
     return {std::nullopt, Source::kNone};
   }
 
-  // All that is not there yet, for this reason.
+  // Marks everything that is not set yet as missing with this status.
   static void leave_out(const PreconditionedSection& section, Group& answer, Status status) {
     Spectrum none;
     none.status = status;
@@ -184,7 +185,7 @@ class StabilityAnalyzer final : public Analyzer {
     answer[section.source].set_flag(static_cast<std::int8_t>(source));
     if (!state) return leave_out(section, answer, Status::kNotStored);
     if (source == Source::kRecomputed && !state->second_moments.allFinite()) {
-      // Infinite P means that nothing is trained, not that squares overflow.
+      // Infinite P means that a parameter is not trained, not that squares overflow.
       return leave_out(section, answer, Status::kNonFinite);
     }
     const Preconditioner preconditioner =
@@ -275,7 +276,7 @@ class StabilityAnalyzer final : public Analyzer {
   std::optional<PreconditionedSection> preconditioned_;
 };
 
-// An option that may be left out.
+// An option that may be omitted.
 std::optional<double> given(const Settings& settings,
                             const std::string& name,
                             double minimum,

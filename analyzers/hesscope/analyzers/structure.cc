@@ -27,7 +27,7 @@ class StructureAnalyzer final : public Analyzer {
     std::vector<std::string> names;
     for (const Invariance& invariance : objective.invariances()) names.push_back(invariance.name);
     if (detail::searches_flat_directions(objective)) names.emplace_back(kFlatDirectionsName);
-    if (names.empty()) names.emplace_back("none");  // netCDF knows no dimension of size 0
+    if (names.empty()) names.emplace_back("none");  // netCDF has no dimensions of size 0
     const auto size = static_cast<std::int64_t>(names.size());
     return {{.name = "invariance",
              .size = size,
@@ -35,7 +35,8 @@ class StructureAnalyzer final : public Analyzer {
              .definition = "families of the model's invariances"}};
   }
 
-  // Values of batch normalization's averages have invariances of their own, as means of 0 have.
+  // Averages of batch normalization with special values have invariances of their own, for example
+  // means of 0.
   bool has_own_dimensions() const override { return true; }
 
   Group spread(Group answer, const std::vector<Dimension>& all) const override {
@@ -45,7 +46,7 @@ class StructureAnalyzer final : public Analyzer {
     const auto at = [&](const std::string& label) {
       return std::size_t(std::ranges::find(labels, label) - labels.begin());
     };
-    // Families that the objective does not have: no generators, which explain nothing.
+    // For families that the objective does not have: no generators, which explain nothing.
     for (const auto& [id, absent] : {std::pair(num_generators_, 0.0),
                                      std::pair(explained_, 0.0),
                                      std::pair(flatness_bound_, kNaN),
@@ -141,7 +142,7 @@ class StructureAnalyzer final : public Analyzer {
   void set_families(const std::vector<ZeroModesOfFamily>& families, Group& answer) const {
     const auto size = std::max<Eigen::Index>(1, static_cast<Eigen::Index>(families.size()));
     Eigen::MatrixXd numbers = Eigen::MatrixXd::Zero(size, 3);
-    if (families.empty()) numbers(0, 2) = kNaN;  // none moves anything
+    if (families.empty()) numbers(0, 2) = kNaN;  // there is no family
     for (std::size_t i = 0; i < families.size(); ++i) {
       numbers.row(static_cast<Eigen::Index>(i)) << static_cast<double>(families[i].num_generators),
           static_cast<double>(families[i].num_explained), families[i].flatness_bound;
@@ -170,7 +171,7 @@ class StructureAnalyzer final : public Analyzer {
     answer[refuted_parameter_].set_numbers(std::move(parameters), {Status::kOk});
   }
 
-  // Of n eigenvalues.
+  // `n`: the number of eigenvalues.
   void set_medians(const ZeroModes& modes,
                    const Spectrum& spectrum,
                    Eigen::Index n,

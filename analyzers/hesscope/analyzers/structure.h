@@ -6,7 +6,7 @@
 namespace hesscope {
 
 /// Group /structure: which zero eigenvalues follow from dead parameters and from known invariances
-/// of the model, which do not, and the medians without those that do.
+/// of the model, which do not, and the medians without the explained ones.
 AnalyzerKind structure_analyzer();
 
 }  // namespace hesscope

@@ -20,7 +20,7 @@ const std::string kOfBlock =
     " of J_b J_b^T, J_b the Jacobian of all samples' predictions by one tensor; of every tensor, "
     "whatever `tangent-tensors` names";
 
-// Of J J^T, the squares of J's singular values; of no columns it is 0.
+// Extreme eigenvalues of J J^T, the squares of J's singular values; 0 if J has no columns.
 SingularEnds kernel_ends(const Eigen::MatrixXd& j) {
   if (j.cols() == 0) return {.status = Status::kOk, .smallest = 0, .largest = 0};
   SingularEnds ends = singular_ends(j);
@@ -43,7 +43,7 @@ class TangentKernelAnalyzer final : public Analyzer {
   }
 
   Cost cost(const Objective& objective) const override {
-    return detail::jacobian_cost(objective);  // of all and of each block
+    return detail::jacobian_cost(objective);  // for all tensors together and for each one
   }
 
   Group analyze(PointAnalysis& point) const override {

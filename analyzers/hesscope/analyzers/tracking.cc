@@ -75,7 +75,7 @@ class TrackingAnalyzer final : public Analyzer {
         result[end.track].set_missing(Status::kUndefinedNoOrder);
         continue;
       }
-      if (count == 0) {  // at no checkpoint are there eigenvalues
+      if (count == 0) {  // no checkpoint has eigenvalues
         result[end.track].set_missing(answers.empty() ? Status::kNotComputed
                                                       : answers[0][end.cluster].status());
         continue;
@@ -95,7 +95,7 @@ class TrackingAnalyzer final : public Analyzer {
   static constexpr const char* kName = "tracking";
 
  private:
-  // What is stored of one end.
+  // What is stored for one end.
   struct End {
     VariableId eigenvalues, cluster, overlaps, continued, overlap, error_bound, proof;
     VariableId track;  // of the run
@@ -131,7 +131,7 @@ class TrackingAnalyzer final : public Analyzer {
     for (const VariableId id : of_before) answer[id].is_proved = false;
   }
 
-  // Of clusters that end within what was asked for.
+  // For clusters that end within the eigenvalues asked for.
   static void set_clusters(const ClusteredEnd& end, Variable& variable) {
     std::vector<double> numbers(static_cast<std::size_t>(end.values.size()), kNaN);
     std::vector<Status> statuses(numbers.size(), Status::kNotComputed);
@@ -169,7 +169,7 @@ class TrackingAnalyzer final : public Analyzer {
     answer[variables.overlap].set_numbers(std::move(own), statuses);
   }
 
-  // What summarize() needs of an answer; all missing at a checkpoint that has no eigenvalues.
+  // What summarize() needs from an answer; all missing for a checkpoint without eigenvalues.
   static TrackedPairs tracked(const Group& answer, const End& end) {
     TrackedPairs pairs{.cluster = answer[end.cluster].numbers(),
                        .continued = answer[end.continued].numbers(),
@@ -179,7 +179,7 @@ class TrackingAnalyzer final : public Analyzer {
     return pairs;
   }
 
-  // `name` ends the names and stands in their meanings.
+  // `name` is the suffix of the names, and also occurs in the definitions.
   End declare_end(const std::string& name, bool is_headline) {
     const auto add = [&](Variable variable) {
       return declare(detail::of_end(std::move(variable), name));

@@ -15,22 +15,22 @@
 
 namespace hesscope {
 
-/// What is known of the run that a trajectory's points are of.
+/// What is known about the run of a trajectory's points.
 enum class KnownOfRun {
   kAll,       ///< every checkpoint
-  kFromHere,  ///< those from the first point on, and not what came before it
-  kAlone,     ///< one checkpoint, and not what comes before and after it
+  kFromHere,  ///< those from the first point on, but not what came before it
+  kAlone,     ///< one checkpoint, but not what comes before and after it
 };
 
 /// Checkpoints of one training run of one model, in order, for analyzers whose answer at one
-/// depends on others. Not safe for concurrent use.
+/// checkpoint depends on others. Not safe for concurrent use.
 class Trajectory {
  public:
   using ObjectiveAt = std::function<std::shared_ptr<const Objective>(std::size_t i)>;
 
   /// @param points        the parameters at each checkpoint; must outlive this.
-  /// @param known         of their run.
-  /// @param objective_at  of each checkpoint; empty where one is that of all.
+  /// @param known         what is known about their run.
+  /// @param objective_at  the objective of each checkpoint; empty if all have the same one.
   explicit Trajectory(std::span<const Eigen::VectorXd> points,
                       KnownOfRun known = KnownOfRun::kAll,
                       ObjectiveAt objective_at = {})
@@ -42,14 +42,14 @@ class Trajectory {
 
   const Eigen::VectorXd& point(std::size_t i) const { return points_[i]; }
 
-  /// The objective at checkpoint i, to be kept no longer than needed; nullptr where it is that of
-  /// all.
+  /// The objective at checkpoint i, to be kept no longer than needed; nullptr if all checkpoints
+  /// have the same one.
   std::shared_ptr<const Objective> objective_at(std::size_t i) const {
     return objective_at_ ? objective_at_(i) : nullptr;
   }
 
   /// What an analyzer of this name keeps from one checkpoint to the next; empty at first. It may
-  /// save work and nothing else: an interrupted run goes on without it, at any checkpoint.
+  /// only save work: an interrupted run continues without it, at any checkpoint.
   std::any& notes(const std::string& analyzer) { return notes_[analyzer]; }
 
  private:

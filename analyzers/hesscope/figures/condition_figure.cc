@@ -10,7 +10,7 @@ namespace {
 struct Number {
   const char* name;
   const char* words;
-  const char* label;  // beside its line
+  const char* label;  // next to its line
 };
 
 constexpr Number kNumbers[] = {

@@ -30,7 +30,7 @@ plot::Figure draw_critical(std::span<const Source> sources, const FigureRequest&
     const std::vector<double> losses = read("loss");
     const std::vector<double> indices = read("index");
     const std::vector<double> zeros = read("num_zero");
-    const bool has_steps = is_one && checkpoints.runs.size() == 1;  // as colours
+    const bool has_steps = is_one && checkpoints.runs.size() == 1;  // shown as colours
     for (const Run& run : checkpoints.runs) {
       plot::Scatter points{.label = run.label, .radius = 3};
       for (std::size_t i = run.begin; i < run.end; ++i) {

@@ -27,8 +27,8 @@ bool has_numbers(const std::vector<double>& values) {
   return std::any_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
 }
 
-// Against the eigenvalue. One eigenvalue of n is a hill of the height 1 / (n sigma sqrt(2 pi)); the
-// axis ends at a hundredth of it, which shows hills and not their Gaussian tails.
+// Draws the density over the eigenvalue. One eigenvalue of n is a hill of height 1 / (n sigma
+// sqrt(2 pi)); the axis ends at a hundredth of it, which shows hills but not their Gaussian tails.
 void draw_curve(
     plot::Panel& panel, const Source& source, std::size_t checkpoint, bool is_one, double& lowest) {
   const std::vector<double> at = row_of(source, "eigenvalue", checkpoint);

@@ -24,7 +24,7 @@ constexpr EdgeCurve kEdgeCurves[] = {
     {"update_curvature", "along the update", plot::Dash::kSolid},
     {"threshold", "largest stable", plot::Dash::kDashed}};
 
-// Where both are missing as well.
+// Two missing numbers count as the same.
 bool are_same(std::span<const double> one, std::span<const double> other) {
   return std::ranges::equal(
       one, other, [](double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); });

@@ -13,7 +13,7 @@ namespace {
 struct Eigenvalue {
   const char* name;
   const char* label;
-  plot::Dash dash;  // where colours tell results apart
+  plot::Dash dash;  // used if colours distinguish results
 };
 
 constexpr Eigenvalue kEigenvalues[] = {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Figures of result files: for each kind what it shows, which variables it needs, and how it is
-// drawn. They know the groups that the analyzers write, and so stand beside them; how a figure is
-// put on paper is left to the plot module.
+// Figures of result files: for each kind, what it shows, which variables it needs, and how it is
+// drawn. Figures know the groups that the analyzers write, so they are next to the analyzers; the
+// plot module puts them on paper.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace hesscope::figures {
 
-/// A result file and what it is called in legends.
+/// A result file and its name in legends.
 struct Source {
   const io::ResultReader* result = nullptr;
   std::string label;
@@ -24,8 +24,8 @@ struct Source {
 
 struct FigureRequest {
   std::string quantity = {};              ///< "" = the kind's own choice
-  std::optional<std::int64_t> step = {};  ///< of the checkpoint to show, where a figure shows one
-  std::optional<std::size_t> checkpoint = {};  ///< or its place among those of the result
+  std::optional<std::int64_t> step = {};  ///< that of the checkpoint to show, if a figure shows one
+  std::optional<std::size_t> checkpoint = {};  ///< or its position in the result
   std::optional<plot::ScaleKind> x_scale = {};
   std::optional<plot::ScaleKind> y_scale = {};
   std::string title = {};
@@ -41,7 +41,7 @@ struct VariableName {
   std::string name;
 };
 
-/// What a figure is about, in the order of a report's sections.
+/// The subject of a figure, in the order of a report's sections.
 enum class Topic : std::uint8_t {
   kTraining,
   kSpectrum,
@@ -57,18 +57,18 @@ struct FigureKind {
   std::string name;
   Topic topic = Topic::kTraining;
   std::string summary;                    ///< one line
-  std::vector<VariableName> needs;        ///< all of which must be there
+  std::vector<VariableName> needs;        ///< which must all exist
   std::string made_by;                    ///< what stores them: "analyzer NAME" or a function
-  bool takes_several = false;             ///< whether results can be laid over one another
+  bool takes_several = false;             ///< whether it can show several results at once
   bool has_free_scales = false;           ///< whether its scales can be chosen
   bool has_step = false;                  ///< whether it shows one checkpoint
-  std::vector<std::string> quantities{};  ///< that can be chosen; empty = none
+  std::vector<std::string> quantities{};  ///< to choose from; empty = none
   std::string
       quantity_group{};  ///< where a result may lack some of them; "" = `needs` has them all
-  bool shows_all_quantities = false;  ///< of one result, unless one is chosen
+  bool shows_all_quantities = false;  ///< for one result, unless one is chosen
 
-  /// @throws InputError if a variable has not the shape it should have; ConfigError if the request
-  ///         names what the result does not have.
+  /// @throws InputError if a variable does not have the expected shape; ConfigError if the request
+  ///         names something that the result does not have.
   plot::Figure (*draw)(std::span<const Source> sources, const FigureRequest& request) = nullptr;
 };
 

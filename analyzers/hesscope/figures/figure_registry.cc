@@ -54,14 +54,14 @@ void require_suitable(const FigureKind& kind, std::size_t count, const FigureReq
   }
 }
 
-// Whether some of them are of one experiment.
+// Whether some of them belong to one experiment.
 bool have_seeds(std::span<const Source> sources) {
   std::set<std::string> labels;
   for (const Source& source : sources) labels.insert(source.label);
   return labels.size() < sources.size();
 }
 
-// A figure's own lower end may be 0, which a logarithmic axis has not.
+// A figure's own lower end may be 0, which does not exist on a logarithmic axis.
 void put_scale(plot::Axis& axis, plot::ScaleKind scale) {
   axis.scale = scale;
   if (scale == plot::ScaleKind::kLog && axis.lower && *axis.lower <= 0) axis.lower.reset();
@@ -70,7 +70,7 @@ void put_scale(plot::Axis& axis, plot::ScaleKind scale) {
 }  // namespace
 
 std::span<const FigureKind> figure_kinds() {
-  // In the order of lists and reports, one a line.
+  // In the order of lists and reports, one per line.
   // clang-format off
   static const std::vector<FigureKind> kinds = {
       eigenvalues_figure(),
@@ -139,7 +139,7 @@ bool lacks_undefined_alone(const FigureKind& kind, std::span<const Source> sourc
     if (statuses.empty()) statuses = {static_cast<std::int64_t>(Status::kNonFinite)};
     for (std::size_t i = 0; i < values.size(); ++i) {
       if (!std::isnan(values[i])) continue;
-      // One for each checkpoint, which may have many values.
+      // There is one status for each checkpoint, which may have many values.
       const std::int64_t code = statuses[i * statuses.size() / values.size()];
       if (!is_conclusive(static_cast<Status>(code))) return false;
     }

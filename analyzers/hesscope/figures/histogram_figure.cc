@@ -46,7 +46,7 @@ plot::Figure draw_histogram(std::span<const Source> sources, const FigureRequest
   const std::vector<double> values =
       read_row(*source.result, "spectrum", "eigenvalues", 2, checkpoint);
   const double band = read_row(*source.result, "spectrum", "rounding_band", 1, checkpoint).front();
-  double largest = -1;  // of none
+  double largest = -1;  // if there is none
   for (const double value : values) {
     if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
   }
@@ -58,7 +58,7 @@ plot::Figure draw_histogram(std::span<const Source> sources, const FigureRequest
   if (largest > 0) {
     panel.series.push_back(
         counted(values, signed_edges(std::min(panel.x.threshold, largest), largest)));
-  } else if (largest == 0) {  // all in one bin, of any width
+  } else if (largest == 0) {  // all are in one bin, of any width
     panel.x.threshold = 1;
     panel.series.push_back(counted(values, {-1, 1}));
   }

@@ -36,7 +36,7 @@ std::span<const Quantity> quantities() {
   return all;
 }
 
-// Samples that have a number, the largest magnitude first.
+// Samples that have a number, largest magnitude first.
 std::vector<std::size_t> by_magnitude(const std::vector<double>& values) {
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -47,14 +47,14 @@ std::vector<std::size_t> by_magnitude(const std::vector<double>& values) {
   return order;
 }
 
-// The most influential, each above its number in the data, rising or falling.
+// The most influential samples; each bar is above its number in the data and rises or falls.
 plot::Panel bars_of(const std::vector<double>& values, const Quantity& quantity) {
   plot::Panel panel;
   panel.x = {.label = "sample", .grid = false};
   panel.y = {.label = quantity.label};
   const std::vector<std::size_t> order = by_magnitude(values);
   const std::size_t count = std::min(order.size(), kMostBars);
-  std::array<plot::Bars, 2> signs;  // above and below zero
+  std::array<plot::Bars, 2> signs;  // above zero, below zero
   for (std::size_t s = 0; s < signs.size(); ++s) signs[s].colour = plot::line_colour(s);
   for (std::size_t k = 0; k <= count; ++k) {
     for (plot::Bars& bars : signs) bars.edges.push_back(static_cast<double>(k) - 0.5);
@@ -75,7 +75,7 @@ plot::Panel bars_of(const std::vector<double>& values, const Quantity& quantity)
   return panel;
 }
 
-// Those of which a Newton step was made, beside their bars.
+// Adds the Newton steps, for samples that have one, next to their bars.
 void add_newton_steps(const io::ResultReader& result,
                       std::size_t checkpoint,
                       const std::vector<double>& values,
@@ -99,7 +99,7 @@ void add_newton_steps(const io::ResultReader& result,
   panel.legend = plot::Legend::kInside;
 }
 
-// All of them in order, to see whether a few stand out.
+// All influences in order, to show whether a few stand out.
 plot::Panel order_of(std::vector<double> values, const Quantity& quantity) {
   std::erase_if(values, [](double value) { return !std::isfinite(value); });
   std::ranges::sort(values, std::greater());

@@ -82,7 +82,7 @@ plot::Grid read_grid(const Source& source, const Shown& quantity) {
   return grid;
 }
 
-// Logarithmic for what spans decades; signed, around a middle, where there are both signs.
+// Logarithmic for values that span decades; signed, around a middle, if both signs occur.
 plot::ColourBar colours_for(const std::vector<double>& values, const Shown& quantity) {
   plot::ColourBar bar;
   bar.label = quantity.words;
@@ -115,7 +115,7 @@ bool is_inside(const plot::Panel& panel, double x, double y) {
   return x >= *panel.x.lower && x <= *panel.x.upper && y >= *panel.y.lower && y <= *panel.y.upper;
 }
 
-// A path of one run, white below it, or points of which no order is known.
+// The path of one run, with a white line below it, or points without a known order.
 void add_path(plot::Panel& panel, plot::Line path, bool has_markers) {
   if (path.x.size() == 1) {
     panel.series.emplace_back(plot::Scatter{
@@ -134,7 +134,7 @@ void add_path(plot::Panel& panel, plot::Line path, bool has_markers) {
   panel.series.emplace_back(std::move(path));
 }
 
-// "steps 0 to 500" of one path, "2 runs", a checkpoint each, or checkpoints in no known order.
+// "steps 0 to 500" for one path, "2 runs", or words for single or unordered checkpoints.
 std::string trajectory_words(const io::LandscapeTrajectory& trajectory,
                              const std::vector<std::vector<std::size_t>>& paths) {
   const auto num_lines =
@@ -173,7 +173,7 @@ void add_trajectory(plot::Panel& panel, const Source& source) {
   if (num_outside > 0) panel.note += fmt::format(", {} checkpoints outside", num_outside);
 }
 
-// "layers.0.W^{Q}" of the tensor layers.0.WQ, as papers write it.
+// "layers.0.W^{Q}" for the tensor layers.0.WQ, as papers write it.
 std::string tensor_words(std::string name) {
   const std::size_t size = name.size();
   const bool is_weight = size >= 2 && name[size - 2] == 'W' && name[size - 1] >= 'A' &&
@@ -182,7 +182,7 @@ std::string tensor_words(std::string name) {
   return name;
 }
 
-// What a direction is: the tensor that it is of, or its number.
+// The name of a direction: its tensor, or its number.
 std::string direction_words(const Source& source, std::size_t direction) {
   const std::string number = fmt::format("direction {}", direction + 1);
   const AttributeValue* const found =
@@ -193,7 +193,7 @@ std::string direction_words(const Source& source, std::size_t direction) {
   return direction < names.size() ? tensor_words(names[direction]) : number;
 }
 
-// Of principal components, with the share of the trajectory that lies along the direction.
+// For principal components, with the share of the trajectory that lies along the direction.
 std::string axis_label(const Source& source, const char* letter, int direction) {
   const double share =
       read_number(*source.result, io::kLandscapeGroup, fmt::format("explained_{}", direction));
@@ -208,7 +208,7 @@ plot::Panel plane_panel(const Source& source, plot::Grid grid, const Shown& quan
   panel.x.label = axis_label(source, "\u03b1", 1);
   panel.y.label = axis_label(source, "\u03b2", 2);
   panel.colour_bar = colours_for(grid.values, quantity);
-  // The plane is the grid, wherever the trajectory goes.
+  // The axes show the grid, even if the trajectory leaves it.
   panel.x.lower = grid.x.front();
   panel.x.upper = grid.x.back();
   panel.y.lower = grid.y.front();
@@ -251,7 +251,7 @@ plot::Figure draw_landscape(std::span<const Source> sources, const FigureRequest
     all.insert(all.end(), line.y.begin(), line.y.end());
     const std::string label =
         is_along_beta ? axis_label(source, "\u03b2", 2) : axis_label(source, "\u03b1", 1);
-    // Of lines along different directions no one of them.
+    // If lines are along different directions, the label names none of them.
     panel.x.label = &source == &sources.front() || panel.x.label == label
                         ? label
                         : "\u03b1 or \u03b2, each line along its direction";

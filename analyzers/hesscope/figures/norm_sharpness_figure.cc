@@ -19,7 +19,7 @@ struct Norm {
 constexpr Norm kNorms[] = {
     {"linf", "largest entry"}, {"block", "tensors"}, {"spectral", "spectral norms"}};
 
-// Lines of the sharpness, dashed ones of the bounds: where a gap is closed they are one.
+// Solid lines show the sharpness, dashed ones the bounds; they coincide where the gap is closed.
 plot::Figure draw_norm_sharpness(std::span<const Source> sources,
                                  const FigureRequest& /*request*/) {
   const Source source = named(sources)[0];

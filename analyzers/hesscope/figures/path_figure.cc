@@ -25,17 +25,17 @@ class PathDrawing {
     if (arc_.empty()) {
       throw InputError(fmt::format("{}: /path has no images", result.path().string()));
     }
-    // Where the ends coincide all places are one.
+    // If the ends coincide, all positions are the same.
     length_ = arc_.back() > 0 ? arc_.back() : 1;
     for (const double arc : arc_) places_.push_back(arc / length_);
-    // Only where the pass is one of this path is there a barrier.
+    // There is a barrier only if the pass belongs to this path.
     has_pass_ = std::isfinite(read_number(result, kPath, "barrier")) &&
                 std::isfinite(read_number(result, kPath, "saddle_loss"));
     saddle_place_ = read_number(result, kPath, "saddle_arc_length") / length_;
   }
 
-  // Whether the checkpoints were aligned: the barrier without that is often of another size than
-  // those that are left, and has a panel of its own.
+  // Whether the checkpoints were aligned: the barrier without alignment often differs in size from
+  // the others, and has a panel of its own.
   bool is_aligned() const {
     const std::vector<double> losses = read_numbers(result_, kPath, "unaligned_loss", 1).reals();
     return std::ranges::any_of(losses, [](double loss) { return std::isfinite(loss); });
@@ -96,7 +96,7 @@ class PathDrawing {
   }
 
  private:
-  // A band that has not come to rest is not yet at the path of minimum energy.
+  // A band that is still moving is not yet the path of minimum energy.
   std::string band_label() const {
     const std::string outcome = read_flag(result_, kPath, "band_outcome");
     return outcome.empty() || outcome == "converged" ? "minimum energy"

@@ -23,8 +23,8 @@ struct PopulationCurve {
 constexpr PopulationCurve kPopulationCurves[] = {{"lambda_max", "largest eigenvalue"},
                                                  {"robust_diagonal", "robust condition number"}};
 
-// At which numbers of samples the interval is not usable, as its flag says; nowhere in a result
-// without one.
+// At which numbers of samples the interval is not usable according to its flag; nowhere if the
+// result has no flag.
 std::vector<bool> unusable(const Source& source, const std::string& curve, std::size_t checkpoint) {
   const std::string name = curve + "_interval";
   const Variable* const listed = source.result->find(kPopulation, name);

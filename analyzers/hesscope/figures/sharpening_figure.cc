@@ -29,7 +29,8 @@ class SharpeningDrawing {
     return panel;
   }
 
-  // What the checkpoints did, and what the gradients at both ends of each step say of it.
+  // The actual change between checkpoints, and what the gradients at both ends of each step
+  // predict.
   plot::Panel change() const {
     plot::Panel panel = panel_of("change of the largest eigenvalue");
     std::vector<double> all = outermost("change_largest");
@@ -50,7 +51,7 @@ class SharpeningDrawing {
     return panel;
   }
 
-  // Of the outermost eigenvalue.
+  // Values of the outermost eigenvalue.
   std::vector<double> outermost(const std::string& name) const {
     const Variable variable = read_numbers(result_, kSharpening, name, 2, checkpoints_.size());
     const auto num_pairs = static_cast<std::size_t>(variable.shape[1]);

@@ -50,7 +50,7 @@ plot::Figure draw_smoothness(std::span<const Source> sources, const FigureReques
     plot::Scatter points;
     points.x = read_column(*source.result, "smoothness", "gradient_norm", checkpoints.size());
     points.y = read_column(*source.result, "smoothness", "spectral_norm", checkpoints.size());
-    // Of many the lower ones shine through.
+    // If there are many points, covered ones shine through.
     constexpr std::size_t kMany = 300;
     const bool are_many = points.x.size() > kMany;
     points.radius = are_many ? 1.3 : 2.6;

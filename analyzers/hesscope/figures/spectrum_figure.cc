@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kMostCheckpoints = 8;
 
-// Of a single checkpoint: the band in which rounding hides the sign, and what is known of the
+// For a single checkpoint: the band in which rounding hides the sign, and what is known about the
 // zeros.
 void show_zeros(plot::Panel& panel,
                 const Source& source,
@@ -33,7 +33,7 @@ plot::Figure draw_spectrum(std::span<const Source> sources, const FigureRequest&
   panel.x = {.label = "rank, from the smallest", .whole_numbers = true};
   panel.y = {.label = "eigenvalue of the Hessian", .scale = plot::ScaleKind::kSignedLog};
   std::vector<double> all;
-  std::vector<double> steps;  // of several results, of each the one that is drawn
+  std::vector<double> steps;  // of the checkpoint that is drawn from each of several results
   double band = 0;
   const bool is_one = sources.size() == 1 && !request.step && !request.checkpoint;
   for (const Source& source : sources) {
@@ -55,7 +55,7 @@ plot::Figure draw_spectrum(std::span<const Source> sources, const FigureRequest&
       for (std::size_t r = 0; r < line.y.size(); ++r) line.x.push_back(static_cast<double>(r));
       line.label = is_one || request.checkpoint ? checkpoints.name_of(chosen[k]) : source.label;
       if (is_one && chosen.size() > 1) {
-        // Short of yellow, which a line cannot have.
+        // Ends before yellow, which is too light for a line.
         line.colour =
             plot::colour_at(plot::ColourMap::kViridis,
                             0.88 * static_cast<double>(k) / static_cast<double>(chosen.size() - 1));

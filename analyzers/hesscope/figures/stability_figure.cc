@@ -32,7 +32,8 @@ bool has_any(std::span<const double> values) {
   return std::ranges::any_of(values, [](double value) { return std::isfinite(value); });
 }
 
-// The values at which `source` is, or is not, that of recomputed second moments.
+// The values at which `source` says that second moments were recomputed, or those at which it does
+// not.
 std::vector<double> chosen(std::vector<double> values,
                            std::span<const double> source,
                            bool is_recomputed) {
@@ -91,7 +92,7 @@ class Drawing {
     }
   }
 
-  // A line for each size of minibatches.
+  // One line for each minibatch size.
   void add_batches() {
     const Variable ratios = read_numbers(result_, kStability, kBatchRatio, 2, checkpoints_.size());
     const std::vector<double> sizes =
@@ -124,7 +125,7 @@ class Drawing {
 
   const io::ResultReader& result_;
   Checkpoints checkpoints_;
-  std::vector<bool> sharpness_unproved_;  // which is the largest eigenvalue of /spectrum
+  std::vector<bool> sharpness_unproved_;  // the sharpness is the largest eigenvalue of /spectrum
   plot::Panel panel_;
 };
 

@@ -54,7 +54,7 @@ class EndOfTracks {
   }
 
  private:
-  // A number for each of the eigenvalues.
+  // One number for each eigenvalue.
   std::vector<double> read_beside(const io::ResultReader& result, const std::string& what) const {
     const std::string name = what + "_" + end_;
     const Variable numbers = read_numbers(result, kTracking, name, 2, checkpoints_.size());
@@ -71,8 +71,8 @@ class EndOfTracks {
     return numbers[checkpoint * num_pairs_ + pair];
   }
 
-  // From a pair that begins a track to the one that it continues best: dotted, as no more is known.
-  // Returns their number.
+  // From a pair that begins a track to the one that it continues best: dotted, because the link is
+  // uncertain. Returns the number of links.
   std::size_t add_unclear_links(const Run& run, plot::Panel& panel) const {
     std::size_t count = 0;
     for (std::size_t i = run.begin + 1; i < run.end; ++i) {
@@ -92,7 +92,7 @@ class EndOfTracks {
     return count;
   }
 
-  // A line for each track; the pairs of a cluster that is not whole are on none.
+  // One line for each track; pairs of a cluster that is not whole are on no track.
   void add_tracks(const Run& run, plot::Panel& panel) const {
     std::map<double, plot::Line> lines;
     plot::Scatter apart{.colour = plot::kGrey};

@@ -43,7 +43,7 @@ void require_rank(Eigen::Index rank, Eigen::Index n) {
                   rank));
 }
 
-// The eigenpairs a rank is counted from, and its place among them.
+// The end of the spectrum from which a rank is counted, and the position there.
 const EndOfSpectrum& end_of(const Extremes& extremes, Eigen::Index rank) {
   return rank < 0 ? extremes.smallest : extremes.largest;
 }
@@ -70,8 +70,9 @@ std::vector<Variable> eigen_quantities() {
   return quantities;
 }
 
-// From an eigenvalue to the next, in units of the largest magnitude; no number where there is one
-// eigenvalue. Both ends are known, and one further than `place`, which counts from the end.
+// The gap from an eigenvalue to the nearest other one, in units of the largest magnitude; missing
+// if there is only one eigenvalue. Both ends are known, and one eigenvalue beyond `place`, which
+// counts from the end.
 Statistic gap_beside(const Extremes& extremes, const EndOfSpectrum& end, Eigen::Index place) {
   double gap = kInfinity;
   for (const Eigen::Index next : {place - 1, place + 1}) {
@@ -86,7 +87,8 @@ Directions make_eigen(const DirectionContext& context, const std::vector<Eigen::
   Eigen::Index count = 1;
   for (const Eigen::Index rank : ranks) count = std::max(count, place_of(rank) + 1);
   const Eigen::Index n = context.centre.theta().size();
-  // One more says how far the next is; it is not worth failing for.
+  // One more eigenvalue shows the distance to the next; without it, the directions are still
+  // computed.
   const Extremes& more = context.centre.extremes(std::min(count + 1, n));
   const bool has_next = more.largest.status == Status::kOk && more.smallest.status == Status::kOk;
   const Extremes& extremes = has_next ? more : context.centre.extremes(count);

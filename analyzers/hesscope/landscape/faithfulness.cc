@@ -13,7 +13,7 @@ namespace {
 
 using detail::Wide;
 
-// A number of the record, or NaN.
+// A number of the record; NaN if it is missing.
 double number_in(const Group& record, const std::string& name) {
   const Variable* const variable = record.find(name);
   return variable == nullptr ? kNaN : variable->number();
@@ -60,7 +60,7 @@ Group measure_centre(PointAnalysis& centre, const Plane& plane, bool with_spectr
     return record;
   }
   const Eigen::MatrixXd& d = plane.directions;
-  // Of unit directions, so that long ones do not overflow before they must.
+  // With unit directions, so that long ones do not overflow unnecessarily.
   const Eigen::MatrixXd q = plane.basis();
   const Eigen::MatrixXd to_basis = q.transpose() * d;
   const Eigen::MatrixXd products = centre.objective().hessian_times(centre.theta(), q);
@@ -128,7 +128,7 @@ Group measure_quadratic_model(const Group& centre,
   for (Eigen::Index i = 0; i < errors.size(); ++i) {
     const double seen = losses[static_cast<std::size_t>(i)];
     if (!std::isfinite(seen)) continue;
-    const Wide a = grid.alpha_of(i);  // squares of long ways may be no doubles
+    const Wide a = grid.alpha_of(i);  // squares of long distances may exceed double
     const Wide b = grid.beta_of(i);
     const Wide linear = a * slope_1 + b * slope_2;
     const Wide quadratic = (a * a * h_11 + 2.0 * a * b * h_12 + b * b * h_22) / 2.0;

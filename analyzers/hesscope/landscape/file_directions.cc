@@ -25,7 +25,7 @@ void require_shape(const io::TensorFile& file,
                                shape_text(tensor.shape)));
 }
 
-// The tensors PREFIX + NAME of all parameters, or nothing if there is none of them.
+// The tensors PREFIX + NAME of all parameters; nothing if none of them exists.
 std::optional<Eigen::VectorXd> read_tensors(const io::TensorFile& file,
                                             const std::string& prefix,
                                             const Objective& objective) {

@@ -37,7 +37,7 @@ const char* const kCentre = "centre";
 
 std::string tile_name(Eigen::Index tile) { return fmt::format("tile-{:06}", tile); }
 
-// One run: what is finished is kept unit by unit, then put together.
+// One run: finished work is kept unit by unit, then put together.
 class LandscapeRun {
  public:
   LandscapeRun(const LandscapeRequest& request, const ProgressCallback& progress)
@@ -90,11 +90,11 @@ class LandscapeRun {
 
   const Grid& grid() const { return found_ ? found_->grid : request_.grid; }
 
-  // What parts are dealt, once the directions are known: what is of checkpoints, of the centre, and
-  // of tiles. They are numbered in this order.
+  // The units that are divided among parts once the directions are known: those of the checkpoints,
+  // of the centre, and of the tiles, numbered in this order.
   std::vector<detail::DealtUnit> units(const Group& directions) {
     std::vector<detail::DealtUnit> all = detail::root_units(inputs_->files());
-    for (detail::DealtUnit& unit : all) unit.work = 0;  // next to the points of the grid
+    for (detail::DealtUnit& unit : all) unit.work = 0;  // negligible next to the points of the grid
     if (directions["direction_1"].status() != Status::kOk) return all;
     found_ = inputs_->view().find_plane(directions);
     if (!found_->left_out.empty()) result_.warnings.push_back(found_->left_out);
@@ -128,8 +128,8 @@ class LandscapeRun {
     });
   }
 
-  // The directions of this plane, computed if they are not there yet: first, so that inputs that
-  // fit no plane are refused before anything is kept.
+  // The directions of this plane, computed if they are missing. This comes first, so that inputs
+  // that fit no plane are refused before anything is kept.
   Group kept_directions() {
     const Stopwatch watch(result_.timings.directions_seconds);
     if (std::optional<Group> record = run_->find(kDirections)) return *std::move(record);
@@ -140,7 +140,7 @@ class LandscapeRun {
     return record;
   }
 
-  // Puts the units together, in the file and in the summary.
+  // Puts the units together in the file and in the summary.
   void assemble(const io::RunConfiguration& configuration) {
     const Stopwatch watch(result_.timings.write_seconds);
     LandscapeFile file = open_file(configuration);
@@ -173,7 +173,7 @@ class LandscapeRun {
   LandscapeResult result_;
   std::optional<LandscapeInputs> inputs_;
   std::optional<detail::UnitRun> run_;
-  std::optional<detail::FoundPlane> found_;  // once the directions are known
+  std::optional<detail::FoundPlane> found_;  // set when the directions are known
   std::optional<Surface> surface_;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The loss, and its curvature, on a line or a plane through the parameters of a checkpoint: a
-// result file with the group /landscape.
+// The loss and its curvature on a line or a plane through the parameters of a checkpoint: a result
+// file with the group /landscape.
 #pragma once
 
 #include <cstddef>
@@ -25,105 +25,105 @@
 
 namespace hesscope {
 
-/// What is looked at, and how.
+/// What is drawn, and how.
 struct LandscapeOptions {
   std::string directions;  ///< KIND or KIND:ARGUMENT, see direction_kinds()
   Grid grid;               ///< see parse_grid()
-  /// Whether the ends of the grid were not chosen. Kinds of directions that lead along the
-  /// trajectory (DirectionKind::frames_trajectory) then take its numbers of points alone and show
-  /// all checkpoints, with a margin of a tenth of their extent.
+  /// Whether the ends of the grid were left to hesscope. For kinds of directions along the
+  /// trajectory (DirectionKind::frames_trajectory), only the numbers of points then come from
+  /// `grid`; the grid shows all checkpoints, with a margin of a tenth of their extent.
   bool has_default_span = false;
   std::optional<Normalization> normalization = {};  ///< of random directions; none = the kind's own
   bool leaves_out_vectors = false;                  ///< random: zero in tensors of rank 0 and 1
   bool curvature = false;                           ///< also the exact Hessian at every point
   std::uint64_t seed = 0;                           ///< of all random numbers
   int num_threads = 0;                              ///< 0 = one per core; never changes a result
-  /// Once it is requested, the run ends soon, wherever it is, by Interrupted.
+  /// When it is requested, the run ends soon, wherever it is, by Interrupted.
   std::stop_token stop = {};
 };
 
 struct LandscapeRequest : LandscapeOptions {
   /// At least one, taken in the order of their steps (CheckpointReading::order). The centre is the
-  /// last; where the kind of directions leads from the first to others, they are taken as given,
-  /// and the centre is the first. All are projected on the plane.
+  /// last one. If the kind of directions leads from the first checkpoint to others, they are taken
+  /// as given, and the centre is the first. All are projected on the plane.
   std::vector<CheckpointFile> checkpoints;
   CheckpointReading reading;
   std::filesystem::path problem;                      ///< problem file
   std::filesystem::path output;                       ///< result file
   io::Overwrite overwrite = io::Overwrite::kNothing;  ///< what may be replaced there
-  io::Share share = {};                               ///< parts are dealt tiles of the grid
-  /// Of which this process is the first rank; the others call serve_landscape() meanwhile.
-  /// null = none.
+  io::Share share = {};                               ///< tiles of the grid are divided among parts
+  /// The team whose first rank is this process; the others call serve_landscape() meanwhile. null =
+  /// none.
   std::shared_ptr<Team> team = {};
-  std::string command;  ///< as of AnalysisRequest
+  std::string command;  ///< as in AnalysisRequest
 };
 
-/// All variables that the group /landscape can have, as they lie in a result, without values; the
+/// All variables that the group /landscape can have, as they are in a result, without values; the
 /// root is that of analysis_quantities().
 Group landscape_quantities();
 
 struct LandscapeTimings {
   double load_seconds = 0;
-  double directions_seconds = 0;  ///< and what is measured at the checkpoints
+  double directions_seconds = 0;  ///< including measurements at the checkpoints
   double grid_seconds = 0;
   double write_seconds = 0;
   double total_seconds = 0;
 };
 
 struct LandscapeResult {
-  std::vector<CheckpointSummary> checkpoints;  ///< numbers: their place on the plane
+  std::vector<CheckpointSummary> checkpoints;  ///< numbers: their positions on the plane
   std::size_t centre = 0;                      ///< which of them
   std::vector<HeadlineNumber> numbers;         ///< of the landscape
   Eigen::Index num_points = 0;
   Grid grid;
   Eigen::Index num_non_finite = 0;  ///< points at which the loss is not finite
   std::vector<std::string> warnings;
-  LandscapeTimings timings;  ///< wall
-  /// False when a number is missing for another reason than that mathematics leaves it undefined,
-  /// or is unproved. A loss that is not finite somewhere on the grid is a property of the landscape
-  /// and leaves this true.
+  LandscapeTimings timings;  ///< wall time
+  /// False if a number is unproved, or missing for any reason other than being mathematically
+  /// undefined. A loss that is not finite somewhere on the grid is a property of the landscape, and
+  /// does not make this false.
   bool is_conclusive = true;
   bool is_done_already = false;  ///< as of AnalysisResult
-  /// As of AnalysisResult, in tiles of the grid and whatever else is computed by one part alone.
+  /// As in AnalysisResult, in tiles of the grid and other work that one part does alone.
   std::optional<io::PartOutcome> part = {};
 };
 
-/// What a run will need, foreseen without running it.
+/// What a run will need, estimated without running it.
 struct LandscapePlan {
   std::string model_kind;
   std::size_t num_checkpoints = 0;
   std::filesystem::path centre;
-  std::vector<std::string> directions;  ///< what they are
+  std::vector<std::string> directions;  ///< in words
   Eigen::Index num_parameters = 0;
   Eigen::Index num_samples = 0;
   Eigen::Index num_points = 0;
   Grid grid;
-  std::vector<std::string> warnings;  ///< of the inputs
+  std::vector<std::string> warnings;  ///< about the inputs
   double peak_memory_bytes = 0;
   double seconds = 0;            ///< measured on a part of the work and extrapolated
-  bool is_done_already = false;  ///< as of AnalysisPlan
-  std::string output_refusal;    ///< as of AnalysisPlan
+  bool is_done_already = false;  ///< as in AnalysisPlan
+  std::string output_refusal;    ///< as in AnalysisPlan
 };
 
 /// Computes a landscape and writes the result file.
 ///
-/// Every input is checked before anything is computed. What is finished is kept, tile by tile, in
-/// the folder OUTPUT.units (unit_folder.h), as by run_analysis(): the same request continues from
-/// there and ends with the same bytes, the time in its history apart. Each part finds the
-/// directions for itself.
-/// @param  progress  called with the fraction done; the run stops, by Interrupted, where it returns
-///                   false.
+/// Every input is checked before anything is computed. Finished work is kept, tile by tile, in the
+/// folder OUTPUT.units (unit_folder.h), as in run_analysis(): the same request continues from there
+/// and ends with the same bytes, except for the time in its history. Each part finds the directions
+/// for itself.
+/// @param  progress  called with the fraction done; if it returns false, the run stops by
+///                   Interrupted.
 /// @throws ConfigError, InputError (also for directions that are zero or parallel, or a centre that
-///         is not finite), OutputError, LockedError, MissingPartsError; Interrupted. Then no
-///         output exists that was not there before.
-/// @cost   one value for each point; with curvature one Hessian and one full decomposition.
+///         is not finite), OutputError, LockedError, MissingPartsError; Interrupted. Then no output
+///         exists that did not exist before.
+/// @cost   one value for each point; with curvature, one Hessian and one full decomposition.
 LandscapeResult run_landscape(const LandscapeRequest& request,
                               const ProgressCallback& progress = {});
 
 /// As serve_analysis().
 void serve_landscape(Team& team, const std::function<LandscapeRequest()>& request);
 
-/// Checks the inputs as run_landscape() does and foresees its cost. Nothing is written.
+/// Checks the inputs as run_landscape() does and estimates its cost. Writes nothing.
 LandscapePlan plan_landscape(const LandscapeRequest& request);
 
 }  // namespace hesscope

@@ -12,7 +12,7 @@
 namespace hesscope {
 namespace {
 
-// The grid that a run will have. Those around the checkpoints take the directions, which are then
+// The grid that a run will have. A grid around the checkpoints needs the directions, which are then
 // cheap compared with the grid.
 Grid foreseen_grid(const LandscapeRequest& request, const detail::LandscapeView& view) {
   if (!view.is_framed()) return request.grid;
@@ -45,7 +45,7 @@ LandscapePlan plan_landscape(const LandscapeRequest& request) {
   const auto points = static_cast<double>(plan.num_points);
   const auto n = static_cast<double>(plan.num_parameters);
   if (request.curvature) {
-    // The grid, and the spectrum at the centre.
+    // The memory of the grid, and of the spectrum at the centre.
     const int at_once =
         Surface::points_at_once(objective, {.curvature = true, .num_threads = request.num_threads});
     const HessianCost cost = estimate_hessian_cost(objective, theta);

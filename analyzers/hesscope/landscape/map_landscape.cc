@@ -132,7 +132,7 @@ class LandscapeMapping {
     for (const Variable& quantity : view_.scalars()) impl_->scalars.push_back(quantity);
   }
 
-  // What is said of each point; the grid.
+  // Summarizes each point, and the grid.
   void summarize_points(const Grid& grid) {
     LandscapeResult& summary = impl_->summary;
     for (std::size_t i = 0; i < thetas_.size(); ++i) {
@@ -151,7 +151,7 @@ class LandscapeMapping {
     detail::report(progress_, std::min(done_ / total, 1.0));
   }
 
-  // What callers may ask for.
+  // Collects what callers may ask for.
   void gather() {
     const Grid& grid = impl_->summary.grid;
     using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;

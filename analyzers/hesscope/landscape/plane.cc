@@ -18,7 +18,7 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-// Householder's reflection I - tau v v^T with v = (1, tail) that takes x to (image, 0, ..., 0).
+// Householder's reflection I - tau v v^T with v = (1, tail), which maps x to (image, 0, ..., 0).
 struct Reflection {
   VectorXd tail;
   double tau = 0;
@@ -27,7 +27,7 @@ struct Reflection {
   explicit Reflection(const Eigen::Ref<const VectorXd>& x)
       : tail(x.tail(x.size() - 1)), image(x[0]) {
     const double rest = tail.squaredNorm();
-    if (rest <= std::numeric_limits<double>::min()) return;  // x is its image
+    if (rest <= std::numeric_limits<double>::min()) return;  // x is already its image
     const double length = std::sqrt(x[0] * x[0] + rest);
     image = x[0] >= 0 ? -length : length;
     tail /= x[0] - image;
@@ -49,8 +49,8 @@ struct Reflection {
   }
 };
 
-// The directions, divided by their lengths: units = H_0 H_1 R with reflections H_k that keep the
-// first k coordinates, and R upper triangular. For one or two columns this is all of Eigen's QR,
+// The directions divided by their lengths: units = H_0 H_1 R with reflections H_k that keep the
+// first k coordinates, and R upper triangular. For one or two columns, this replaces Eigen's QR,
 // which takes 15 s to compile.
 struct Factors {
   VectorXd norms;
@@ -87,7 +87,7 @@ void require_directions(const char* function, const Plane& plane) {
 }
 
 Factors independent_factors(const char* function, const Plane& plane) {
-  // Sine of the angle between directions that rounding alone keeps apart.
+  // Sine of the angle below which only rounding keeps directions apart.
   constexpr double kParallel = 1e-14;
   require_directions(function, plane);
   Factors factors(plane.directions);
@@ -121,13 +121,13 @@ Plane::Projection Plane::project(const Eigen::Ref<const VectorXd>& theta) const 
   const Factors factors = independent_factors("project", *this);
   const VectorXd difference = theta - centre;
   if (!difference.allFinite()) return {kNaN, kNaN, kNaN};
-  VectorXd along = difference;  // then Q^T difference, then R^-1 of its first coordinates
+  VectorXd along = difference;  // becomes Q^T difference, then R^-1 of its first coordinates
   Index k = 0;
   for (const Reflection& reflection : factors.reflections)
     reflection.apply(along.tail(along.size() - k++));
   along.conservativeResizeLike(VectorXd::Zero(directions.cols()));
   while (k-- > 0) {
-    if (along[k] == 0) continue;  // not -0, whatever the sign of R
+    if (along[k] == 0) continue;  // avoids -0, whatever the sign of R
     along[k] /= factors.r(k, k);
     for (Index i = 0; i < k; ++i) along[i] -= along[k] * factors.r(i, k);
   }

@@ -10,14 +10,15 @@ struct Plane {
   Eigen::VectorXd centre;      ///< n
   Eigen::MatrixXd directions;  ///< n x 1 or n x 2, the columns d1 and d2
 
-  /// The point of these coordinates: (centre + alpha d1) + beta d2. A term with coefficient 0 is
-  /// left out, so that (0, 0) is the centre to the last bit. @throws PreconditionError for another
-  /// beta than 0 without d2, and for directions that are no columns of n numbers, one or two.
+  /// The point with these coordinates: (centre + alpha d1) + beta d2. A term with coefficient 0 is
+  /// left out, so that (0, 0) is the centre to the last bit. @throws PreconditionError if beta is
+  /// not 0 and there is no d2, and unless there are one or two directions of n numbers.
   Eigen::VectorXd at(double alpha, double beta) const;
 
-  /// Coordinates of the point of the plane nearest to theta, and how far theta is from it; beta is
-  /// 0 without d2. The centre itself has 0, 0 and 0. NaN where theta is not finite. @throws
-  /// PreconditionError if theta is not of n numbers or the directions are not linearly independent.
+  /// Coordinates of the point of the plane nearest to theta, and the distance of theta from it;
+  /// beta is 0 without d2. The centre itself has 0, 0 and 0. NaN if theta is not finite. @throws
+  /// PreconditionError if theta does not have n numbers or the directions are not linearly
+  /// independent.
   struct Projection {
     double alpha;
     double beta;
@@ -26,7 +27,7 @@ struct Plane {
 
   Projection project(const Eigen::Ref<const Eigen::VectorXd>& theta) const;
 
-  /// Orthonormal columns that span the same as the directions. @throws PreconditionError if these
+  /// Orthonormal columns with the same span as the directions. @throws PreconditionError if these
   /// are not linearly independent.
   Eigen::MatrixXd basis() const;
 };

@@ -19,7 +19,7 @@
 namespace hesscope {
 namespace {
 
-// Work of a tile, in parameters times samples times, with curvature, parameters: seconds.
+// Work of a tile, which takes seconds: parameters x samples, with curvature x parameters again.
 constexpr double kWorkOfTile = 1 << 29;
 constexpr Eigen::Index kFewestPoints = 8;
 constexpr Eigen::Index kMostSurfacePoints = 1024;
@@ -36,8 +36,9 @@ Eigen::Index points_per_tile(const Objective& objective, bool curvature) {
 
 }  // namespace
 
-// Each point has its own matrices. On threads they leave none waiting where samples are few;
-// where they are not, the objective's own threads find theirs taken.
+// Each point has its own matrices. Computing points on several threads leaves no thread idle if
+// there are few samples; if there are many, the objective's own parallel loops find the threads
+// taken.
 int Surface::points_at_once(const Objective& objective, const Options& options) {
   const auto n = static_cast<double>(objective.num_parameters());
   const double bytes = 4 * n * (options.curvature ? n : 1) * sizeof(double);

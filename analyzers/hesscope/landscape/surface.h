@@ -13,23 +13,23 @@
 
 namespace hesscope {
 
-/// An objective over the points of a grid in a plane, tile by tile: a tile is a run of consecutive
-/// points whose number depends on the problem's size alone.
+/// An objective over the points of a grid in a plane, tile by tile. A tile is a range of
+/// consecutive points; their number depends only on the size of the problem.
 ///
 /// The quantities are those of quantities(); each has a status at each point. A point at which the
-/// loss is not finite has the status non_finite: that a landscape overflows far out is a property
-/// of it, and no failure.
+/// loss is not finite has the status non_finite: a landscape that overflows far out is not a
+/// failure.
 class Surface {
  public:
   struct Options {
-    /// Also gradient norm, spectrum of the Hessian and second derivatives in the plane.
+    /// Also computes gradient norm, spectrum of the Hessian and second derivatives in the plane.
     bool curvature = false;
-    int num_threads = 0;    ///< points at a time; as of Executor. No result depends on it.
-    StopRequest stop = {};  ///< as of Executor
+    int num_threads = 0;    ///< points at a time; as in Executor. No result depends on it.
+    StopRequest stop = {};  ///< as in Executor
   };
 
-  /// `objective` must outlive this. @throws PreconditionError by require_grid(), or if the sizes
-  /// do not fit, or the grid leaves a line.
+  /// `objective` must outlive this. @throws PreconditionError as require_grid(), if the sizes do
+  /// not fit, or if the grid needs a second direction that the plane lacks.
   Surface(const Objective& objective, Plane plane, Grid grid, Options options);
   Surface(const Objective&& objective, Plane plane, Grid grid, Options options) = delete;
 
@@ -37,10 +37,10 @@ class Surface {
 
   const Grid& grid() const { return grid_; }
 
-  /// What is known of each point, the loss first.
+  /// What is computed at each point, the loss first.
   const std::vector<Variable>& quantities() const { return quantities_; }
 
-  /// Points that are computed at a time: a matter of threads and, with curvature, of memory.
+  /// Points that are computed at a time: limited by threads and, with curvature, by memory.
   static int points_at_once(const Objective& objective, const Options& options);
 
   Eigen::Index num_tiles() const;
@@ -48,12 +48,13 @@ class Surface {
   /// Number of points of a tile. @throws PreconditionError if there is no such tile.
   Eigen::Index size_of(Eigen::Index tile) const;
 
-  /// quantities() with a value and a status for each point of the tile; NaN where there is none.
-  /// @param  advance  called with how much of a point was just done, or how many, from one thread
-  ///                  at a time; what it throws ends the tile and is rethrown. May be empty.
+  /// quantities() with a value and a status for each point of the tile; NaN if there is no value.
+  /// @param  advance  called with the part of a point, or the number of points, that was just done,
+  ///                  from one thread at a time; if it throws, the tile ends and the exception is
+  ///                  rethrown. May be empty.
   /// @throws PreconditionError if there is no such tile.
   /// @cost   a value for each point; with curvature a gradient, a Hessian and a full decomposition
-  ///         (dense_spectrum), and four n x n matrices for each thread, as many as 2 GiB hold.
+  ///         (dense_spectrum), and four n x n matrices for each thread, up to 2 GiB in all.
   Group tile(Eigen::Index tile, const std::function<void(double)>& advance) const;
 
  private:

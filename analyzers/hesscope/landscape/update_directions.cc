@@ -25,8 +25,8 @@ const Rule kUpdateRules[] = {
      [](const Eigen::VectorXd& g) -> Eigen::VectorXd { return -g.cwiseSign(); }},
 };
 
-// Without what may be rounding; asked without the Hessian, for which landscapes may have no other
-// use.
+// The gradient without what may be rounding. This is computed without the Hessian, for which a
+// landscape may have no other use.
 Eigen::VectorXd gradient_at(PointAnalysis& centre) {
   PointAnalysis free(centre.objective(), centre.theta(), {.method = SpectrumMethod::kMatrixFree});
   return free.gradient_without_rounding();

@@ -18,7 +18,7 @@ using Eigen::Index;
 using Eigen::VectorXd;
 
 constexpr int kMaxRounds = 20;
-// A round that brings the points nearer by less, relative, is the last.
+// The last round is the first that reduces the distance by less than this, relative.
 constexpr double kLeastGain = 1e-6;
 
 class Aligner {
@@ -43,7 +43,7 @@ class Aligner {
   Alignment nearest(const VectorXd& theta) const {
     Alignment best = in_rounds(theta, matched(reference_, theta), 0, 0.4);
     if (generators_.empty() || units_.empty()) return best;
-    // Once more by what the points look like where scales are no matter of chance.
+    // Tries again with both points moved to where scales are not arbitrary.
     const VectorXd origin = VectorXd::Zero(theta.size());
     const VectorXd balanced = nearest_to(origin, theta, 0.4, 0.5);
     const VectorXd balanced_reference = nearest_to(origin, reference_, 0.5, 0.6);
@@ -60,7 +60,7 @@ class Aligner {
         generators_, target, theta, detail::part_of(progress_, begin, end));
   }
 
-  // The nearer of what comes of two beginnings.
+  // The nearer of the results from two starting points.
   std::vector<detail::UnitMove> matched(const VectorXd& target, const VectorXd& theta) const {
     detail::UnitMatching staged = detail::match_units(units_, target, theta, true);
     detail::UnitMatching plain = detail::match_units(units_, target, theta, false);
@@ -69,7 +69,7 @@ class Aligner {
     return std::move(is_staged_nearer ? staged.moves : plain.moves);
   }
 
-  // Flows and matchings in turns, from a matching.
+  // Flows and matchings in turns, starting from a matching.
   Alignment in_rounds(const VectorXd& theta,
                       const std::vector<detail::UnitMove>& moves,
                       double begin,

@@ -17,28 +17,28 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-// Of FIRE, as published.
+// Constants of FIRE, as published.
 constexpr double kFirstMixing = 0.1;
 constexpr double kMixingFactor = 0.99;
 constexpr double kGrowth = 1.1;
 constexpr double kShrinkage = 0.5;
 constexpr std::int64_t kPatience = 5;  // steps before the time step grows
-// In units of 1 / sqrt(curvature), at which steps of 2 would be unstable.
+// In units of 1 / sqrt(curvature); steps of 2 would be unstable.
 constexpr double kFirstTimeStep = 0.3;
 constexpr double kLargestTimeStep = 1.0;
-constexpr double kLeastTimeStep = 0.003;  // where tangents jump, forces turn at any step
-// An image moves by at most this part of the mean distance between neighbours in a step.
+constexpr double kLeastTimeStep = 0.003;  // where tangents jump, forces turn even at tiny steps
+// In one step, an image moves by at most this fraction of the mean distance between neighbours.
 constexpr double kLargestMove = 0.5;
-// Springs, in units of the curvature: a chain of them is as stiff as the loss.
+// Stiffness of the springs, in units of the curvature: a chain of them is as stiff as the loss.
 constexpr double kSpring = 0.25;
 constexpr int kPowerSteps = 20;
-// Another image climbs if it is higher by this part of its height above the higher end.
+// Another image climbs instead if it is higher by this fraction of its height above the higher end.
 constexpr double kClearlyHigher = 0.01;
-// So often it begins to climb in vain; then there is nothing that it could come to in this way.
+// After this many climbs in vain, no image climbs any more: climbing does not lead to a pass.
 constexpr std::int64_t kMostVainClimbs = 50;
-// Ends that are nearer, relative to their size, are one point.
+// Ends that are closer than this, relative to their size, are one point.
 constexpr double kOnePoint = 1e-8;
-// Forces below this part of curvature x length are rounding.
+// Forces below this fraction of curvature x length are rounding.
 constexpr double kRounding = 1e-13;
 
 VectorXd tangent_at(const BandState& state, Index i) {
@@ -53,7 +53,8 @@ VectorXd tangent_at(const BandState& state, Index i) {
   } else if (rise_before < 0 && rise_after < 0) {
     tangent = before;
   } else {
-    // Between both, by the larger difference for the higher neighbour.
+    // A mean of both pieces, in which the one to the higher neighbour has the larger difference as
+    // its weight.
     const double larger = std::max(std::abs(rise_before), std::abs(rise_after));
     const double smaller = std::min(std::abs(rise_before), std::abs(rise_after));
     const bool is_next_higher = loss[i + 1] > loss[i - 1];
@@ -64,8 +65,8 @@ VectorXd tangent_at(const BandState& state, Index i) {
   return detail::normalized(tangent);
 }
 
-// What springs do across the band where it has a kink. Along the band alone they let it fold, and
-// where the loss is flat across it nothing else would unfold it.
+// The force of springs across the band where it has a kink. Springs along the band alone let it
+// fold, and where the loss is flat across the band, nothing else would unfold it.
 VectorXd straightening(const BandState& state, Index i, const VectorXd& tangent) {
   const VectorXd before = state.images.col(i) - state.images.col(i - 1);
   const VectorXd after = state.images.col(i + 1) - state.images.col(i);
@@ -119,7 +120,7 @@ ElasticBand::ElasticBand(const Objective& objective, const Options& options)
 }
 
 double ElasticBand::largest_curvature(const VectorXd& theta) const {
-  // Begun from a vector without symmetries, the same for every model of a size.
+  // Starts from a vector without symmetries, the same for every model of this size.
   VectorXd direction(theta.size());
   for (Index i = 0; i < theta.size(); ++i) {
     direction[i] = std::cos(1.0 + 0.7 * static_cast<double>(i));
@@ -171,7 +172,7 @@ BandState ElasticBand::straight(const Eigen::Ref<const VectorXd>& first,
     state.outcome = BandOutcome::kNonFinite;
     return state;
   }
-  // Of a plane any unit will do.
+  // For a plane, any unit will do.
   if (state.curvature == 0) state.curvature = 1;
   state.time_step = kFirstTimeStep / std::sqrt(state.curvature);
   state.mixing = kFirstMixing;
@@ -241,8 +242,8 @@ void ElasticBand::settle(BandState& state, const Forces& now) const {
   const std::optional<Index> highest = state.highest();
   const bool may_climb = state.num_vain_climbs < kMostVainClimbs;
   if (state.climbing < 0 && may_climb && state.force <= near && highest) {
-    // What follows is another dynamics. A straight path that is one of minimum energy has no force
-    // across that what climbs along it could be compared with.
+    // From here on, the dynamics differ. A straight path of minimum energy has no force across it
+    // with which the force on the climbing image could be compared.
     state.climbing = *highest;
     state.first_force =
         std::max(state.first_force, std::min(now.of_highest, state.curvature * length));

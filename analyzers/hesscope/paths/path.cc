@@ -38,7 +38,7 @@ constexpr double kBandDone = 0.6;
 
 const char* const kAlignment = "alignment";
 
-// One run: what is finished is kept unit by unit, then put together.
+// One run: finished work is kept unit by unit, then put together.
 class PathRun {
  public:
   PathRun(const PathRequest& request, const ProgressCallback& progress)
@@ -120,7 +120,7 @@ class PathRun {
     return record;
   }
 
-  // The band at rest, or out of steps, from the last unit of it that is there.
+  // The band at rest, or after its last step, starting from its last existing unit.
   BandState kept_band(const VectorXd& aligned) {
     const Stopwatch watch(result_.timings.band_seconds);
     const ElasticBand band(objective(),
@@ -158,7 +158,7 @@ class PathRun {
     return state;
   }
 
-  // Puts the units together, in the file and in the summary.
+  // Puts the units together in the file and in the summary.
   void assemble(const io::RunConfiguration& configuration, Group alignment) {
     const Stopwatch watch(result_.timings.write_seconds);
     PathFile file(request_, *inputs_, configuration);
@@ -194,7 +194,7 @@ class PathRun {
     file.commit(result_.is_conclusive, result_.warnings);
   }
 
-  // Words that a record holds, and no result does.
+  // Takes out text that a record holds but a result does not.
   static std::vector<std::string> take_text(Group& record, const char* name) {
     const auto found = std::ranges::find(record.variables, name, &Variable::name);
     std::vector<std::string> words = std::get<std::vector<std::string>>(std::move(found->values));

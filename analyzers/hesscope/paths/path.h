@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The way from one checkpoint to another: alignment by the model's invariances, the straight path,
+// The path from one checkpoint to another: alignment by the model's invariances, the straight path,
 // the path of minimum energy, its pass, and the spectrum along it, as a result file with the group
 // /path.
 #pragma once
@@ -33,25 +33,26 @@ struct PathRequest {
   bool has_spectrum = true;       ///< whether the exact Hessian is analyzed at every image
   std::int64_t num_images = 17;   ///< of the band, with its ends; at least 3
   std::int64_t max_steps = 5000;  ///< of the band; at least 0
-  double tolerance = 1e-3;        ///< as of ElasticBand; above 0
-  std::uint64_t seed = 0;         ///< nothing is drawn by it; results record it
+  double tolerance = 1e-3;        ///< as in ElasticBand; above 0
+  std::uint64_t seed = 0;         ///< unused, since nothing is drawn at random; results record it
   io::Overwrite overwrite = io::Overwrite::kNothing;  ///< what may be replaced there
-  io::Share share = {};  ///< parts are dealt images; each finds the band for itself
+  io::Share share = {};  ///< images are divided among parts; each finds the band itself
   int num_threads = 0;   ///< 0 = one per core; never changes a result
-  /// Of which this process is the first rank; the others call serve_path() meanwhile. null = none.
+  /// The team whose first rank is this process; the others call serve_path() meanwhile. null =
+  /// none.
   std::shared_ptr<Team> team = {};
-  /// Once it is requested, the run ends soon, wherever it is, by Interrupted.
+  /// When it is requested, the run ends soon, wherever it is, by Interrupted.
   std::stop_token stop = {};
-  std::string command;  ///< as of AnalysisRequest
+  std::string command;  ///< as in AnalysisRequest
 };
 
-/// All variables that the group /path can have, as they lie in a result, without values.
+/// All variables that the group /path can have, as they are in a result, without values.
 Group path_quantities();
 
 struct PathTimings {
   double load_seconds = 0;
   double alignment_seconds = 0;
-  double band_seconds = 0;       ///< and the straight path
+  double band_seconds = 0;       ///< including the straight path
   double curvature_seconds = 0;  ///< the pass and the spectra
   double write_seconds = 0;
   double total_seconds = 0;
@@ -60,49 +61,49 @@ struct PathTimings {
 struct PathResult {
   std::vector<CheckpointSummary> checkpoints;  ///< the two
   std::vector<HeadlineNumber> numbers;         ///< of the path
-  std::vector<std::string> aligned_by;         ///< names of the families of maps that there are
+  std::vector<std::string> aligned_by;         ///< names of the available families of maps
   std::vector<std::string> warnings;
-  PathTimings timings;  ///< wall
-  /// False when a number is missing for another reason than that mathematics leaves it undefined,
-  /// or is unproved, or when the band has not come to rest.
+  PathTimings timings;  ///< wall time
+  /// False if a number is unproved, or missing for any reason other than being mathematically
+  /// undefined, or if the band has not come to rest.
   bool is_conclusive = true;
-  bool is_done_already = false;  ///< as of AnalysisResult
-  /// As of AnalysisResult, in images and whatever else is computed by one part alone.
+  bool is_done_already = false;  ///< as in AnalysisResult
+  /// As in AnalysisResult, in images and other work that one part does alone.
   std::optional<io::PartOutcome> part = {};
 };
 
-/// What a run will need, foreseen without running it.
+/// What a run will need, estimated without running it.
 struct PathPlan {
   std::string model_kind;
   Eigen::Index num_parameters = 0;
   Eigen::Index num_samples = 0;
   std::int64_t num_images = 0;
-  std::vector<std::string> warnings;  ///< of the inputs
+  std::vector<std::string> warnings;  ///< about the inputs
   double peak_memory_bytes = 0;
-  /// For all steps of the band, by one gradient and one Hessian; without the alignment.
+  /// For all steps of the band, from one gradient and one Hessian; without the alignment.
   double seconds = 0;
-  bool is_done_already = false;  ///< as of AnalysisPlan
-  std::string output_refusal;    ///< as of AnalysisPlan
+  bool is_done_already = false;  ///< as in AnalysisPlan
+  std::string output_refusal;    ///< as in AnalysisPlan
 };
 
 /// Finds a path and writes the result file.
 ///
-/// Every input is checked before anything is computed. What is finished is kept, the band every
-/// hundred steps, in the folder OUTPUT.units (unit_folder.h), as by run_analysis(): the same
-/// request continues from there and ends with the same bytes, the time in its history apart.
-/// @param  progress  called with the fraction done; the run stops, by Interrupted, where it returns
-///                   false.
-/// @throws ConfigError, also for other than two checkpoints and options out of their ranges;
+/// Every input is checked before anything is computed. Finished work is kept, the band every
+/// hundred steps, in the folder OUTPUT.units (unit_folder.h), as in run_analysis(): the same
+/// request continues from there and ends with the same bytes, except for the time in its history.
+/// @param  progress  called with the fraction done; if it returns false, the run stops by
+///                   Interrupted.
+/// @throws ConfigError, also unless there are two checkpoints, and for options out of range;
 ///         InputError, also for weights that are not finite; OutputError, LockedError,
-///         MissingPartsError; Interrupted. Then no output exists that was not there before.
-/// @cost   max_steps gradients for each image; a Hessian and its spectrum for each; some Hessians
-///         and eigensystems for the pass.
+///         MissingPartsError; Interrupted. Then no output exists that did not exist before.
+/// @cost   up to max_steps gradients for each image; a Hessian and its spectrum for each image;
+///         some Hessians and eigensystems for the pass.
 PathResult run_path(const PathRequest& request, const ProgressCallback& progress = {});
 
 /// As serve_analysis().
 void serve_path(Team& team, const std::function<PathRequest()>& request);
 
-/// Checks the inputs as run_path() does and foresees its cost. Nothing is written.
+/// Checks the inputs as run_path() does and estimates its cost. Writes nothing.
 PathPlan plan_path(const PathRequest& request);
 
 }  // namespace hesscope

@@ -36,8 +36,8 @@ PathPlan plan_path(const PathRequest& request) {
   plan.seconds = static_cast<double>(request.max_steps) * images * seconds / count;
   plan.peak_memory_bytes = objective.workspace_bytes() + 8 * images * n * sizeof(double);
   if (plan.num_parameters <= kLargestAssembled) {
-    // The pass, by some ten steps with what is asked there, and the images. At the pass nine
-    // matrices are held, as by the analyzer of critical points.
+    // The pass, with some ten Newton steps and the numbers computed there, and the images. At the
+    // pass, nine matrices are held, as in the analyzer of critical points.
     constexpr double kSteps = 10;
     constexpr double kMatrices = 9;
     const HessianCost cost = estimate_hessian_cost(objective, inputs.first());

@@ -73,7 +73,7 @@ class Checker {
   std::set<std::string> ids_;
 };
 
-// "'sha256-...'" of hexadecimal digits, as a policy names what it allows.
+// "'sha256-...'" for hexadecimal digits, as a policy names what it allows.
 std::string allowed(std::string_view hexadecimal) {
   std::array<std::byte, 32> digest{};
   const auto digit = [](char c) {
@@ -88,8 +88,8 @@ std::string allowed(std::string_view hexadecimal) {
 
 std::string packed(std::span<const std::byte> bytes) { return base64(gzipped(bytes)); }
 
-// The first bytes of all numbers, then the second ones, ...: bytes of a kind lie together, which
-// packs into less.
+// The first bytes of all numbers, then the second bytes, and so on: similar bytes are together,
+// which compresses better.
 std::vector<std::byte> by_significance(std::span<const double> numbers) {
   const std::span<const std::byte> bytes = std::as_bytes(numbers);
   std::vector<std::byte> sorted(bytes.size());

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // A page as a plain description: texts, figures, tables and definitions. to_html() writes it as one
-// file that needs nothing else.
+// self-contained file.
 //
 //   report::Section section{.id = "training", .title = "Training"};
 //   section.pictures.push_back(report::still("loss", "Loss", figure));
 //   std::string html = report::to_html({.title = "My run", .sections = {section}});
 //
-// Text may be anything: it is escaped. Text of titles may hold ^{...} and _{...} as in figures.
+// Any text is allowed: it is escaped. Titles may contain ^{...} and _{...}, as in figures.
 #pragma once
 
 #include <cstdint>
@@ -29,19 +29,19 @@ struct Frame {
 /// One of several ways to look at a picture.
 struct View {
   std::string name;
-  std::vector<Frame> frames = {};  ///< at least one; several are leafed through
+  std::vector<Frame> frames = {};  ///< at least one; several have a slider
 };
 
 struct Picture {
-  std::string id;  ///< letters, digits and hyphens; of its own on the page
+  std::string id;  ///< letters, digits and hyphens; unique on the page
   std::string title;
   std::string text = {};
-  std::string slider = {};       ///< what it leafs through: "checkpoint"; "" = it does not
+  std::string slider = {};       ///< what the slider chooses: "checkpoint"; "" = no slider
   std::vector<View> views = {};  ///< at least one
-  std::vector<std::string> definitions = {};  ///< ids of what it shows
+  std::vector<std::string> definitions = {};  ///< ids of the quantities that it shows
 };
 
-/// A picture that stands still.
+/// A picture without a slider.
 Picture still(std::string id, std::string title, plot::Figure figure);
 
 struct Cell {
@@ -49,7 +49,7 @@ struct Cell {
     kWords,
     kNumber,
     kMissing,   ///< `text` says why
-    kUnproved,  ///< a number without the proof that it should have
+    kUnproved,  ///< a number that lacks the proof that it should have
   };
 
   std::string text;
@@ -63,7 +63,7 @@ struct Column {
 };
 
 struct Table {
-  std::string id;  ///< as of a picture
+  std::string id;  ///< as in a picture
   std::string title;
   std::string text = {};
   std::vector<Column> columns = {};
@@ -75,7 +75,7 @@ struct Fact {
   std::string value;
 };
 
-/// A box of facts: where a result is from.
+/// A box of facts, such as the origin of a result.
 struct Card {
   std::string title;
   std::vector<Fact> facts = {};
@@ -108,14 +108,14 @@ struct Page {
   std::vector<Definition> definitions = {};
 };
 
-/// What every page begins with.
+/// The first lines of every page.
 inline constexpr const char* kFirstLines = "<!DOCTYPE html>\n<!-- A report of hesscope -->\n";
 
-/// The page as one HTML document of UTF-8 that fetches nothing: style, scripts (plotly.js among
-/// them) and numbers are inside; a policy in its head allows these scripts and no others. Texts and
-/// tables need no script. The same page gives the same bytes.
-/// @throws PreconditionError if an id is not as it should be or there twice, a picture has nothing
-///         to show, a row has not as many cells as there are columns, or as plot::to_json().
+/// The page as one HTML document in UTF-8 that loads nothing: style, scripts (including plotly.js)
+/// and numbers are inside; a policy in its head allows exactly these scripts. Texts and tables need
+/// no script. The same page gives the same bytes.
+/// @throws PreconditionError if an id is invalid or not unique, a picture has nothing to show, or
+///         the number of cells of a row differs from that of the columns; and as plot::to_json().
 /// @cost   linear in the numbers of the figures; 1.4 MB for plotly.js.
 std::string to_html(const Page& page);
 

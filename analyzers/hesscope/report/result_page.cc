@@ -67,7 +67,8 @@ bool has_any(const Section& section) {
 
 bool has_diverged(const Source& source) { return detail::is_of_diverged_run(*source.result); }
 
-// Whether a result says that numbers lack, as the history of a run that has only diverged does not.
+// Whether a result says that numbers are missing. The history of a run that has only diverged does
+// not.
 bool is_inconclusive(const Source& source) {
   if (has_diverged(source)) return !detail::warnings_of_result(*source.result).empty();
   return source.result->find_attribute("", detail::kConclusive) != nullptr &&

@@ -28,18 +28,18 @@ const figures::BlockQuantity* quantity_of(const ExperimentFigure& figure) {
   return name.group == kBlocksGroup ? figures::find_block_quantity(name.name) : nullptr;
 }
 
-// A run of a variant at one step, from all its seeds.
+// A run of a variant at one step, over all its seeds.
 struct MapOfRun {
   std::string variant;
   std::string run;
   std::vector<std::string> names = {};  // of the tensors
   std::vector<double> means = {};       // over seeds, row by row
-  SeedStatistics heterogeneity = {};    // of a seed's mean over different tensors
-  double least = kNaN;                  // of `means`, of different tensors
+  SeedStatistics heterogeneity = {};    // of a seed's mean over pairs of different tensors
+  double least = kNaN;                  // least of `means` of different tensors
   double most = kNaN;
 };
 
-// The mean over all pairs of different tensors; NaN where there is none.
+// The mean over all pairs of different tensors; NaN if there are none.
 double mean_of_pairs(const std::vector<double>& values, std::size_t count) {
   double sum = 0;
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -48,7 +48,7 @@ double mean_of_pairs(const std::vector<double>& values, std::size_t count) {
   return count > 1 ? sum / static_cast<double>(count * (count - 1)) : kNaN;
 }
 
-// Of one seed; empty where it was not measured at this step, or is not there.
+// For one seed; empty if it was not measured at this step, or does not exist.
 std::vector<double> block_numbers(const ExperimentResults& results,
                                   const TrainedRun& run,
                                   const std::string& quantity,
@@ -82,7 +82,7 @@ void summarize_seeds(MapOfRun& map, const std::vector<std::vector<double>>& of_s
   map.most = most;
 }
 
-// Of every run that a measure covers at the step, in the order of variants and runs.
+// For every run that a measure covers at the step, in the order of variants and runs.
 std::vector<MapOfRun> maps_of(const ExperimentResults& results, const ExperimentFigure& figure) {
   const std::string& quantity = figure.settings.text("quantity");
   std::vector<MapOfRun> maps;
@@ -123,7 +123,7 @@ std::vector<MapOfRun> maps_of(const ExperimentResults& results, const Experiment
   return maps;
 }
 
-// Dimensions and variables are named after variant and run, whose tensors may differ.
+// Names dimensions and variables after variant and run, because tensors may differ between them.
 void add_map(const MapOfRun& map, const figures::BlockQuantity& quantity, Group& data) {
   const std::string rows = "block_" + map.variant;
   const std::string columns = "block_column_" + map.variant;

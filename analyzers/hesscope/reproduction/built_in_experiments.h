@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The experiments that the program carries: data/experiments/*.toml as they were when it was built,
+// The experiments included in the program: data/experiments/*.toml as they were when it was built,
 // with the graphs and data that they name.
 #pragma once
 
@@ -14,7 +14,7 @@ struct BuiltInExperiment {
   std::string_view text;
 };
 
-/// A file in the folder of an experiment's name beside it.
+/// A file in the folder with the experiment's name, which is next to the experiment.
 struct BuiltInFile {
   std::string_view name;  ///< as the experiment names it: "EXPERIMENT/FILE"
   std::string_view bytes;
@@ -23,7 +23,7 @@ struct BuiltInFile {
 /// By name, ascending.
 std::span<const BuiltInExperiment> built_in_experiments();
 
-/// The same.
+/// By name, ascending.
 std::span<const BuiltInFile> built_in_files();
 
 }  // namespace hesscope

@@ -19,7 +19,7 @@ constexpr std::size_t kClasses = 4;
 const char* const kSum = "sum";
 const char* const kAligned = "aligned";
 
-// x > 0 and y > 0, x > 0 only, y > 0 only, neither.
+// x > 0 and y > 0, only x > 0, only y > 0, neither.
 using Counts = std::array<double, kClasses * kClasses>;  // then, now
 
 std::size_t class_of(double x, double y) { return (x > 0 ? 0U : 2U) + (y > 0 ? 0U : 1U); }
@@ -30,7 +30,7 @@ std::vector<std::string> class_names(const ExperimentFigure& figure) {
   return {x + "+" + y + "+", x + "+" + y + "-", x + "-" + y + "+", x + "-" + y + "-"};
 }
 
-// Of the pairs of one run; NaN where one of the steps is not there.
+// Counts of the pairs of one run; NaN if one of the steps does not exist.
 Counts counts_of(const ExperimentResults& results,
                  const ExperimentFigure& figure,
                  const TrainedRun* run) {
@@ -68,7 +68,7 @@ struct AllCounts {
   std::size_t num_seeds = 0;
   std::vector<Counts> counts;
 
-  // Over seeds, of sums of some cells.
+  // Statistics over seeds for sums of some cells.
   template <typename Chosen>
   SeedStatistics statistics(std::size_t variant, std::size_t run, const Chosen& chosen) const {
     std::vector<double> sums;
@@ -91,7 +91,7 @@ struct AllCounts {
     });
   }
 
-  /// Share of pairs whose signs agree then, or now.
+  /// Share of pairs whose signs agree, then or now.
   SeedStatistics aligned(std::size_t variant, std::size_t run, bool is_now) const {
     const SeedStatistics all = cell(variant, run, kClasses, kClasses);
     SeedStatistics found = statistics(variant, run, [=](std::size_t i, std::size_t j) {
@@ -119,7 +119,7 @@ AllCounts all_counts(const ExperimentResults& results,
   return all;
 }
 
-// Of one run of one variant, with sums; kClasses stands for all.
+// The table of one run of one variant, with sums; kClasses stands for all.
 std::vector<std::vector<std::string>> table_of(const AllCounts& all,
                                                const ExperimentFigure& figure,
                                                std::size_t variant,
@@ -138,7 +138,7 @@ std::vector<std::vector<std::string>> table_of(const AllCounts& all,
   return rows;
 }
 
-// Of published values: cells of the table, row by row, as "K+Q+ to K-Q-" or "sum to K-Q-".
+// Names of published values: cells of the table, row by row, as "K+Q+ to K-Q-" or "sum to K-Q-".
 std::vector<std::string> published_quantities(const ExperimentFigure& figure) {
   std::vector<std::string> names = class_names(figure);
   names.emplace_back(kSum);
@@ -161,7 +161,7 @@ SeedStatistics own_value(const AllCounts& all,
     return is_there ? all.aligned(variant, run, step == figure.steps[1]) : SeedStatistics();
   }
   const std::optional<std::size_t> cell = index_of(published_quantities(figure), value.quantity);
-  constexpr std::size_t kColumns = kClasses + 1;  // with the sum
+  constexpr std::size_t kColumns = kClasses + 1;  // including the sum
   return cell ? all.cell(variant, run, *cell / kColumns, *cell % kColumns) : SeedStatistics();
 }
 
@@ -215,7 +215,7 @@ FigureContent make_contingency(const ExperimentResults& results, const Experimen
   }
   content.figure = table_figure(figure, drawn);
   content.figure.description = "Counts of pairs by the signs of two quantities at two steps";
-  // Counts come without a spread: that of a Poisson variable stands in for it.
+  // Published counts have no spread: that of a Poisson variable is used instead.
   ExperimentFigure with_spreads = figure;
   for (PublishedValue& value : with_spreads.published_values) {
     if (value.deviation || value.quantity == kAligned) continue;

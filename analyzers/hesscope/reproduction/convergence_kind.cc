@@ -16,12 +16,12 @@
 namespace hesscope::detail {
 namespace {
 
-// Of one run from one seed.
+// One run from one seed.
 struct Descent {
   double first = kNaN;
   double last = kNaN;
   double gradient_norm = kNaN;  // at the end
-  double rate = kNaN;           // 1 - exp(slope): the share that a step takes away
+  double rate = kNaN;           // 1 - exp(slope): the fraction by which a step reduces the value
   double determination = kNaN;  // R^2
   double bound = kNaN;          // on the rate: learning rate times the least bound of a checkpoint
   bool is_there = false;

@@ -27,7 +27,7 @@ plot::Panel axes_of(const ExperimentResults& results, const ExperimentFigure& fi
   return panel;
 }
 
-// Adds one run's seeds, as a line of this look in its band.
+// Adds the seeds of one run as a line with a band.
 void add_curve(const ExperimentFigure& figure,
                const StepValues& values,
                Centre centre,
@@ -53,7 +53,7 @@ void add_curve(const ExperimentFigure& figure,
   panel.series.emplace_back(std::move(line));
 }
 
-// What the quantity is compared with: a thin dashed line, the mean over seeds.
+// Adds the limit of a quantity as a thin dashed line, the mean over seeds.
 void add_limit(const StepValues& limits,
                std::size_t variant,
                std::size_t run,
@@ -69,8 +69,8 @@ void add_limit(const StepValues& limits,
   if (!line.x.empty()) panel.series.emplace_back(std::move(line));
 }
 
-// What bounds a run's values from above, (1 - rate times bound)^t times the first, the bound being
-// that of the first checkpoint: a dotted line, the geometric mean over seeds.
+// Adds an upper bound of a run's values, (1 - rate times bound)^t times the first value, with the
+// bound at the first checkpoint: a dotted line, the geometric mean over seeds.
 void add_bound(const ExperimentResults& results,
                const ExperimentFigure& figure,
                const StepValues& values,
@@ -98,8 +98,8 @@ void add_bound(const ExperimentResults& results,
   if (!line.x.empty()) panel.series.emplace_back(std::move(line));
 }
 
-// A panel for each variant, a colour for each run; or all in one, a colour for each variant and
-// runs told apart by dashes.
+// One panel for each variant with one colour for each run; or a single panel with one colour for
+// each variant, in which dashes distinguish runs.
 std::vector<plot::Panel> panels_of(const ExperimentResults& results,
                                    const ExperimentFigure& figure,
                                    const StepValues& values,
@@ -215,7 +215,7 @@ FigureContent make_curves(const ExperimentResults& results, const ExperimentFigu
   const Centre centre =
       centre_of(figure.settings.text("centre"), figure.settings.text("y_scale"), values.values);
   FigureContent content;
-  std::vector<SeedStatistics> by_step;  // of all runs of all variants
+  std::vector<SeedStatistics> by_step;  // over all runs of all variants
   RunTable table(results, figure, {"first", "last", "seeds"});
   for (std::size_t v = 0; v < figure.variants.size(); ++v) {
     for (std::size_t run = 0; run < figure.runs.size(); ++run) {
@@ -235,7 +235,7 @@ FigureContent make_curves(const ExperimentResults& results, const ExperimentFigu
   }
   content.figure.panels = panels_of(results, figure, values, limits, bounds, centre);
   add_data(results, figure, values, limits, by_step, centre, content.data);
-  // Three in a row, but four without a hole.
+  // Three in a row, but four as a square.
   const auto num_panels = static_cast<int>(content.figure.panels.size());
   content.figure.columns = num_panels == 4 ? 2 : std::min(num_panels, 3);
   content.figure.title = figure.title;

@@ -11,7 +11,7 @@
 namespace hesscope::detail {
 namespace {
 
-// The first of the steps at which it happened; NaN if it did not. NaN is at no level.
+// The first of the steps at which the event happened; NaN if it did not. NaN reaches no level.
 double time_of(const FigureEvent& event, const std::map<std::int64_t, double>& series) {
   for (const auto& [step, value] : series) {
     if (event.is_above ? value >= event.level : value <= event.level) {
@@ -48,7 +48,7 @@ struct Times {
     return seed_statistics(column);
   }
 
-  /// Whether all of them happened, none before the one above it.
+  /// Whether all events happened, in the order of the list.
   bool is_in_order(std::size_t variant, std::size_t run, std::size_t seed) const {
     double last = -1;
     for (std::size_t event = 0; event < num_events; ++event) {

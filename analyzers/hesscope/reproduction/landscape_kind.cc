@@ -27,7 +27,7 @@ Grid grid_of(const ExperimentFigure& figure) {
   return parse_grid(figure.settings.text("grid"), figure.settings.text("span"));
 }
 
-// What is asked of each of its landscapes.
+// The options of each of its landscapes.
 LandscapeOptions options_of(const ExperimentFigure& figure) {
   const Settings& settings = figure.settings;
   LandscapeOptions options;
@@ -44,7 +44,7 @@ LandscapeOptions options_of(const ExperimentFigure& figure) {
   return options;
 }
 
-// Of its result file in the folder of a run, without the extension.
+// The name of its result file in the folder of a run, without the extension.
 std::string result_name(const ExperimentFigure& figure) { return "landscape-" + figure.name; }
 
 void check_landscape(const ExperimentFigure& figure, const ExperimentDocument& document) {
@@ -66,7 +66,7 @@ void check_landscape(const ExperimentFigure& figure, const ExperimentDocument& d
   checked_directions("landscape", options_of(figure), 1);
 }
 
-// The runs that a figure shows, by variants, runs and seeds.
+// The runs that a figure shows, by variant, run and seed.
 std::vector<const TrainedRun*> runs_of(const ExperimentResults& results,
                                        const ExperimentFigure& figure,
                                        const std::vector<std::uint64_t>& seeds) {
@@ -90,8 +90,8 @@ std::vector<std::uint64_t> seeds_of(const ExperimentResults& results,
   return seeds;
 }
 
-// The checkpoint that is looked at, of which compute() leaves a result in the run's folder; nothing
-// where the run did not get there, and a result in the folder is of another training.
+// The checkpoint at the centre, for which compute() leaves a result in the run's folder. Nothing if
+// the run did not get there; a result in the folder then belongs to another training.
 std::optional<CheckpointFile> centre_of(const ExperimentResults& results,
                                         const ExperimentFigure& figure,
                                         const TrainedRun& run) {
@@ -159,7 +159,7 @@ FigureWorkDone compute(const ExperimentResults& results,
   return all;
 }
 
-// Numbers of a plane, by name; all NaN for one that is not there.
+// Numbers of a plane, by name; all NaN if there is no plane.
 struct PlaneNumber {
   const char* name;
   const char* heading;

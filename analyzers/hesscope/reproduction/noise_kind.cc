@@ -38,7 +38,7 @@ bool is_among(const List& list, const Value& value) {
   return std::ranges::find(list, value) != list.end();
 }
 
-// Whether a measure looks at the noise of a run that the figure may show, at its step.
+// Whether a measure covers the noise, at the figure's step, of a run that the figure may show.
 bool covers(const ExperimentMeasure& measure,
             const ExperimentFigure& figure,
             const ExperimentVariant& variant) {
@@ -75,7 +75,7 @@ struct NoiseSource {
   std::uint64_t seed;
 };
 
-// Of the first run of a variant whose noise was measured at the figure's step.
+// The first run of a variant whose noise was measured at the figure's step.
 NoiseSource source_of(const ExperimentResults& results,
                       const ExperimentFigure& figure,
                       const std::string& variant) {

@@ -21,7 +21,7 @@ std::vector<std::string> titles_of(const ExperimentResults& results,
   return titles;
 }
 
-// The mean of a run's values at the last steps; NaN where one of them is missing, as after a
+// The mean of a run's values at the last steps; NaN if one of them is missing, for example after a
 // divergence.
 double mean_of_last(const StepValues& values,
                     std::size_t variant,
@@ -35,8 +35,8 @@ double mean_of_last(const StepValues& values,
   return count == 0 ? kNaN : sum / static_cast<double>(count);
 }
 
-// How many steps there are from the first at which any run has a number: before the first step
-// none has a minibatch, say.
+// The number of steps from the first at which any run has a number. For example, there is no
+// minibatch before the first step.
 std::size_t num_steps_with_numbers(const StepValues& values) {
   const std::size_t num_steps = values.steps.size();
   std::size_t first = num_steps;
@@ -46,7 +46,7 @@ std::size_t num_steps_with_numbers(const StepValues& values) {
   return num_steps - first;
 }
 
-// The first of a run's values that is there; NaN where none is.
+// The first existing value of a run; NaN if there is none.
 double first_of(const StepValues& values, std::size_t variant, std::size_t run, std::size_t seed) {
   for (std::size_t k = 0; k < values.steps.size(); ++k) {
     const double value = values.at(variant, run, seed, k);
@@ -60,12 +60,12 @@ struct Trial {
   double rate = kNaN;
   std::vector<double> by_seed;
   SeedStatistics over_seeds;
-  bool is_complete = false;  // every seed ends below where it began
+  bool is_complete = false;  // every seed ends below its start
   bool is_near_best = false;
 };
 
-// Whether a trial is no worse than the best one as far as the seeds can tell: its mean excess, seed
-// by seed, is at most the standard error of that mean. Seeds share their data, so differences
+// Whether a trial is no worse than the best one, as far as the seeds can show: its mean excess,
+// seed by seed, is at most the standard error of that mean. Seeds share their data, so differences
 // scatter less than losses.
 bool is_within_one_error(const Trial& trial, const Trial& best) {
   std::vector<double> excess;
@@ -126,7 +126,7 @@ struct Family {
   }
 };
 
-// Median and range; rates with which a seed failed are crosses above the frame, a row for each
+// Median and range. Rates at which a seed failed are crosses above the frame, in one row for each
 // family.
 plot::Panel panel_of(const std::vector<std::string>& titles,
                      const std::vector<Family>& families,
@@ -136,7 +136,8 @@ plot::Panel panel_of(const std::vector<std::string>& titles,
   panel.y = {.label = label, .scale = plot::ScaleKind::kLog};
   std::size_t num_failed = 0;
   for (std::size_t f = 0; f < families.size(); ++f) {
-    // A line for each stretch of rates without a failure, so that none is called missing.
+    // One line for each range of rates without a failure, so that failed rates do not count as
+    // missing.
     plot::Line line{.label = titles[f], .colour = plot::line_colour(f), .markers = true};
     plot::Band band{.colour = line.colour};
     plot::Marks failed{.colour = line.colour};
@@ -168,7 +169,7 @@ plot::Panel panel_of(const std::vector<std::string>& titles,
   return panel;
 }
 
-// All of a figure: families by variant and name.
+// All trials of a figure: families by variant and name.
 class Rates {
  public:
   Rates(const ExperimentResults& results, const ExperimentFigure& figure)
@@ -307,12 +308,12 @@ class Rates {
     return trial != nullptr && trial->is_near_best;
   }
 
-  // That of its family.
+  // The position of the run's family.
   std::size_t place_of(const ExperimentRun& run) const {
     return index_of(names_, run.family).value();
   }
 
-  // Rates of others: of a variant and, as `run`, a family.
+  // Compares with published rates, each for a variant and, as `run`, a family.
   void compare(FigureContent& content) const {
     if (figure_.published_values.empty()) return;
     const bool is_comparable = is_as_published(results_.document());
@@ -349,9 +350,9 @@ class Rates {
   const ExperimentFigure& figure_;
   std::string quantity_;
   StepValues values_;
-  std::size_t last_;                 // values that there are, at most as many as asked for
+  std::size_t last_;                 // number of last values, at most as many as asked for
   std::vector<std::string> names_;   // of families
-  std::vector<std::string> titles_;  // the same
+  std::vector<std::string> titles_;  // of families
   std::vector<std::vector<Family>> families_;  // by variant and name
   std::vector<double> rates_;                  // by variant and run
   std::vector<double> means_;                  // the same

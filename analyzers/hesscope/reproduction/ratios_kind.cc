@@ -15,7 +15,7 @@ struct Ratios {
   std::vector<std::uint64_t> seeds;
   std::vector<std::int64_t> steps;
   std::vector<double> values;
-  std::vector<double> errors = {};  // that the choice of samples leaves; empty where not asked for
+  std::vector<double> errors = {};  // due to the choice of samples; empty if not asked for
 
   SeedStatistics statistics(std::size_t variant, std::size_t step) const {
     SeedStatistics all = seed_statistics(column(values, variant, step));
@@ -25,7 +25,7 @@ struct Ratios {
     return all;
   }
 
-  // Of all seeds.
+  // For all seeds.
   std::vector<double> column(const std::vector<double>& of,
                              std::size_t variant,
                              std::size_t step) const {
@@ -57,7 +57,7 @@ Ratios ratios_of(const ExperimentResults& results, const ExperimentFigure& figur
         const double below = all.at_step(v, denominator, seed, step);
         ratios.values.push_back(above / below);
         if (!errors) continue;
-        // |a / b| sqrt((da / a)^2 + (db / b)^2), as if errors of the two were independent.
+        // |a / b| sqrt((da / a)^2 + (db / b)^2), as if the errors of the two were independent.
         ratios.errors.push_back(std::abs(above / below) *
                                 std::hypot(errors->at_step(v, numerator, seed, step) / above,
                                            errors->at_step(v, denominator, seed, step) / below));

@@ -20,7 +20,7 @@ namespace {
 using detail::ExperimentVariant;
 using detail::NamedExperiment;
 
-// A variant whose cost can be foreseen before what it starts from is there.
+// A variant whose cost can be estimated before its start checkpoint exists.
 ExperimentVariant startable(ExperimentVariant variant) {
   if (!detail::starts_at_run(variant)) return variant;
   variant.experiment.start.reset();
@@ -91,7 +91,7 @@ ReproductionResult run_reproduction(const ReproductionRequest& request,
     } else {
       detail::write_page(request.output, std::move(sections));
       result.page = request.output / detail::kPageName;
-      // Only now: before inputs were there, other parts may have written them, too.
+      // Not earlier: until the inputs existed, other parts may have been writing them, too.
       detail::remove_remnants_of_inputs(request.output, all);
     }
   }
@@ -112,7 +112,8 @@ std::vector<PlannedExperiment> plan_reproduction(const ReproductionRequest& requ
     for (const ExperimentVariant& variant : named.document.variants) {
       if (request.stop.stop_requested()) throw Interrupted();
       TrainingRequest foreseen = detail::training_request(request, named, startable(variant));
-      // What such a one starts from is not known yet, and so not whether what is there is the same.
+      // The start of such a variant is not known yet, so neither is whether an existing result is
+      // the same.
       if (detail::starts_at_run(variant)) foreseen.overwrite = io::Overwrite::kAnything;
       const TrainingPlan training = plan_training(foreseen);
       plan.num_runs += training.outcomes.size();

@@ -50,7 +50,8 @@ std::string label_of(const ExperimentFigure& figure,
   return figure.settings.has(key) ? figure.settings.text(key) : otherwise;
 }
 
-// Coloured by step, if there are several; many are smaller and let others shine through.
+// Coloured by step if there are several. Many points are smaller and transparent, so that covered
+// ones show.
 void add_points(plot::Scatter points, plot::Panel& panel) {
   constexpr std::size_t kMany = 300;
   const bool are_many = points.x.size() > kMany;

@@ -15,7 +15,7 @@
 namespace hesscope::detail {
 namespace {
 
-// Steps of a variant's columns: those asked for, or the last of its training.
+// Steps of a variant's columns: those asked for, or the last step of its training.
 std::vector<std::int64_t> columns_of(const ExperimentResults& results,
                                      const ExperimentFigure& figure,
                                      const std::string& variant) {
@@ -27,7 +27,7 @@ std::vector<std::string> table_quantities(const ExperimentFigure& figure) {
   return figure.quantities;
 }
 
-// A step at which nothing is looked at, however long runs were, is a mistake.
+// A step at which no run has a value, however long the runs are, is a mistake.
 void require_steps(const ExperimentResults& results,
                    const ExperimentFigure& figure,
                    const std::vector<StepValues>& all) {

@@ -20,14 +20,14 @@ std::size_t size_of(const ArraySeries& series) {
   return size;
 }
 
-// Elements of a quantity that go together: those that end on one side of zero.
+// Elements of a quantity that are shown together: those that end on the same side of zero.
 struct Side {
   std::string name;
   std::size_t colour = 0;
   std::vector<std::size_t> elements{};
 };
 
-// What ends above zero, what ends below; without names where there is only one of them.
+// Elements that end above zero, and those that end below; without names if there is only one kind.
 std::vector<Side> sides_of(const ArraySeries& series, std::size_t size) {
   Side above{.name = "end above 0", .colour = 0};
   Side below{.name = "end below 0", .colour = 1};
@@ -43,10 +43,11 @@ std::vector<Side> sides_of(const ArraySeries& series, std::size_t size) {
   return sides;
 }
 
-// Thin lines of some elements, and of many the median in the band of eight in ten.
+// Thin lines for some elements; if there are many, also their median in the band of the middle
+// eight in ten.
 void add_side(const ArraySeries& series, const Side& side, std::size_t size, plot::Panel& panel) {
   constexpr std::size_t kMostLines = 8;
-  constexpr double kOuter = 0.1;  // on either side of the band
+  constexpr double kOuter = 0.1;  // outside of the band on each side
   const plot::Colour colour = plot::line_colour(side.colour);
   const std::size_t num_elements = side.elements.size();
   const bool are_many = num_elements > kMostLines;
@@ -75,7 +76,7 @@ void add_side(const ArraySeries& series, const Side& side, std::size_t size, plo
     if (size == 1) line.width = median.width;
     panel.series.emplace_back(std::move(line));
   }
-  // Of a few the median is left out, and the first line has their name.
+  // If there are only a few, there is no median, and the first line gets the label.
   if (are_many) {
     panel.series.emplace_back(std::move(median));
   } else {
@@ -98,7 +99,7 @@ plot::Panel panel_of(const ExperimentFigure& figure,
   return panel;
 }
 
-// Of one quantity, with dimensions named after it, so that those of two runs may differ.
+// One quantity, with dimensions named after it, because they may differ between runs.
 void add_variable(const std::string& quantity,
                   const std::string& suffix,
                   const std::vector<std::int64_t>& steps,
@@ -133,7 +134,7 @@ void add_variable(const std::string& quantity,
 
 struct Trace {
   std::string quantity;
-  std::string suffix;  // of names in the file: empty for a single run
+  std::string suffix;  // in the names of the file; empty for a single run
   std::string title;
   ArraySeries series;
 };
@@ -144,12 +145,12 @@ std::uint64_t seed_of(const ExperimentResults& results, const ExperimentFigure& 
     return static_cast<std::uint64_t>(figure.settings.integer("seed"));
   }
   const std::vector<std::uint64_t> seeds = results.seeds(figure.variants);
-  // Without any run it is the one that would have been.
+  // If no run exists, the seed that would be shown.
   return seeds.empty() ? results.variant(figure.variants.front()).experiment.seeds.front()
                        : seeds.front();
 }
 
-// Where no run is from the seed, those of one that has no steps.
+// If no run has this seed, returns traces without steps.
 std::vector<Trace> traces_of(const ExperimentResults& results,
                              const ExperimentFigure& figure,
                              std::uint64_t seed) {

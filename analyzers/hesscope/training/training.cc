@@ -45,14 +45,14 @@ ExperimentFile experiment_of(const TrainingRequest& request) {
   if (request.seed) experiment.seeds = {*request.seed};
   for (const std::string& name : request.monitors) {
     if (std::ranges::find(experiment.monitors, name) != experiment.monitors.end()) continue;
-    find_analyzer_kind(name);  // refuses one that is none
+    find_analyzer_kind(name);  // refuses unknown names
     experiment.monitors.push_back(name);
   }
   return experiment;
 }
 
-// One run from one seed has OUTPUT itself, and several have folders below: never both in one
-// OUTPUT, of which readers of checkpoints would see one alone.
+// One run from one seed uses OUTPUT itself, and several use folders below it. OUTPUT never has
+// both, because readers of checkpoints would see only one of them.
 void refuse_other_layout(const fs::path& output, const ExperimentFile& experiment, bool is_one) {
   if (!is_one) {
     if (!detail::holds_training(output)) return;
@@ -62,7 +62,7 @@ void refuse_other_layout(const fs::path& output, const ExperimentFile& experimen
         output.string()));
   }
   for (const ExperimentRun& run : experiment.runs) {
-    std::error_code error;  // where there is no such folder
+    std::error_code error;  // if there is no such folder
     for (fs::directory_iterator entry(output / run.name, error), end; !error && entry != end;
          entry.increment(error)) {
       const bool is_of_seed = entry->path().filename().string().starts_with(kSeedFolder);
@@ -101,7 +101,7 @@ std::vector<Job> jobs_of(const TrainingRequest& request, const ExperimentFile& e
   return jobs;
 }
 
-// Those that are to be done here.
+// The jobs of this call.
 std::vector<Job> own_jobs(const TrainingRequest& request, const std::vector<Job>& all) {
   std::vector<Job> own;
   for (std::size_t k = 0; k < all.size(); ++k) {
@@ -112,7 +112,7 @@ std::vector<Job> own_jobs(const TrainingRequest& request, const std::vector<Job>
   return own;
 }
 
-// Refuses a merge for which training, or a checkpoint, is missing.
+// Refuses a merge if a training, or a checkpoint, is missing.
 void require_trained(const TrainingSetup& setup, const std::vector<Job>& jobs) {
   std::vector<std::string> missing;
   for (const Job& job : jobs) {
@@ -129,7 +129,7 @@ void require_trained(const TrainingSetup& setup, const std::vector<Job>& jobs) {
       {});
 }
 
-// Counts the steps of all jobs, and asks now and then whether to continue.
+// Counts the steps of all jobs, and asks from time to time whether to continue.
 class Ticker {
  public:
   Ticker(const TrainingProgress& progress, std::int64_t total)
@@ -158,10 +158,10 @@ class Ticker {
   std::atomic<std::int64_t> done_ = 0;
   std::atomic<Clock::rep> next_ = 0;
   std::atomic<bool> goes_on_ = true;
-  std::mutex mutex_;  // of the progress callback
+  std::mutex mutex_;  // for the progress callback
 };
 
-// Jobs side by side; within a job the threads that are left share its batches.
+// Runs jobs in parallel; threads that are left share the batches within a job.
 void train_all(std::deque<TrainingFolder>& folders, const Executor& executor, Ticker& ticker) {
   std::mutex mutex;
   std::exception_ptr error;
@@ -181,8 +181,9 @@ void train_all(std::deque<TrainingFolder>& folders, const Executor& executor, Ti
   if (!ticker.goes_on()) throw Interrupted();
 }
 
-// Of a step of each of so many runs side by side, as train_all() has them. Not of the first, which
-// allocates; where it is short, the median of some, since the machine may have other things to do.
+// Seconds for one step of each of `at_once` parallel runs, as in train_all(). The first step, which
+// allocates, is not counted. If steps are short, the median of several, because the machine may
+// have other work.
 double seconds_of_steps(const TrainingSetup& setup,
                         const Job& job,
                         const detail::TrainingSet& fixed,
@@ -217,7 +218,7 @@ double seconds_of_steps(const TrainingSetup& setup,
   return *middle;
 }
 
-// What a run would find in one of its folders. @returns whether it is finished.
+// Adds what a run would find in one of its folders. @returns whether it is finished.
 bool look_at_output(const fs::path& folder,
                     const io::RunConfiguration& configuration,
                     io::Overwrite overwrite,
@@ -249,7 +250,7 @@ TrainingResult run_training(const TrainingRequest& request, const TrainingProgre
     const std::vector<Job> all = jobs_of(request, setup.experiment());
     const std::vector<Job> jobs = own_jobs(request, all);
     if (request.share.merge_only) require_trained(setup, jobs);
-    // What was merged is not made again.
+    // A merge does not train again what it finds.
     const io::Overwrite overwrite =
         request.share.merge_only ? io::Overwrite::kNothing : request.overwrite;
     std::deque<TrainingFolder> folders;
@@ -276,7 +277,7 @@ TrainingResult run_training(const TrainingRequest& request, const TrainingProgre
 }
 
 TrainingPlan plan_training(const TrainingRequest& request) {
-  // A step is timed on no more samples than this; it takes longer in proportion.
+  // A step is timed with at most this many samples; more take proportionally longer.
   constexpr std::int64_t kTimed = 4096;
   const TrainingSetup setup(experiment_of(request), request.num_threads, request.stop);
   const ExperimentFile& experiment = setup.experiment();
@@ -297,7 +298,7 @@ TrainingPlan plan_training(const TrainingRequest& request) {
   const auto at_once =
       std::min<Eigen::Index>(std::ssize(jobs), setup.training().executor().num_threads());
   const double rounds = num_runs / static_cast<double>(at_once);
-  std::optional<detail::AnalysisCosts> row;  // of the history, as monitors see it
+  std::optional<detail::AnalysisCosts> row;  // of the history, for the monitors
   for (const Job& job : jobs) {
     TrainingOutcome outcome;
     outcome.run = job.run->name;
@@ -325,7 +326,7 @@ TrainingPlan plan_training(const TrainingRequest& request) {
   }
   plan.is_done_already = std::ranges::all_of(plan.outcomes, &TrainingOutcome::was_finished);
   if (!row) return plan;
-  // Monitors have a thread each.
+  // Each monitor has one thread.
   const std::int64_t row_every = experiment.history_every > 0
                                      ? experiment.history_every
                                      : std::max<std::int64_t>(plan.num_steps, 1);

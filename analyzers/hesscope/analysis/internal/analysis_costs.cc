@@ -13,22 +13,22 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXd;
 
-// A search for both ends of a spectrum applies its operator to 4 columns at once and to some 80 one
-// by one, and makes as many vectors orthogonal to each other.
+// A search for both ends of a spectrum applies its operator to 4 columns at once, and to some 80
+// columns one by one, and makes as many vectors orthogonal to each other.
 constexpr double kSingleColumns = 80;
 constexpr double kVectorsOfSearch = 512;  // held, at most
 
 // Additions and multiplications of columns in memory, on one thread.
 constexpr double kOperationsPerSecond = 2e9;
 
-// Seconds of what analyses are made of; 0 for what this one does not need.
+// Seconds for the parts of an analysis; 0 for parts that this one does not need.
 struct Rates {
   double gradient = 0;
   double hessian = 0;
   double gauss_newton = 0;
   double decomposition = 0;
   double column = 0;        // of a product of H with one vector
-  double block_column = 0;  // with many side by side, each
+  double block_column = 0;  // of a product of H with many vectors at once, each
   double sample_gradients = 0;
   double fresh_sample = 0;
 };
@@ -43,7 +43,7 @@ bool has_spectrum(const ForeseenAnalysis& analysis) {
   return is_assembled(analysis) || analysis.method == SpectrumMethod::kDistributed;
 }
 
-// What follows each other adds up, what is held at once is the most that any needs.
+// Costs that follow each other add up; for memory held at once, the largest counts.
 Analyzer::Cost joint_cost(const ForeseenAnalysis& analysis) {
   Analyzer::Cost joint;
   for (const ChosenAnalyzer& chosen : analysis.analyzers) {
@@ -100,7 +100,7 @@ AnalysisCosts costs_at(const ForeseenAnalysis& analysis, const Rates& rates) {
   return costs;
 }
 
-// Of `work` on all samples.
+// Seconds that `work` takes on all samples.
 template <typename Work>
 double seconds_of(const Objective& objective, SecondsClock clock, Work work) {
   constexpr double kEnoughSeconds = 0.02;
@@ -152,7 +152,7 @@ Rates measured_rates(const ForeseenAnalysis& analysis, SecondsClock clock) {
   }
   if (joint.sample_gradients > 0) {
     rates.sample_gradients = seconds_of(objective, clock, [&](SampleRange some) {
-      constexpr Index kAtOnce = 256;  // so that few are held
+      constexpr Index kAtOnce = 256;  // so that few are held at a time
       for (Index first = 0; first < some.size(); first += kAtOnce) {
         objective.per_sample_gradients(theta, {first, std::min(first + kAtOnce, some.size())});
       }
@@ -179,7 +179,7 @@ AnalysisCosts measured_costs(const ForeseenAnalysis& analysis, SecondsClock cloc
   AnalysisCosts costs = costs_at(analysis, measured_rates(analysis, clock));
   const Analyzer::Cost joint = joint_cost(analysis);
   const auto n = static_cast<double>(analysis.objective->num_parameters());
-  // With a matrix: it, one copy that is decomposed or stored, and what analyzers add.
+  // With a matrix: the matrix, one copy that is decomposed or stored, and what analyzers add.
   double numbers = is_assembled(analysis)
                        ? (joint.asks_hessian ? 2 + joint.matrices : joint.matrices) * n * n
                        : kVectorsOfSearch * n;
@@ -200,7 +200,7 @@ namespace {
 Rates guessed_rates(const ForeseenAnalysis& analysis) {
   const auto n = static_cast<double>(analysis.objective->num_parameters());
   const auto samples = static_cast<double>(analysis.objective->num_samples());
-  constexpr double kSecondsPerParameter = 1e-8;  // of a sample's gradient
+  constexpr double kSecondsPerParameter = 1e-8;  // for the gradient of one sample
   Rates rates;
   rates.gradient = kSecondsPerParameter * n * samples;
   rates.hessian = rates.gauss_newton = 0.1 * n * rates.gradient;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What an analysis will take, beforehand: measured on small parts of its work, or guessed.
+// Estimates what an analysis will cost, measured on small parts of its work or guessed.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace hesscope::detail {
 
-/// Of one checkpoint.
+/// Costs of one checkpoint.
 struct AnalysisCosts {
   PointCosts point;         ///< seconds
   double gradient = 0;      ///< of the loss and the gradient at the point, seconds
@@ -29,26 +29,26 @@ struct AnalysisCosts {
 /// An analysis whose costs are asked for.
 struct ForeseenAnalysis {
   const Objective* objective = nullptr;
-  const Eigen::VectorXd* theta = nullptr;  ///< where it is measured
+  const Eigen::VectorXd* theta = nullptr;  ///< where costs are measured
   const FreshSamples* fresh_samples = nullptr;
   SpectrumMethod method = SpectrumMethod::kAuto;
   int num_ranks = 1;  ///< of kDistributed
-  int grid = 0;       ///< the same: the side of their grid; 0 = the largest
+  int grid = 0;       ///< side of their grid, for kDistributed; 0 = the largest
   std::span<const ChosenAnalyzer> analyzers;
 };
 
-/// The first of the points that is finite, or the first; there is one.
+/// The first finite point, or the first point if none is finite. There must be one.
 const Eigen::VectorXd& some_finite(std::span<const Eigen::VectorXd> points);
 
-/// From a small Hessian, a small decomposition and whatever else the analyzers need, timed.
-/// @cost a second or less of each.
+/// Times a small Hessian, a small decomposition and whatever else the analyzers need.
+/// @cost a second or less for each.
 AnalysisCosts measured_costs(const ForeseenAnalysis& analysis, SecondsClock clock = wall_seconds);
 
-/// From counts of operations: right to a factor of ten or so, at no cost. Memory is not foreseen.
+/// From counts of operations: right to a factor of ten or so, at no cost. Does not estimate memory.
 AnalysisCosts guessed_costs(const ForeseenAnalysis& analysis);
 
-/// What the progress of a run over so many points goes by: measured, unless that would take a good
-/// part of the run.
+/// The costs by which the progress of a run over that many points is measured: timed, unless that
+/// would take a good part of the run.
 AnalysisCosts costs_for_progress(const ForeseenAnalysis& analysis, std::size_t num_points);
 
 }  // namespace hesscope::detail

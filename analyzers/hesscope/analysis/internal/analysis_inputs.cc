@@ -16,13 +16,13 @@
 namespace hesscope::detail {
 namespace {
 
-// Where checkpoints that follow one another hold other buffers, what analyzers make of several.
+// Warns of analyzers that compare checkpoints, if successive checkpoints hold different buffers.
 void warn_of_other_buffers(AnalysisInputs& inputs) {
   const auto differ = [&](std::size_t a, std::size_t b) {
     return are_other_buffers(
         inputs.problem.model(), inputs.buffers[a].get(), inputs.buffers[b].get());
   };
-  std::vector<std::size_t> others;  // that differ from the one before
+  std::vector<std::size_t> others;  // that differ from the previous one
   for (const CheckpointRun& run : inputs.runs) {
     if (!run.is_ordered) continue;
     for (std::size_t i = run.first + 1; i < run.first + run.size; ++i) {
@@ -98,7 +98,7 @@ io::RunConfiguration AnalysisInputs::configuration(const AnalysisRequest& reques
   for (auto& entry : configuration_of(analyzers, request.method, request.seed)) {
     all.push_back(std::move(entry));
   }
-  // The last bits depend on the library and on the grid of ranks, and not on how many there are.
+  // The last bits depend on the library and on the grid of ranks, but not on the number of ranks.
   if (request.solver != nullptr) {
     all.emplace_back("engine", name_of(request.solver->engine()));
     all.emplace_back("grid", fmt::format("{}", request.solver->grid()));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What an analysis works on: its inputs, opened and checked against each other.
+// The inputs of an analysis, opened and checked against each other.
 #pragma once
 
 #include <vector>
@@ -14,9 +14,9 @@ namespace hesscope::detail {
 
 struct AnalysisInputs : CheckpointInputs {
   std::vector<ChosenAnalyzer> analyzers;  ///< in the registry's order
-  bool proves_fully = false;              ///< all eigenvalues, as one of the analyzers wants
+  bool proves_fully = false;              ///< an analyzer wants the proof of all eigenvalues
 
-  /// All that a result depends on.
+  /// Everything that a result depends on.
   io::RunConfiguration configuration(const AnalysisRequest& request) const;
 };
 

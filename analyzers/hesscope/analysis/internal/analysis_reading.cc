@@ -13,7 +13,7 @@
 namespace hesscope::detail {
 namespace {
 
-// What a summary is made from.
+// The variables that a summary is made from.
 std::vector<Variable> shown_of(Group declared) {
   std::erase_if(declared.variables, [](const Variable& each) {
     return each.headline == 0 && each.name != kRoundingBand;
@@ -45,7 +45,7 @@ AnalysisResult read_analysis(const AnalysisRequest& request, const AnalysisInput
     const std::vector<Variable> shown = shown_of(chosen.analyzer->declared_of_run());
     add_run_record(result, chosen.name, read_record(file, chosen.name, shown));
   }
-  // Not what follows from the part that was read.
+  // These come from the file, because only part of it was read above.
   result.warnings = warnings_of_result(file);
   result.is_conclusive = is_conclusive_result(file);
   result.is_done_already = true;

@@ -6,7 +6,7 @@
 
 namespace hesscope::detail {
 
-/// The same summary and warnings as when the output of this request, which is there, was made.
+/// The summary and warnings of the existing output of this request, the same as when it was made.
 /// @throws InputError if it cannot be read.
 AnalysisResult read_analysis(const AnalysisRequest& request, const AnalysisInputs& inputs);
 

@@ -21,7 +21,7 @@
 namespace hesscope::detail {
 namespace {
 
-// `of`: what the answer is about. `is_said_already`: by the status of a checkpoint.
+// `of`: what the answer is about. `is_said_already`: whether the status of a checkpoint says it.
 void add_flaws(const std::string& of,
                const std::string& analyzer,
                const Group& answer,
@@ -56,7 +56,7 @@ std::vector<std::string> flaws_of(const Group& answer, const std::string& reason
   for (const Variable& variable : answer.variables) {
     if (variable.type == VariableType::kInt8) continue;  // has no status; its numbers have one
     const Status status = variable.worst_status();
-    // An analyzer that says itself that it did not compute something was not asked to.
+    // If an analyzer itself says that it did not compute something, it was not asked to.
     const bool is_left_out = status == Status::kNotComputed && variable.is_said();
     if (is_conclusive(status) || is_left_out) continue;
     const auto same =
@@ -92,7 +92,7 @@ std::vector<HeadlineNumber> headline_of(const std::string& analyzer, const Group
   }
   std::ranges::stable_sort(shown, {}, &Variable::headline);
   std::vector<HeadlineNumber> numbers;
-  // Of a spectrum without a prefix: lambda_min, lambda_median and lambda_max.
+  // The variables of a spectrum without a prefix: lambda_min, lambda_median and lambda_max.
   const Variable* const band = answer.find(kRoundingBand);
   for (const Variable* variable : shown) {
     HeadlineNumber number = headline_number(analyzer, *variable);

@@ -15,7 +15,7 @@
 namespace hesscope::detail {
 namespace {
 
-// Of the dimensions that its variables may have.
+// Sizes of the dimensions that its variables may have.
 std::map<std::string, std::size_t> sizes_for(const Analyzer& analyzer, const Objective& objective) {
   std::map<std::string, std::size_t> sizes = {
       {"parameter", static_cast<std::size_t>(objective.num_parameters())},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Answers of analyzers, whoever wrote them, compared with what they have declared as soon as they
-// are given: a result is written long after.
+// Compares answers of analyzers, whoever wrote them, with their declarations as soon as they are
+// given, since results are written much later.
 #pragma once
 
 #include <cstdint>
@@ -14,20 +14,20 @@
 
 namespace hesscope::detail {
 
-/// The answer at a point, named as its analyzer.
-/// @throws PreconditionError naming analyzer and variable: one that was not declared or is not
-///         there, of another type, or with another number of values than its dimensions have; what
+/// The answer at a point, named like its analyzer.
+/// @throws PreconditionError naming analyzer and variable, if the variable was not declared, is
+///         missing, has another type or another number of values than its dimensions have; and what
 ///         analyze() throws.
 Group answer_at(const ChosenAnalyzer& chosen, PointAnalysis& point);
 
-/// The same of all points together.
+/// The same for all points together.
 Group answer_of_run(const ChosenAnalyzer& chosen,
                     const Objective& objective,
                     std::span<const Group> answers,
                     std::uint64_t seed);
 
-/// Adds the labels that `all` has not, each before those that follow it in `own`: of the dimensions
-/// of two answers.
+/// Adds labels of the dimensions of one answer that `all` lacks, each before those that follow it
+/// in `own`.
 void add_labels(const std::vector<Dimension>& own, std::vector<Dimension>& all);
 
 }  // namespace hesscope::detail

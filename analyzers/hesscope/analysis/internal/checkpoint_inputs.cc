@@ -44,7 +44,7 @@ std::optional<io::TensorMap> read_map(const std::filesystem::path& path) {
   return read_tensor_map(path);
 }
 
-// One for each checkpoint, in lower case; empty where any digest will do.
+// One for each checkpoint, in lower case; empty if any digest will do.
 std::vector<std::string> expected_digests(std::vector<std::string> expected,
                                           std::size_t num_checkpoints) {
   if (expected.empty()) return std::vector<std::string>(num_checkpoints);
@@ -68,12 +68,12 @@ std::vector<std::string> expected_digests(std::vector<std::string> expected,
 
 struct OpenCheckpoint {
   io::TensorFile file;  // the part that is taken, under our names
-  std::string digest;   // where one is expected; else it is taken after what it is of has been read
+  std::string digest;   // if one is expected; otherwise it is taken after reading
   std::map<std::string, double> counters;
-  std::optional<double> loss;  // that it stores itself
+  std::optional<double> loss;  // stored in the checkpoint
 };
 
-// What may be the step: all counters there are, or the one asked for.
+// Candidates for the step: all counters in the file, or the one asked for.
 std::map<std::string, double> counters_of(const io::TensorFile& whole,
                                           const std::string& key,
                                           const std::string& step_key) {
@@ -89,8 +89,8 @@ std::string joined(const std::string& outer, const std::string& inner) {
   return outer.empty() || inner.empty() ? outer + inner : outer + '.' + inner;
 }
 
-// Where a digest is expected, what has another one is not looked at. Else it can wait: what does
-// not fit is refused however large it is.
+// If a digest is expected, a file with another digest is not read any further. Otherwise hashing
+// can wait: a checkpoint that does not fit is refused however large it is.
 OpenCheckpoint open_checkpoint(const std::filesystem::path& path,
                                const std::string& expected_sha256,
                                const CheckpointReading& reading,
@@ -106,7 +106,7 @@ OpenCheckpoint open_checkpoint(const std::filesystem::path& path,
     digest = std::move(found);
   };
   const io::FormatKind* const format = io::recognised_format(*file);
-  const bool names_files = format != nullptr && format->names_files;  // the digest is of them, too
+  const bool names_files = format != nullptr && format->names_files;  // the digest covers them, too
   if (!expected_sha256.empty() && !names_files) take_expected(io::sha256_of(*file));
   if (io::is_result_file(*file)) {
     throw InputError(fmt::format("{}: is a hesscope result, not a checkpoint", path.string()));
@@ -125,7 +125,7 @@ void append(std::vector<std::string>& all, const std::vector<std::string>& more)
   all.insert(all.end(), more.begin(), more.end());
 }
 
-// What is said of several files is said once, by the first.
+// A remark that holds for several files is made once, by the first file.
 class FileRemarks {
  public:
   void add(const std::filesystem::path& file, const std::string& remark) {
@@ -166,7 +166,7 @@ void permute(const std::vector<std::size_t>& order, std::vector<T>& values) {
   values = std::move(permuted);
 }
 
-// Of what was read in the order given.
+// Reorders what was read in the order given.
 void put_in_order(CheckpointSequence sequence,
                   const std::vector<CheckpointEvidence>& given,
                   CheckpointInputs& inputs) {
@@ -183,7 +183,8 @@ void put_in_order(CheckpointSequence sequence,
   append(inputs.warnings, sequence.warnings);
 }
 
-// Once, by the first checkpoint that has another one than the loss of the problem file.
+// Warns once, at the first checkpoint whose weight decay differs from that of the problem file's
+// loss.
 void warn_of_weight_decay(CheckpointInputs& inputs) {
   for (const OptimizerState& optimizer : inputs.optimizers) {
     for (const OptimizerSettings& group : optimizer.groups) {
@@ -201,7 +202,7 @@ void warn_of_weight_decay(CheckpointInputs& inputs) {
   }
 }
 
-// Losses of [check] for steps that no checkpoint has are compared with nothing.
+// Warns if no checkpoint has any of the steps for which [check] gives losses.
 void warn_of_losses_of_other_steps(std::span<const std::optional<std::int64_t>> steps,
                                    CheckpointInputs& inputs) {
   const auto& expected = inputs.problem.file().expected_losses;
@@ -216,7 +217,7 @@ void warn_of_losses_of_other_steps(std::span<const std::optional<std::int64_t>> 
       steps.front() ? std::to_string(*steps.front()) : std::string("unknown")));
 }
 
-// What can be refused without reading is refused before the first of many files is read.
+// Refuses what can be refused without reading before the first of many files is read.
 void require_files(const std::vector<CheckpointFile>& files) {
   for (const CheckpointFile& file : files) {
     if (io::InputFile(file.path).size() > 0) continue;

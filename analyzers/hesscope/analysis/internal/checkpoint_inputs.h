@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A problem and the checkpoints a run is about, opened and checked against each other.
+// A problem and the checkpoints of a run, opened and checked against each other.
 #pragma once
 
 #include <cstddef>
@@ -28,46 +28,47 @@ namespace hesscope::detail {
 /// A value as a configuration records it.
 std::string text_of(const SettingValue& value);
 
-/// What every result depends on: this program, on this processor.
+/// What every result depends on: this program and this processor.
 io::RunConfiguration program_configuration();
 
-/// Results, whose text is UTF-8, name their inputs. @throws ConfigError if this name is not.
+/// Results name their inputs in UTF-8 text. @throws ConfigError if this name is not UTF-8.
 void require_utf8_name(const std::filesystem::path& path);
 
 /// What open_inputs() found. Vectors have one entry for each checkpoint, in their order.
 struct CheckpointInputs {
   std::vector<CheckpointFile> checkpoints = {};  ///< with their steps
-  std::vector<CheckpointRun> runs = {};          ///< that they are of
+  std::vector<CheckpointRun> runs = {};          ///< to which they belong
   std::string step_definition = {};              ///< where the steps are from
   std::string step_unit = {};                    ///< what they count
   CheckpointOrder order = CheckpointOrder::kByStep;
-  std::string step_key = {};                     ///< as CheckpointReading has them
-  std::string key = {};                          ///< part of the checkpoints that is taken
+  std::string step_key = {};                     ///< as in CheckpointReading
+  std::string key = {};                          ///< part of the checkpoints that is read
   std::filesystem::path map_file = {};           ///< empty = none
-  std::optional<io::TensorMap> tensor_map = {};  ///< what it says
+  std::optional<io::TensorMap> tensor_map = {};  ///< its content
   Problem problem;
   std::vector<std::string> digests = {};           ///< SHA-256 of the bytes that were read
   std::vector<std::filesystem::path> shards = {};  ///< files that checkpoints are spread over
   std::vector<Eigen::VectorXd> points = {};        ///< the parameters
-  /// That are not the model's of `problem`; nullptr for those that are. Problem::objective_at().
+  /// For each checkpoint its buffers if they differ from those of `problem`'s model, else nullptr.
+  /// See Problem::objective_at().
   std::vector<std::shared_ptr<const CheckpointBuffers>> buffers = {};
-  std::vector<OptimizerState> optimizers = {};  ///< what checkpoints hold of theirs
+  std::vector<OptimizerState> optimizers = {};  ///< what the checkpoints hold of their optimisers
   std::vector<ExpectedLoss> expected_losses = {};
-  /// What a user should know of the inputs although nothing is refused: one sentence each, naming
-  /// the file. Results carry them.
+  /// What a user should know about the inputs although nothing is refused: one sentence each,
+  /// naming the file. Results carry them.
   std::vector<std::string> warnings = {};
 
-  /// The loss at checkpoint number i. Made anew for buffers of its own: keep it no longer than
-  /// needed.
+  /// The loss at checkpoint number i. It is built anew if the checkpoint has buffers of its own:
+  /// keep it no longer than needed.
   CheckpointObjective objective_at(std::size_t i) const {
     return problem.objective_at(points[i], buffers[i].get(), static_cast<std::int64_t>(i));
   }
 
-  /// What a result depends on as far as it is in these inputs and in this program.
+  /// The part of a result's configuration that comes from these inputs and this program.
   io::RunConfiguration configuration() const;
 
-  /// Replacing an input by the result would destroy what the result is about.
-  /// @throws ConfigError if the output is one of the inputs, or of `others`.
+  /// Replacing an input by the result would destroy the subject of the result.
+  /// @throws ConfigError if the output is one of the inputs, or one of `others`.
   void require_output_apart(const std::filesystem::path& output,
                             std::span<const std::filesystem::path> others = {}) const;
 
@@ -76,10 +77,10 @@ struct CheckpointInputs {
 };
 
 /// Opens everything, reads the points, checks them against each other and puts them in order.
-/// @param function  begins the message where there are no checkpoints.
-/// @param team      of ranks that share the work of the objectives; null = none.
-/// @throws ConfigError, InputError, PreconditionError; InputError also for a checkpoint whose
-///         digest is not the expected one.
+/// @param function  begins the message if there are no checkpoints.
+/// @param team      ranks that share the work of the objectives; null = none.
+/// @throws ConfigError, InputError, PreconditionError; InputError also if the digest of a
+///         checkpoint is not the expected one.
 CheckpointInputs open_inputs(const char* function,
                              const std::vector<CheckpointFile>& files,
                              const CheckpointReading& reading,

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Stands for a number in a pattern: no name of a file has it.
+// Stands for a number in a pattern: no file name contains it.
 constexpr char kNumber = '\0';
 
 std::optional<std::int64_t> value_of(std::string_view digits) {
@@ -22,7 +22,7 @@ std::optional<std::int64_t> value_of(std::string_view digits) {
   return value && *value <= kLargestStep ? value : std::nullopt;
 }
 
-// Endings that other programs give to files of a format.
+// Endings that other programs use for files of a format.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kOtherEndings = {{
     {".ckpt", "pt"},
     {".bin", "pt"},
@@ -32,7 +32,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kOtherEnd
     {".he5", "hdf5"},
 }};
 
-// The name without the ending of a format, which may have digits (".h5"), and without what Keras
+// The name without the ending of a format, which may contain digits (".h5"), and without what Keras
 // and Hugging Face put before it.
 std::string without_ending(const fs::path& path) {
   if (format_by_ending(path) == nullptr) return path.filename().string();
@@ -50,7 +50,7 @@ std::string_view digits_at(std::string_view text, std::size_t first) {
   return text.substr(first, end - first);
 }
 
-// The letters before a place, behind what separates them from it.
+// The letters before a place, without the separators between.
 std::string word_before(std::string_view text, std::size_t end) {
   while (end > 0 && !is_letter(text[end - 1]) && !is_digit(text[end - 1])) --end;
   std::size_t first = end;
@@ -92,7 +92,7 @@ bool is_among(std::string_view word, std::span<const std::string_view> words) {
   return std::ranges::find(words, word) != words.end();
 }
 
-// A folder that stands for one checkpoint: a word, a separator perhaps, a number.
+// Whether a folder stands for one checkpoint: a word, perhaps a separator, a number.
 bool is_checkpoint_folder(const std::string& name) {
   constexpr std::array<std::string_view, 8> kWords = {
       "checkpoint", "ckpt", "step", "global_step", "epoch", "iter", "iteration", "it"};
@@ -116,8 +116,8 @@ bool is_word_for_epochs(const std::string& word) {
   return is_among(word, kWords);
 }
 
-// Which number is the step: of those that `may_be` it, the last behind a word for steps, or else
-// for epochs, or else the last.
+// Which number is the step: among those that `may_be` it, the last one after a word for steps, or
+// else for epochs, or else the last.
 template <typename MayBe>
 std::optional<std::size_t> best_position(const NumberedName& name, MayBe may_be) {
   const auto last_where = [&](auto is_told) -> std::optional<std::size_t> {
@@ -131,8 +131,8 @@ std::optional<std::size_t> best_position(const NumberedName& name, MayBe may_be)
   return last_where([](const std::string&) { return true; });
 }
 
-// Whether a number may tell one file of a folder from another. That of mlp2.pt is of a word, that
-// of mp_rank_00_model_states.pt of a process.
+// Whether a number may distinguish files of a folder. That of mlp2.pt belongs to a word, that of
+// mp_rank_00_model_states.pt to a process.
 bool has_own_number(const NumberedName& name) {
   std::size_t k = 0;
   for (std::size_t i = 0; i < name.pattern.size() && k < name.words.size(); ++i) {

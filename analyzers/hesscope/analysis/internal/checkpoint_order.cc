@@ -38,7 +38,7 @@ std::string words_of(const std::string& counter) {
   return fmt::format("the number '{}' in the checkpoint", counter);
 }
 
-// What tells the steps of a run, the best first, and what is to be said about it.
+// What shows the steps of a run, the best first, and remarks on it.
 class Candidates {
  public:
   Candidates(const RunEvidence& run, const std::string& step_key) : run_(run) {
@@ -71,8 +71,9 @@ class Candidates {
     add_steps(words_of(kOptimizerStep), run.counter(kOptimizerStep), true);
   }
 
-  /// The first under which no two checkpoints are the same; nothing where there is none at all.
-  /// @throws InputError where all have two checkpoints of one step.
+  /// The first candidate in which no two checkpoints are the same; nothing if there are no
+  /// candidates.
+  /// @throws InputError if in each candidate two checkpoints have the same step.
   const Candidate* distinct() const {
     const auto found = std::ranges::find_if(
         all_, [](const Candidate& candidate) { return are_distinct(candidate.steps); });
@@ -108,7 +109,7 @@ class Candidates {
   std::vector<std::string> set_aside_;
 };
 
-// Where the names of files tell another order than what they hold, or other numbers of the same
+// Where the names of files show another order than their contents, or other numbers of the same
 // kind.
 std::optional<std::string> disagreement(const RunEvidence& run, const Candidate& chosen) {
   if (!chosen.is_in_file) return std::nullopt;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What all runs on checkpoints keep, write and say of them.
+// What all runs on checkpoints keep, write and report about them.
 #pragma once
 
 #include <cstddef>
@@ -28,13 +28,13 @@ Provenance provenance_of(const CheckpointInputs& inputs,
 /// Names all of the inputs' checkpoints in their result.
 void name_checkpoints(const CheckpointInputs& inputs, CheckpointResult& result);
 
-/// The analyzer that root_record() stands for in names of units.
+/// The name that takes the place of an analyzer in the units that hold a root_record().
 inline constexpr const char* kRootUnit = "root";
 
 /// The name of the unit that holds what an analyzer found at a checkpoint, or at a step.
 std::string unit_name(std::size_t number, const std::string& analyzer);
 
-/// Those units, of all of the inputs' checkpoints, which must outlive them. @cost a gradient each.
+/// Those units for all checkpoints of the inputs, which must outlive them. @cost a gradient each.
 std::vector<DealtUnit> root_units(const CheckpointInputs& inputs);
 
 struct KeptRoots {
@@ -45,16 +45,16 @@ struct KeptRoots {
 /// Those units' records. @throws OutputError if one cannot be read back.
 KeptRoots kept_roots(UnitRun& run, const CheckpointInputs& inputs);
 
-/// What a root_record() says, without further numbers.
+/// The content of a root_record(), without further numbers.
 CheckpointSummary summary_of(const CheckpointFile& checkpoint,
                              const std::string& sha256,
                              const Group& root);
 
-/// The same of all of the inputs' checkpoints, a record each.
+/// The same for all checkpoints of the inputs, from one record each.
 std::vector<CheckpointSummary> summaries_of(const CheckpointInputs& inputs,
                                             const std::vector<Group>& roots);
 
-/// A record's variable of real numbers, as long as the record lives.
+/// A variable of real numbers in a record; valid as long as the record.
 Eigen::Map<const Eigen::VectorXd> vector_in(const Group& record, const std::string& name);
 
 }  // namespace hesscope::detail

@@ -32,7 +32,7 @@ const char* const kBlock = "block";
 const char* const kParameterName = "parameter_name";
 const char* const kParameterOffset = "parameter_offset";
 
-// The time of the run, or the one SOURCE_DATE_EPOCH asks for (reproducible-builds.org).
+// The time of the run, or that of SOURCE_DATE_EPOCH if it is set (reproducible-builds.org).
 std::string timestamp() {
   std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
   if (const char* epoch = std::getenv("SOURCE_DATE_EPOCH")) {
@@ -45,7 +45,7 @@ std::string timestamp() {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", utc);
 }
 
-// Of each checkpoint; `checkpoint` is not among the dimensions.
+// Variables of each checkpoint; `checkpoint` is not among their dimensions.
 std::vector<Variable> checkpoint_quantities(const CheckpointDefinitions& definitions) {
   return {{.name = "step",
            .type = VariableType::kInt64,
@@ -217,7 +217,7 @@ void CheckpointResult::write_of_run(const std::string& group, const Group& answe
 
 Group root_record(PointAnalysis& point) {
   Group record{.variables = {{.name = "loss"}, {.name = "gradient_norm"}}};
-  // A loss whose derivatives leave the range of double is a loss.
+  // A loss whose derivatives leave the range of double is still a loss.
   record["loss"].set(
       point.loss(),
       point.theta().allFinite() && std::isfinite(point.loss()) ? Status::kOk : Status::kNonFinite);
@@ -239,7 +239,7 @@ void set_conclusion(io::ResultFile& file,
                     bool is_conclusive,
                     const std::vector<std::string>& warnings) {
   file.set_attribute("", {kConclusive, static_cast<std::int8_t>(is_conclusive ? 1 : 0)});
-  // Attributes are read whole by everyone who opens the file.
+  // Everyone who opens the file reads attributes completely.
   constexpr std::size_t kMaxBytes = std::size_t{32} << 10;
   std::string text;
   for (std::size_t i = 0; i < warnings.size(); ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The loss that was computed, compared with the one that is known from elsewhere.
+// Compares the computed loss with one that is known from elsewhere.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace hesscope::detail {
 
-/// Who says what the loss of a checkpoint is.
+/// Where the expected loss of a checkpoint comes from.
 enum class LossSource : std::int8_t { kNobody, kRequest, kProblemFile, kCheckpoint };
 
 struct ExpectedLoss {
@@ -25,34 +25,34 @@ struct ExpectedLoss {
   LossSource source = LossSource::kNobody;
 };
 
-/// What is expected of a checkpoint: what the request says, else the problem file, else the number
-/// `loss` in the checkpoint.
-/// @param asked  of the request.
+/// The expected loss of a checkpoint: that of the request, else that of the problem file, else the
+/// number `loss` in the checkpoint.
+/// @param asked   from the request.
 /// @param stored  in the checkpoint.
 ExpectedLoss expected_loss(const ProblemFile& problem,
                            const std::optional<std::int64_t>& step,
                            const std::optional<double>& asked,
                            const std::optional<double>& stored);
 
-/// @throws ConfigError where a problem file gives one loss but there are several checkpoints, or
-///         losses by step but there are several runs; or a request not one for each checkpoint.
+/// @throws ConfigError if a problem file gives one loss for several checkpoints, or losses by step
+///         for several runs; or if a request does not give one loss for each checkpoint.
 void require_clear_losses(const ProblemFile& problem,
                           const CheckpointReading& reading,
                           std::size_t num_checkpoints,
                           std::size_t num_runs);
 
-/// What results store of them, for each checkpoint in the root; nothing where no loss is expected.
+/// What the root of a result stores about them for each checkpoint; nothing if no loss is expected.
 std::vector<Variable> loss_check_quantities(std::span<const ExpectedLoss> expected);
 
-/// The same where one is.
+/// The same if one is expected.
 std::vector<Variable> loss_check_quantities();
 
-/// The comparison of all checkpoints.
+/// The comparison for all checkpoints.
 struct LossCheck {
   std::vector<Group> records;         ///< of loss_check_quantities(), for each checkpoint
-  std::vector<std::string> warnings;  ///< one at most for each source
+  std::vector<std::string> warnings;  ///< at most one for each source
   /// Whether no loss differs from what a user said. A number that a program left in the checkpoint
-  /// may well be of another data set.
+  /// may well belong to another data set.
   bool is_as_said = true;
 };
 

@@ -34,7 +34,7 @@ PointSubject::PointSubject(const Problem& problem)
 
 namespace {
 
-// Which of the settings no optimiser can have; empty for none.
+// Which of the settings no optimiser can have; empty if there is none.
 std::string flaw_of(const OptimizerSettings& group) {
   const auto is_from_0 = [](double x) { return x >= 0 && std::isfinite(x); };
   const auto is_share = [](double x) { return x >= 0 && x < 1; };

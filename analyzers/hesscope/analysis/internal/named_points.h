@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Points of an objective of one's own, and what results say of them: the library's counterpart of
-// CheckpointInputs.
+// Points of an objective of one's own, and what results say about them: the library's counterpart
+// of CheckpointInputs.
 #pragma once
 
 #include <optional>
@@ -18,8 +18,7 @@
 
 namespace hesscope::detail {
 
-/// The objective that points are of, with what is known of it. Must not outlive what it was made
-/// of.
+/// The objective that points belong to, with what is known about it. Must not outlive its source.
 class PointSubject {
  public:
   /// @throws as require_objective().
@@ -39,7 +38,7 @@ class PointSubject {
 };
 
 /// @param function  begins the messages.
-/// @throws PreconditionError where there are no points, or names, sizes or optimisers do not fit.
+/// @throws PreconditionError if there are no points, or if names, sizes or optimisers do not fit.
 void require_points(const std::string& function,
                     const Objective& objective,
                     const std::vector<NamedPoint>& points);
@@ -47,10 +46,10 @@ void require_points(const std::string& function,
 /// Their names and steps, as the root of a result has them.
 std::vector<CheckpointFile> files_of(const std::vector<NamedPoint>& points);
 
-/// Of their parameters.
+/// Digests of their parameters.
 std::vector<std::string> digests_of(const std::vector<NamedPoint>& points);
 
-/// What the root of a result calls these.
+/// How the root of a result describes these points.
 CheckpointDefinitions definitions_of_points();
 
 /// What every result about such points depends on.

@@ -8,7 +8,7 @@ namespace hesscope::detail {
 
 namespace {
 
-// Several runs may follow each other: steps go up within one.
+// Several runs may follow each other: steps increase within one run.
 std::vector<CheckpointRun> runs_by_steps(const std::vector<SequencePoint>& points) {
   std::vector<CheckpointRun> runs;
   for (std::size_t i = 0; i < points.size(); ++i) {
@@ -32,7 +32,7 @@ PointSequence::PointSequence(SequenceContext context,
 std::shared_ptr<PointAnalysis> PointSequence::visit(std::size_t i) {
   std::shared_ptr<PointAnalysis> point = make_point(i);
   if (point->index() == 0) {
-    last_.reset();  // what came before is of another run
+    last_.reset();  // previous points belong to another run
   } else if (last_ == nullptr) {
     last_ = make_point(i - 1);
   }
@@ -79,7 +79,7 @@ void PointSequence::find_trajectory(std::size_t i) {
   const auto run = std::ranges::find_if(context_.runs, [i](const CheckpointRun& each) {
     return i >= each.first && i < each.first + each.size;
   });
-  // Without an order each point stands alone.
+  // Without an order, each point stands alone.
   first_of_trajectory_ = run->is_ordered ? run->first : i;
   Trajectory::ObjectiveAt objective_at;
   if (context_.objective_at) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The points of an analysis one after the other, each with what analyzers may ask of the others.
+// The points of an analysis in sequence, each with access to what analyzers may ask about the
+// others.
 #pragma once
 
 #include <cstddef>
@@ -20,28 +21,28 @@
 
 namespace hesscope::detail {
 
-/// A point as those who analyze it know it.
+/// A point as its analyzers know it.
 struct SequencePoint {
   std::optional<std::int64_t> step;
-  OptimizerState optimizer = {};  ///< what its checkpoint holds of one
+  OptimizerState optimizer = {};  ///< from its checkpoint
 };
 
-/// What the points have in common. All that is pointed to must outlive the sequence.
+/// What the points have in common. Everything that is pointed to must outlive the sequence.
 struct SequenceContext {
   const Objective* objective = nullptr;
   const FreshSamples* fresh_samples = nullptr;
   std::optional<ModelSamples> model_samples = {};
-  /// Where each point has an objective of its own, that of point number `index`, which its analysis
-  /// keeps as long as it is needed. Without it the three above are those of all.
+  /// If each point has an objective of its own: returns that of point number `index`, which its
+  /// analysis keeps as long as it is needed. Otherwise the three members above hold for all points.
   std::function<CheckpointObjective(std::size_t index)> objective_at = {};
   SpectrumMethod method = SpectrumMethod::kAuto;
   const DistributedSolver* solver = nullptr;
-  bool proves_fully = false;  ///< by that
+  bool proves_fully = false;  ///< for the proof of all eigenvalues
   std::uint64_t seed = 0;
   GivenSettings given_settings = {};
-  /// The runs that the points are of; empty = a new one wherever the step does not go up.
+  /// The runs of the points; empty = a new run wherever the step does not increase.
   std::vector<CheckpointRun> runs = {};
-  /// Of the work at point number `index`; returning false asks for it to stop.
+  /// Called during the work at point number `index`; returning false asks it to stop.
   std::function<bool(std::size_t index, double fraction)> progress;
 };
 
@@ -54,13 +55,13 @@ class PointSequence {
   PointSequence(const PointSequence&) = delete;
   PointSequence& operator=(const PointSequence&) = delete;
 
-  /// Point number i with its run and the point before it there. Points are visited in order.
+  /// Point number i with its run and the previous point there. Points are visited in order.
   std::shared_ptr<PointAnalysis> visit(std::size_t i);
 
-  /// What the progress at each of the points to come goes by.
+  /// The costs by which progress at each of the remaining points is measured.
   void set_costs(const PointCosts& costs) { costs_ = costs; }
 
-  /// Leaves a point out.
+  /// Skips a point.
   void pass() { last_.reset(); }
 
  private:
@@ -74,7 +75,7 @@ class PointSequence {
   std::vector<SequencePoint> points_;
   std::shared_ptr<PointAnalysis> last_;
   PointCosts costs_;
-  std::shared_ptr<Trajectory> trajectory_;  // of the point made last
+  std::shared_ptr<Trajectory> trajectory_;  // of the last point made
   std::size_t first_of_trajectory_ = 0;     // in the sequence
 };
 

@@ -31,7 +31,7 @@ void QuantityFile::add_coordinate(const std::string& group, const Variable& vari
 void QuantityFile::name_coordinate(const std::string& group,
                                    const std::string& dimension,
                                    const std::string& variable) {
-  // A variable named as its dimension is its coordinate without a word.
+  // A variable with the name of its dimension is its coordinate automatically.
   if (variable != dimension) coordinates_[{group, dimension}].push_back(variable);
 }
 
@@ -91,7 +91,8 @@ void QuantityFile::write(const std::string& group,
   for (const Variable& variable : answer.variables) {
     if (variable.is_said()) said.push_back(&variable);
   }
-  // By name, whatever the order of declaration: the order of writing decides where bytes lie.
+  // By name, not in the order of declaration: the order of writing decides where bytes are in the
+  // file.
   std::ranges::sort(said, {}, [](const Variable* variable) { return variable->name; });
   for (const Variable* variable : said) write(group, *variable, index);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A result file of quantities: how they become variables, each with its status where there is
-// something to say, and with its coordinates.
+// A result file of quantities: how they become variables, each with its statuses if these say
+// anything, and with its coordinates.
 #pragma once
 
 #include <cstddef>
@@ -27,13 +27,13 @@ namespace hesscope::detail {
 /// A result file whose variables are quantities.
 ///
 /// Every number has a status. The statuses of a quantity are collected while it is written, and
-/// become a variable NAME_status only if one of them is not `ok`: a quantity without it is there
-/// everywhere. Which are not proved becomes an attribute of the root: see UnprovedNumbers.
+/// become a variable NAME_status only if one of them is not `ok`: a quantity without that variable
+/// has all its numbers. Unproved numbers become an attribute of the root: see UnprovedNumbers.
 ///
-/// A group opened alone (as xarray does) must hold its own coordinates. One along a dimension of
-/// the group's own is the variable of that name; add_coordinate() puts one along a dimension of the
-/// root or under another name, and whatever is defined afterwards along this dimension refers to it
-/// (CF's attribute `coordinates`).
+/// A group that is opened alone (as xarray does) must hold its own coordinates. A coordinate along
+/// one of the group's own dimensions is the variable with the name of the dimension.
+/// add_coordinate() adds one along a dimension of the root, or under another name; everything that
+/// is defined afterwards along this dimension refers to it (CF's attribute `coordinates`).
 ///
 /// All members throw OutputError as ResultFile does.
 class QuantityFile {
@@ -42,18 +42,18 @@ class QuantityFile {
 
   io::ResultFile& file() { return file_; }
 
-  /// Declares the dimensions of a group, with what lies along them.
+  /// Declares the dimensions of a group, with the variables along them.
   void define_dimensions(const std::string& group, const std::vector<Dimension>& dimensions);
 
   /// Declares and writes a coordinate along `dimension`.
   void add_coordinate(const std::string& group, const Variable& variable);
 
-  /// Names a variable of the group, defined or not, as a coordinate along `dimension`.
+  /// Registers a variable of the group, defined or not, as a coordinate along `dimension`.
   void name_coordinate(const std::string& group,
                        const std::string& dimension,
                        const std::string& variable);
 
-  /// Declares a variable along `dimensions` with the coordinates that lie along them.
+  /// Declares a variable along `dimensions`, with the coordinates along them.
   void define(const std::string& group, Variable variable);
 
   /// Declares a quantity along `dimensions`, with one status for each entry of the first
@@ -63,8 +63,8 @@ class QuantityFile {
               const std::vector<std::string>& dimensions,
               std::size_t num_status_dimensions);
 
-  /// Writes what is said of variables so declared: at `index` along their first dimension, or all
-  /// there is of them, with one status or one for each entry.
+  /// Writes an answer for variables that were declared in this way: at `index` along their first
+  /// dimension, or all of it, with one status or one for each entry.
   void write(const std::string& group,
              const Group& answer,
              std::optional<std::size_t> index = std::nullopt);
@@ -72,7 +72,8 @@ class QuantityFile {
              const Variable& variable,
              std::optional<std::size_t> index = std::nullopt);
 
-  /// Writes the statuses that say something, and what is not proved, and publishes the file.
+  /// Writes the statuses that say anything, and the list of unproved numbers, and publishes the
+  /// file.
   void commit();
 
  private:
@@ -88,7 +89,7 @@ class QuantityFile {
                     const std::vector<Status>& statuses);
 
   io::ResultFile file_;
-  std::vector<Place> order_;  // of definition
+  std::vector<Place> order_;  // of their definition
   std::map<Place, Statuses> statuses_;
   UnprovedNumbers unproved_;
   std::map<Place, std::vector<std::string>> coordinates_;  // by group and dimension

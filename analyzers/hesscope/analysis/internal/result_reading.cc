@@ -43,7 +43,7 @@ bool is_result_of(const std::filesystem::path& path, const io::RunConfiguration&
     const auto* digest = find_attribute<std::string>(result, kConfigurationDigest);
     return digest != nullptr && *digest == io::digest_of(configuration);
   } catch (const InputError&) {
-    return false;  // not a file of ours, or damaged
+    return false;  // not a hesscope result, or damaged
   }
 }
 
@@ -154,7 +154,7 @@ std::vector<Group> read_records(const io::ResultReader& result,
     }
     for (std::size_t i = 0; i < count; ++i) {
       Variable& variable = records[i][quantity.name];
-      if (quantity.type == VariableType::kInt8) {  // none is said where it is not among these
+      if (quantity.type == VariableType::kInt8) {  // not set if the value is none of these
         const bool is_said = counts[i] >= 0 && counts[i] < std::ssize(quantity.flag_meanings);
         if (is_said) variable.set_flag(static_cast<std::int8_t>(counts[i]));
       } else if (!counts.empty() && statuses[i] == Status::kOk) {

@@ -17,7 +17,7 @@ namespace {
 
 std::optional<std::int64_t> as_step(double number) {
   const bool is_step = number == std::floor(number) &&
-                       std::abs(number) <= static_cast<double>(kLargestStep);  // NaN is none
+                       std::abs(number) <= static_cast<double>(kLargestStep);  // false for NaN
   return is_step ? std::optional(static_cast<std::int64_t>(number)) : std::nullopt;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the checkpoints of one run, and their names, tell about the steps they were written at.
+// What the checkpoints of one run, and their names, show about the steps at which they were
+// written.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +16,7 @@
 
 namespace hesscope::detail {
 
-/// A checkpoint as given, and what stands in it.
+/// A checkpoint as given, and the counters in it.
 struct CheckpointEvidence {
   CheckpointFile file;
   std::map<std::string, double> counters = {};  ///< training_counters(), and optimizer.step
@@ -23,16 +24,16 @@ struct CheckpointEvidence {
 
 using Steps = std::vector<std::int64_t>;  ///< one for each checkpoint of a run
 
-/// The indices 0, 1, ... by their steps; equal ones as they are.
+/// The indices 0, 1, ... ordered by their steps; equal ones keep their order.
 std::vector<std::size_t> sorted_by(const Steps& steps);
 
-/// Whether `fine` does not go up everywhere where `coarse` does: it starts again.
+/// Whether `fine` somewhere does not increase where `coarse` does: it starts again.
 bool goes_back(const Steps& coarse, const Steps& fine);
 
 class RunEvidence {
  public:
-  /// @param given  of all checkpoints; must outlive this. @param members which of them are the
-  ///               run's.
+  /// @param given    all checkpoints; must outlive this.
+  /// @param members  which of them belong to the run.
   RunEvidence(std::span<const CheckpointEvidence> given, std::vector<std::size_t> members);
 
   const std::vector<std::size_t>& members() const { return members_; }
@@ -43,26 +44,26 @@ class RunEvidence {
 
   std::string name(std::size_t i) const { return at(i).file.path.string(); }
 
-  /// A counter in the files, where all have it.
+  /// A counter in the files, if all have it.
   std::optional<Steps> counter(const std::string& key) const;
 
-  /// The one asked for. @throws InputError where a checkpoint has none.
+  /// The counter asked for. @throws InputError if a checkpoint does not have it.
   Steps counter_asked_for(const std::string& key) const;
 
   /// Keys that some of the checkpoints have, but not all.
   std::vector<std::string> partial_counters() const;
 
-  /// N of step-N.
+  /// N of step-N, if all files are named so.
   std::optional<Steps> steps_of_convention() const;
 
   bool names_steps() const;
   bool names_epochs() const;
 
-  /// The numbers in the names: where names are alike, the last that is not the same in all. None
-  /// where an earlier number increases while that one goes back.
+  /// The numbers in the names: if names are alike, the last number that is not the same in all.
+  /// Nothing if an earlier number increases while that one decreases.
   std::optional<Steps> steps_in_names() const;
 
-  /// Whether a name has a number beyond what steps can be.
+  /// Whether a name has a number that is too large for a step.
   bool has_too_large_numbers() const;
 
  private:

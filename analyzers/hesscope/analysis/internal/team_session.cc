@@ -17,7 +17,7 @@
 namespace hesscope {
 namespace {
 
-// The first rank's words; empty where it has nothing to compute.
+// Broadcasts the first rank's text; it is empty if the first rank has nothing to compute.
 void exchange(Team& team, std::string& words) {
   std::uint64_t length = words.size();
   team.broadcast(0, std::as_writable_bytes(std::span(&length, 1)));
@@ -25,7 +25,7 @@ void exchange(Team& team, std::string& words) {
   if (length > 0) team.broadcast(0, std::as_writable_bytes(std::span(words)));
 }
 
-// Objectives by their numbers; of checkpoints with buffers of their own the last two.
+// Objectives by their numbers. For checkpoints with buffers of their own, the last two are kept.
 class ServedObjectives {
  public:
   explicit ServedObjectives(const detail::CheckpointInputs& inputs) : inputs_(inputs) {}
@@ -43,7 +43,7 @@ class ServedObjectives {
   }
 
  private:
-  // A checkpoint is compared with the one before.
+  // A checkpoint is compared with the previous one.
   static constexpr std::size_t kMostMade = 2;
 
   const detail::CheckpointInputs& inputs_;
@@ -120,7 +120,7 @@ void serve_inputs(Team& team, const std::function<ServedInputs()>& open) {
             serve_distributed_spectrum(*opened->solver, objective, theta, opened->proves_fully);
           });
     } catch (const std::exception&) {
-      // The first rank has heard of it.
+      // The first rank already knows.
     }
   }
   team.end();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// How a run works with the ranks of a team. Each rank opens the inputs for itself, before they
-// meet: files are read in forked children, which do not go with what connects ranks. Where they
-// meet they compare what they have opened.
+// How a run works with the ranks of a team. Each rank opens the inputs for itself before the ranks
+// meet: files are read in forked children, and forks are not compatible with what connects ranks.
+// When they meet, the ranks compare what they have opened.
 #pragma once
 
 #include <functional>
@@ -15,12 +15,12 @@
 
 namespace hesscope::detail {
 
-/// On the first rank: the others serve as long as it lives.
+/// On the first rank: the other ranks serve as long as this lives.
 class TeamSession {
  public:
   /// Waits for the others. @param team  null = none.
-  /// @throws InputError naming rank and key where a rank has opened something else; what a rank has
-  ///         thrown while it opened it.
+  /// @throws InputError naming rank and key if a rank has opened something else; and what a rank
+  ///         has thrown while it opened its inputs.
   TeamSession(Team* team, const io::RunConfiguration& configuration);
   ~TeamSession();
   TeamSession(const TeamSession&) = delete;
@@ -35,10 +35,10 @@ struct ServedInputs {
   std::shared_ptr<const CheckpointInputs> inputs;
   io::RunConfiguration configuration;
   std::shared_ptr<const DistributedSolver> solver = {};  ///< null = none
-  bool proves_fully = false;                             ///< of its spectra
+  bool proves_fully = false;                             ///< whether its spectra are to be proved
 };
 
-/// On the others, as long as the first one's TeamSession lives.
+/// On the other ranks: serves as long as the first rank's TeamSession lives.
 void serve_inputs(Team& team, const std::function<ServedInputs()>& open);
 
 }  // namespace hesscope::detail

@@ -54,7 +54,7 @@ UnitRun::UnitRun(const std::filesystem::path& output,
   const OutputState state = output_state(output, subject, overwrite, configuration);
   is_done_ = state.is_done;
   if (is_done_) {
-    // Of a run that was killed between the last two of its acts, and of parts that came late.
+    // Left by a run that was killed just before it removed its units, or by parts that came late.
     io::remove_units(place, configuration);
     remove_parts();
     return;
@@ -76,7 +76,7 @@ UnitRun::UnitRun(const std::filesystem::path& output,
   }
 }
 
-// Nobody else is to work on them while they are merged.
+// Nobody else may work on them while they are merged.
 void UnitRun::take_parts() {
   for (const io::Part& part : parts_) {
     const std::filesystem::path place = io::place_of(output_, part);
@@ -85,7 +85,7 @@ void UnitRun::take_parts() {
   }
 }
 
-// A part is none's but its own.
+// A part removes only its own units.
 void UnitRun::remove_parts() {
   if (part_locks_.empty()) return;
   for (const io::Part& part : parts_) {

@@ -39,7 +39,7 @@ void UnprovedNumbers::read_line(std::string_view line) {
     const std::optional<std::size_t> first = parse_number<std::size_t>(next_part(range, '-'));
     const std::optional<std::size_t> last =
         range.empty() ? first : parse_number<std::size_t>(range);
-    if (!first || !last) return ranges.clear();  // nobody writes this: rather too many than none
+    if (!first || !last) return ranges.clear();  // damaged: rather too many than none
     ranges.emplace_back(*first, *last);
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Which numbers of a result have not the proof that they should have.
+// Which numbers of a result lack the proof that they should have.
 #pragma once
 
 #include <cstddef>
@@ -16,12 +16,13 @@
 
 namespace hesscope::detail {
 
-/// What warnings say of such numbers, behind their names.
+/// How warnings describe such numbers, after their names.
 inline constexpr char kUnproved[] =
     "converged without a count, so another eigenvalue may have been missed";
 
-/// An attribute of the root, where there are such numbers: a line for each variable, GROUP/NAME
-/// and, unless all of it is meant, the rows along its first dimension, as in "tracking/gap 0-2,5".
+/// An attribute of the root, if there are such numbers: one line for each variable, with GROUP/NAME
+/// and, unless the whole variable is meant, the rows along its first dimension, as in "tracking/gap
+/// 0-2,5".
 class UnprovedNumbers {
  public:
   static constexpr char kAttribute[] = "unproved";
@@ -29,7 +30,7 @@ class UnprovedNumbers {
   UnprovedNumbers() = default;
   explicit UnprovedNumbers(const io::ResultReader& result);
 
-  /// @param row  none: the variable as a whole.
+  /// @param row  empty: the variable as a whole.
   void add(const std::string& group, const std::string& name, std::optional<std::size_t> row);
 
   bool is_empty() const { return all_.empty(); }
@@ -37,7 +38,8 @@ class UnprovedNumbers {
   /// The value of the attribute.
   std::string text() const;
 
-  /// At which of `count` rows a variable is not proved; of a variable as a whole `count` is 1.
+  /// For each of `count` rows, whether the variable is unproved there; for a variable without rows
+  /// `count` is 1.
   std::vector<bool> rows_of(const std::string& group,
                             const std::string& name,
                             std::size_t count) const;

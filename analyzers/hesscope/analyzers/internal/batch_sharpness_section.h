@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Variables of /stability about the curvature that gradients of minibatches see.
+// Variables of /stability about the curvature that minibatch gradients see.
 #pragma once
 
 #include <optional>
@@ -15,13 +15,13 @@ class BatchSharpnessSection {
   /// @param batch_sizes  not empty.
   BatchSharpnessSection(Group& declaring, std::vector<Eigen::Index> batch_sizes);
 
-  /// @throws ConfigError for a batch of more samples than there are.
+  /// @throws ConfigError for a batch size above the number of samples.
   Dimension dimension(const Objective& objective) const;
 
-  /// Adds what batch_moments() takes.
+  /// Adds the cost of batch_moments().
   void add_cost(const Objective& objective, Analyzer::Cost& cost) const;
 
-  /// At a point with a Hessian, or an operator in its place; otherwise the point's status.
+  /// At a point with a Hessian, or an operator in its place; otherwise sets the point's status.
   void set(PointAnalysis& point, const std::optional<double>& learning_rate, Group& answer) const;
 
  private:

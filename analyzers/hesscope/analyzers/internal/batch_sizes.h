@@ -14,7 +14,7 @@ namespace hesscope::detail {
 
 inline constexpr Eigen::Index kMaxBatchSize = 1'000'000'000;
 
-/// The sizes in the text of `option`, as in "1,8,64"; none where it is not given.
+/// The sizes in the text of `option`, as in "1,8,64"; none if it is not given.
 /// @throws OptionError, naming the option.
 std::vector<Eigen::Index> batch_sizes_from(const Settings& settings, const std::string& option);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Private: what `blocks` and `ggn` share.
+// Shared by `blocks` and `ggn`.
 #pragma once
 
 #include <span>

@@ -13,7 +13,7 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXd;
 
-// Within a cluster all have the same overlaps: the outermost gets the outermost.
+// Within a cluster all overlaps are the same: the outermost pair gets the outermost.
 void put_clusters_in_order(const std::vector<EigenvalueCluster>& clusters,
                            std::vector<Index>& assigned) {
   for (const EigenvalueCluster& cluster : clusters) {
@@ -22,8 +22,8 @@ void put_clusters_in_order(const std::vector<EigenvalueCluster>& clusters,
   }
 }
 
-// Whether all pairs of `before` that share a cluster with `pair` are continued by pairs that share
-// one, too.
+// Whether all pairs of `before` in the cluster of `pair` are continued by pairs that share one
+// cluster, too.
 bool goes_whole(const TrackedPairs& now, const TrackedPairs& before, std::size_t pair) {
   double into = kNaN;
   for (std::size_t j = 0; j < before.cluster.size(); ++j) {
@@ -49,7 +49,7 @@ EigenpairMatching match_eigenpairs(const ClusteredEnd& now, const ClusteredEnd& 
       const double share = cosines.block(c.first, d.first, c.size, d.size).norm() /
                            std::sqrt(static_cast<double>(std::min(c.size, d.size)));
       matching.overlaps.block(c.first, d.first, c.size, d.size)
-          .setConstant(std::min(share, 1.0));  // above 1 by rounding alone
+          .setConstant(std::min(share, 1.0));  // above 1 only by rounding
     }
   }
   const MatrixXd cost =

@@ -31,7 +31,8 @@ Eigen::VectorXd ClusteredEnd::projected_gradient(const EigenvalueCluster& cluste
   const Eigen::VectorXd along = v.transpose() * cluster.gradient;
   Eigen::VectorXd rest = cluster.gradient - v * along;
   const double size = norm(cluster.gradient);
-  // Vectors that are off by an angle leave twice its sine: of themselves and of what is along them.
+  // Eigenvectors with an angular error leave a residue of twice its sine, relative to themselves
+  // and to components along them.
   const double error = detail::rounding_band(rest.size(), size) + 2 * cluster.tilt * size;
   if (norm(rest) <= error) rest.setZero();
   return rest;
@@ -59,7 +60,7 @@ ClusteredEnd clustered_values(PointAnalysis& point,
                               EndOfSpectrum Extremes::*member,
                               Eigen::Index count,
                               double gap) {
-  const Extremes& extremes = point.extremes(count + 1);  // one more: whether the last cluster ends
+  const Extremes& extremes = point.extremes(count + 1);  // one more: does the last cluster end?
   const EndOfSpectrum& found = extremes.*member;
   ClusteredEnd end{.status = found.status, .proof = found.proof, .error_bound = found.error_bound};
   if (end.status != Status::kOk) return end;

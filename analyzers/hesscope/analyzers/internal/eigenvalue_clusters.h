@@ -4,10 +4,10 @@
 //
 // A simple eigenvalue lambda of H with the unit eigenvector v has, along u, the slope
 //   d/de lambda(theta + e u) = v' (dH/de) v = v' T[u, v] = u' T[v, v],
-// so that its gradient is T[v, v]. Eigenvalues that coincide have none, as they may cross; but
-// their mean has: that of tr(V' H V) / m with the space of the m eigenvectors V held, the mean of
-// T[v_i, v_i]. Eigenvalues that are nearly as close are taken so, too: their eigenvectors are known
-// to the residual over the gap, and no better.
+// so its gradient is T[v, v]. Eigenvalues that coincide have no gradient, because they may cross.
+// But their mean has one: that of tr(V' H V) / m with the space of the m eigenvectors V held fixed,
+// which is the mean of T[v_i, v_i]. Eigenvalues that are nearly as close are treated in the same
+// way, because their eigenvectors are known only to the residual over the gap.
 #pragma once
 
 #include <array>
@@ -27,8 +27,8 @@
 
 namespace hesscope::detail {
 
-/// Eigenvalues this close, in units of the largest magnitude, are of a cluster unless another gap
-/// is asked for: their eigenvectors are any basis of one space.
+/// Eigenvalues this close, in units of the largest magnitude, form a cluster unless another gap is
+/// asked for: their eigenvectors are any basis of one space.
 inline constexpr double kClusterGap = 1e-6;
 
 /// The largest magnitude of an eigenvalue; both ends must be kOk.
@@ -39,11 +39,12 @@ struct EigenvalueCluster {
   Eigen::Index first = 0;  ///< the outermost of them
   Eigen::Index size = 0;
   double mean = 0;
-  bool is_whole = false;  ///< whether it ends within what was asked for
-  /// Of a whole one, the sine of the angle by which its eigenvectors may be off: the norm of their
-  /// residuals over the distance to the eigenvalues next to it (Davis & Kahan).
+  bool is_whole = false;  ///< whether it ends within the eigenvalues asked for
+  /// For a whole cluster, the sine of the angle by which its eigenvectors may be off: the norm of
+  /// their residuals over the distance to the neighbouring eigenvalues (Davis & Kahan).
   double tilt = 0;
-  /// Of the mean; empty unless it is whole and the objective has third derivatives.
+  /// Gradient of the mean; empty unless the cluster is whole and the objective has third
+  /// derivatives.
   Eigen::VectorXd gradient = {};
 
   bool has_gradient() const { return gradient.size() > 0; }
@@ -55,29 +56,29 @@ struct ClusteredEnd {
   Proof proof = Proof::kNone;
   double error_bound = kNaN;       ///< EndOfSpectrum::error_bound
   double rounding_band = kNaN;     ///< Spectrum::rounding_band, by the ends of the spectrum
-  Eigen::VectorXd values = {};     ///< the outermost first; nothing here and below without kOk
+  Eigen::VectorXd values = {};     ///< outermost first; without kOk, this and what follows is empty
   Eigen::VectorXd residuals = {};  ///< EndOfSpectrum::residuals
   Eigen::MatrixXd vectors = {};
   std::vector<EigenvalueCluster> clusters = {};
 
-  /// P grad of a cluster's gradient, P removing its eigenvectors; zero where it is the gradient's
-  /// rounding or what eigenvectors that are off leave of it.
+  /// P grad of a cluster's gradient, where P removes its eigenvectors; zero if it is only rounding
+  /// of the gradient, or what inaccurate eigenvectors leave of it.
   Eigen::VectorXd projected_gradient(const EigenvalueCluster& cluster) const;
 
-  /// The gradient of the mean of the eigenvalues [first, first + size): none where a cluster holds
-  /// some of them beside others, or has none.
+  /// The gradient of the mean of the eigenvalues [first, first + size). Nothing if a cluster
+  /// contains some of them together with others, or has no gradient.
   std::optional<Eigen::VectorXd> gradient_of(Eigen::Index first, Eigen::Index size) const;
 };
 
-/// The `count` outermost eigenvalues at one end, clusters being closer than `gap` times the largest
-/// magnitude of an eigenvalue. No cluster has a gradient.
+/// The `count` outermost eigenvalues at one end. Eigenvalues of a cluster are closer than `gap`
+/// times the largest magnitude of an eigenvalue. No cluster has a gradient.
 ClusteredEnd clustered_values(PointAnalysis& point,
                               EndOfSpectrum Extremes::*member,
                               Eigen::Index count,
                               double gap);
 
 /// The same with gradients.
-/// @cost count pairs of third derivatives besides the eigenpairs.
+/// @cost count pairs of third derivatives, in addition to the eigenpairs.
 ClusteredEnd clustered_end(PointAnalysis& point,
                            EndOfSpectrum Extremes::*member,
                            Eigen::Index count,
@@ -89,14 +90,14 @@ struct ClusteredEnds {
   std::array<ClusteredEnd, 2> ends;
 };
 
-/// Those of a checkpoint and of the one before it.
+/// The ends at a checkpoint and at the previous one.
 struct NeighbouringEnds {
   std::shared_ptr<const ClusteredEnds> here;
-  std::shared_ptr<const ClusteredEnds> before;  ///< null for a checkpoint that has none before it
+  std::shared_ptr<const ClusteredEnds> before;  ///< null if the checkpoint has no predecessor
 };
 
-/// By `find`, of the checkpoint before only where the analyzer of this name has not kept them from
-/// there; keeps those of this one.
+/// Computes the ends by `find`, at the previous checkpoint only if the analyzer of this name has
+/// not kept them from there; keeps those of this checkpoint.
 NeighbouringEnds neighbouring_ends(
     PointAnalysis& point,
     const std::string& analyzer,

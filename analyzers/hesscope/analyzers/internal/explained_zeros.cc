@@ -27,8 +27,8 @@ bool has_zero_row(const Eigen::MatrixXd& hessian) {
   return (hessian.cwiseAbs().colwise().maxCoeff().array() == 0).any();
 }
 
-// The largest |derivative| of a sample's loss along each parameter, 0 where it is rounding of that
-// sample's gradient g_i: at most rounding |g_i|.
+// The largest |derivative| of a sample's loss along each parameter. Derivatives up to `rounding`
+// |g_i|, with the sample's gradient g_i, count as 0.
 Eigen::VectorXd sample_slopes(const Objective& objective,
                               const Eigen::VectorXd& theta,
                               double rounding) {
@@ -47,9 +47,9 @@ Eigen::VectorXd sample_slopes(const Objective& objective,
   return slopes;
 }
 
-// What is zero at theta only because theta is special is not zero at theta + p. The step p is long
-// enough for terms up to the fifth order to rise above rounding, and short enough for relu units to
-// stay dead that are so by more than a thousandth of their weights.
+// Numbers that are zero at theta only because theta is special are not zero at theta + p. The step
+// p is long enough for terms up to the fifth order to rise above rounding. It is short enough for
+// relu units to stay dead if they are dead by more than a thousandth of their weights.
 class Nearby {
  public:
   Nearby(const Objective& objective, const Eigen::VectorXd& theta)
@@ -57,11 +57,11 @@ class Nearby {
         point_(nearby_point(objective, theta, kStep, engine_)),
         direction_(standard_normal(theta.size(), 1, engine_)) {}
 
-  // H(theta + p) x for a random x, whose entry i is zero where row i of H is: to rounding, since
-  // what vanishes by a symmetry does so exactly at special points alone.
+  // H(theta + p) x for a random x; entry i is zero if row i of H is. It is zero only to rounding,
+  // because symmetries cancel exactly at special points only.
   Eigen::VectorXd rows() const {
     Eigen::VectorXd product = objective_->hessian_times(point_, direction_);
-    // Of numbers that are not finite nothing says that they are zero.
+    // Numbers that are not finite do not show that anything is zero.
     if (!product.allFinite()) return Eigen::VectorXd::Ones(product.size());
     const double error = kRounding * norm(product);
     return (product.array().abs() <= error).select(0.0, product);
@@ -79,8 +79,8 @@ class Nearby {
   Eigen::VectorXd direction_;
 };
 
-// How far H v may be off for a unit vector v: by what rounding of theta and the order of operations
-// change in it.
+// How far H v may be off for a unit vector v: the effect of rounding theta, and of the order of
+// operations.
 double product_error(const Objective& objective,
                      const Eigen::VectorXd& theta,
                      const Eigen::MatrixXd& hessian,
@@ -93,7 +93,7 @@ double product_error(const Objective& objective,
   for (int k = 0; k < kPoints; ++k) {
     const Eigen::VectorXd point = nearby_point(objective, theta, kEpsilon, engine);
     const double change = norm(objective.hessian_times(point, v) - product);
-    if (!std::isfinite(change)) return 0.0;  // it tells nothing
+    if (!std::isfinite(change)) return 0.0;  // inconclusive
     largest = std::max(largest, change);
   }
   return kMargin * largest;
@@ -136,7 +136,8 @@ ZeroModes explained_zeros(PointAnalysis& point,
   const GraphObjective* const graph = searched(objective);
   if (graph == nullptr) return modes;
   if (modes.num_unconfirmed > 0) {
-    // What a search has found elsewhere is a conjecture here, which the samples' gradients decide.
+    // An invariance that a search found elsewhere is only a conjecture here; the samples' gradients
+    // decide.
     invariances = invariances_at(objective, point.theta(), invariances);
     modes = explain();
   }

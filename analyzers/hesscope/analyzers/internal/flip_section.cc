@@ -13,11 +13,11 @@ namespace {
 
 using Eigen::Index;
 
-// Its eigenvector, and so the line, is unique.
+// The eigenvector, and so the line, is unique.
 bool is_alone(const EigenvalueCluster& cluster) { return cluster.is_whole && cluster.size == 1; }
 
-// By which power of two to make a direction longer for the second derivative along it to be near 1:
-// 0 where squares of derivatives are doubles.
+// The power of two by which a direction is lengthened so that the second derivative along it is
+// near 1; 0 if squares of derivatives are ordinary doubles.
 int exponent_for(double second) {
   const double size = std::abs(second);
   const bool is_ordinary = size > 0x1p-200 && size < 0x1p200;
@@ -97,7 +97,8 @@ void FlipSection::set(PointAnalysis& point,
   for (std::size_t k = 0; k < alone.size(); ++k) {
     const EigenvalueCluster& cluster = *alone[k];
     const Eigen::VectorXd line = lines.col(static_cast<Index>(k));
-    // Along a direction 2^exponent times as long no derivative is lost that is no double by itself.
+    // Along a direction 2^exponent times as long, intermediate results neither overflow nor
+    // underflow.
     const int exponent = exponent_for(line(2));
     const Eigen::VectorXd longer =
         exponent == 0 ? line

@@ -11,21 +11,21 @@
 
 namespace hesscope::detail {
 
-/// A checkpoint's learning rate, or the given one, where it has one for all parameters and
-/// descends.
+/// The given learning rate or that of the checkpoint, if it is the same for all parameters and the
+/// optimiser descends.
 struct KnownRate {
   Status status = Status::kNotStored;
-  double value = 0;  ///< with kOk alone
+  double value = 0;  ///< only with kOk
 };
 
 class FlipSection {
  public:
   explicit FlipSection(Group& declaring);
 
-  /// Adds what `num_pairs` lines take.
+  /// Adds the cost of `num_pairs` lines.
   void add_cost(const Objective& objective, double num_pairs, Analyzer::Cost& cost) const;
 
-  /// Of the largest eigenvalues.
+  /// Sets the variables for the largest eigenvalues.
   void set(PointAnalysis& point,
            const ClusteredEnd& end,
            const KnownRate& rate,

@@ -16,7 +16,7 @@ constexpr const char* kMisses =
     "the interval then misses the population's far more often than the level says";
 constexpr const char* kMayMiss = "the interval may then be too wide or too narrow";
 
-// What extremes and medians are of.
+// The numbers whose extremes and medians are taken.
 constexpr const char* kEigenvalues = "eigenvalues";
 constexpr const char* kMagnitudes = "magnitudes of eigenvalues";
 constexpr const char* kEntries = "magnitudes of diagonal entries";

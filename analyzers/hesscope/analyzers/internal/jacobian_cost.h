@@ -5,7 +5,7 @@
 
 namespace hesscope::detail {
 
-/// Of the Jacobian of all predictions, a copy of it, and its singular values.
+/// The cost of the Jacobian of all predictions, a copy of it, and its singular values.
 Analyzer::Cost jacobian_cost(const Objective& objective);
 
 }  // namespace hesscope::detail

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Variables of /influence about Newton steps on the loss of all samples but one, which are exact
-// where the loss is quadratic; influences by H^+ alone are so to first order in 1 / N.
+// Variables of /influence about Newton steps on the loss of all samples but one. They are exact if
+// the loss is quadratic; influences by H^+ alone are exact only to first order in 1 / N.
 #pragma once
 
 #include <vector>
@@ -17,15 +17,16 @@ namespace hesscope::detail {
 
 class NewtonInfluenceSection {
  public:
-  /// Over the dimensions `influential` and `parameter`.
+  /// Uses the dimensions `influential` and `parameter`.
   explicit NewtonInfluenceSection(Group& declaring);
 
-  /// Enters the steps, and what they change of the loss of the sample itself.
+  /// Sets the steps, and how they change the loss of the left-out sample itself.
   /// @param hessian    that of all samples at the point, with status kOk.
-  /// @param inverse    of it.
-  /// @param samples    those left out, one after the other.
-  /// @param gradients  theirs at the point, n x samples.size().
-  /// @cost newton_step_without_sample() and two values of one sample's loss, for each of them.
+  /// @param inverse    that of `hessian`.
+  /// @param samples    those to leave out, one at a time.
+  /// @param gradients  their gradients at the point, n x samples.size().
+  /// @cost newton_step_without_sample() and two values of one sample's loss, for each of the
+  ///       samples.
   void set(const PointAnalysis& point,
            const UnexplainedHessian& hessian,
            const UnexplainedInverse& inverse,

@@ -11,7 +11,7 @@
 namespace hesscope::detail {
 namespace {
 
-// Of one sample there is no covariance.
+// A single sample has no covariance.
 const std::vector<Status> kUndefinedOfOne = {Status::kUndefinedTooFewPoints};
 const std::vector<Status> kUndefinedScale = {Status::kUndefinedZeroDenominator,
                                              Status::kUndefinedTooFewPoints};
@@ -145,7 +145,7 @@ double NoiseCovariance::set(Group& answer, PointAnalysis& point) const {
     return rounding;
   }
   set_scale(answer, hessian_, scales.hessian);
-  // Of a covariance that is rounding there is no direction.
+  // A covariance that is only rounding has no direction.
   if (covariance.status == Status::kOk) {
     if (is_zero) covariance.matrix.setZero();
     const NoiseAlignment alignment = noise_alignment(*h, covariance.matrix);
@@ -154,7 +154,7 @@ double NoiseCovariance::set(Group& answer, PointAnalysis& point) const {
   } else {
     set_missing_alignment(answer, covariance.status);
   }
-  // Whoever asks for a few ranks only has no time for all eigenvectors.
+  // If only a few ranks are asked for, all eigenvectors would take too long.
   if (point.method() == SpectrumMethod::kDense) {
     set_spectrum(
         answer, dense_eigensystem(*h, {}, part_of(point.progress(), 0.4, 0.7)), covariance);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The covariance of per-sample gradients against gradient and Hessian, in /noise.
+// The covariance of per-sample gradients, compared with gradient and Hessian, in /noise.
 #pragma once
 
 #include <hesscope/analyzers/point_analysis.h>
@@ -11,13 +11,13 @@
 
 namespace hesscope::detail {
 
-/// The size of the covariance, noise scales, and how it is aligned with the Hessian.
+/// The size of the covariance, noise scales, and its alignment with the Hessian.
 class NoiseCovariance {
  public:
-  /// Declares them.
+  /// Declares the variables.
   explicit NoiseCovariance(Group& declaring);
 
-  /// Up to 0.7 of the point's progress.
+  /// Takes the first 0.7 of the point's progress.
   /// @returns rounding_of_gradients().
   double set(Group& answer, PointAnalysis& point) const;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// How the norms of minibatch noise are distributed, in /noise.
+// The distribution of the norms of minibatch noise, in /noise.
 #pragma once
 
 #include <Eigen/Core>
@@ -10,19 +10,19 @@
 
 namespace hesscope::detail {
 
-/// The norms without what is rounding: those up to `rounding` are 0, and where none is further than
-/// that from another, all are their lower median.
+/// The norms without rounding: those up to `rounding` become 0, and if no two differ by more than
+/// that, all become their lower median.
 Eigen::VectorXd settled(Eigen::VectorXd norms, double rounding);
 
 /// The norms, their moments and tail, their histogram and their normal QQ plots.
 class NoiseDistribution {
  public:
-  /// Declares them.
+  /// Declares the variables.
   explicit NoiseDistribution(Group& declaring);
 
-  /// What lies along the draws is missing for the status of `noise`, if that is not kOk; of what
-  /// needs norms, or more of them, nothing is said then.
-  /// @param rounding  as of settled().
+  /// If the status of `noise` is not kOk, variables along the draws are missing with this status;
+  /// those that need norms, or more of them, are left unset.
+  /// @param rounding  as in settled().
   void set(Group& answer,
            const MinibatchNoise& noise,
            double rounding,

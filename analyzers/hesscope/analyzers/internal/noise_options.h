@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the noise analyzer can be told.
+// Options of the noise analyzer.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct NoiseOptions {
 
 std::vector<SettingKey> noise_option_keys();
 
-/// @throws ConfigError for a ladder that is none.
+/// @throws ConfigError for an invalid ladder.
 NoiseOptions noise_options_from(const Settings& settings);
 
 }  // namespace hesscope::detail

@@ -143,13 +143,13 @@ OscillationSection::Outcomes OscillationSection::oscillation(PointAnalysis& poin
       point.objective().value_and_gradient(point.theta() - x * u, point.objective().all_samples());
   const Eigen::VectorXd slope = end.projected_gradient(cluster);
   const double norm = detail::norm(slope);
-  const double alpha = 0.0 - slope.dot(centre.gradient);  // no -0
+  const double alpha = 0.0 - slope.dot(centre.gradient);  // avoids -0
   found[kCentreRate] = {alpha, Status::kOk};
   found[kSquaredOffset] = {x * x, Status::kOk};
   found[kLossExcess] = {point.loss() - centre.value, Status::kOk};
 
   const Status stands = norm > 0 ? Status::kOk : Status::kUndefinedZeroDenominator;
-  // By unit vectors, so that no square underflows.
+  // With unit vectors, so that no square underflows.
   const double variance = std::max(-2 * (slope / norm).dot(centre.gradient / norm), 0.0);
   found[kVariance] = {variance, stands};
   found[kPredictedLossExcess] = {lambda * variance / 2, stands};
@@ -160,7 +160,8 @@ OscillationSection::Outcomes OscillationSection::oscillation(PointAnalysis& poin
   if (known == Status::kOk && rate.value == 0) known = Status::kUndefinedZeroDenominator;
   const double gap = 2 / rate.value - (lambda - x * u.dot(cluster.gradient));
   found[kCentreGap] = {gap, known};
-  // A cycle takes progressive sharpening and, to have an energy, self-stabilisation and an offset.
+  // A cycle needs progressive sharpening; to have an energy, it also needs self-stabilisation and
+  // an offset.
   const Status sharpens = known != Status::kOk ? known
                           : alpha > 0          ? Status::kOk
                                                : Status::kUndefinedNotPositiveDefinite;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Variables of /sharpening about the oscillation of gradient descent at its edge of stability: what
-// theory predicts (self_stabilization.h), and what one point says of it.
+// theory predicts (self_stabilization.h), and what one point shows of it.
 #pragma once
 
 #include <array>
@@ -20,14 +20,14 @@ class OscillationSection {
 
   void add_cost(const Objective& objective, Analyzer::Cost& cost) const;
 
-  /// Of the largest eigenvalue, where it is alone in its cluster.
+  /// For the largest eigenvalue, if it is alone in its cluster.
   void set(PointAnalysis& point,
            const ClusteredEnd& end,
            const KnownRate& rate,
            Group& answer) const;
 
  private:
-  // In the order of their declaration.
+  // In the order of declaration.
   enum Quantity {
     kCentreRate,
     kCentreGap,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What analyzers of the outermost eigenpairs share (PointAnalysis::extremes).
+// Shared by the analyzers of the outermost eigenpairs (PointAnalysis::extremes).
 #pragma once
 
 #include <cstdint>
@@ -10,18 +10,19 @@
 
 namespace hesscope::detail {
 
-/// "pair", of `count` eigenvalues at either end, or of all there are.
+/// The dimension "pair" for `count` eigenvalues at each end, or for all eigenvalues if there are
+/// fewer.
 Dimension pair_dimension(std::int64_t count, const Objective& objective);
 
-/// Of finding `count` eigenpairs at both ends: a search by products with the matrix and two counts;
-/// without the matrix, a search that finds more than one pair at each end.
+/// The cost of `count` eigenpairs at both ends: with the matrix, a search by products with it and
+/// two counts; without it, a search that finds more than one pair at each end.
 Analyzer::Cost cost_of_pairs(std::int64_t count, const Objective& objective);
 
-/// A variable of the end "largest" or "smallest": that ends its name, and stands in its meaning
-/// unless it is a flag.
+/// The variable for the end "largest" or "smallest": `end` becomes the suffix of its name and,
+/// unless it is a flag, part of its definition.
 Variable of_end(Variable variable, const std::string& end);
 
-/// "eigenvalues", "error_bound" and "proof" of an end.
+/// The variables "eigenvalues", "error_bound" and "proof" of an end.
 Variable outermost_eigenvalues();
 Variable error_bound_of_end();
 Variable proof_of_end();

@@ -11,14 +11,14 @@
 
 namespace hesscope::detail {
 
-/// One position of a pair dimension for each eigenvalue that was asked for.
+/// Numbers along a pair dimension, one for each eigenvalue that was asked for.
 class PairNumbers {
  public:
   explicit PairNumbers(Eigen::Index count)
       : numbers_(static_cast<std::size_t>(count), kNaN),
         statuses_(static_cast<std::size_t>(count), Status::kNotComputed) {}
 
-  /// For all of a cluster.
+  /// Sets the number of all pairs of a cluster.
   void set(const EigenvalueCluster& cluster, double number, Status status = Status::kOk) {
     if (status == Status::kOk && !std::isfinite(number)) status = Status::kNonFinite;
     for (Eigen::Index i = cluster.first; i < cluster.first + cluster.size; ++i) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The papers and books that quantities are from, as Variable::references names them: each once,
-// with "; " in none of them.
+// The papers and books that define the quantities, as Variable::references names them. Each occurs
+// once, and none contains "; ".
 #pragma once
 
 namespace hesscope::papers {

@@ -14,7 +14,7 @@
 namespace hesscope::detail {
 namespace {
 
-// One way to fit a line: what follows L0 and L1 in names, and what it is.
+// One way to fit a line: what follows L0 and L1 in the names, and what the fit is.
 struct Fit {
   int l0_headline;  // L1 and the ends of the intervals follow; 0 = they are not shown
   const char* suffix;
@@ -104,7 +104,7 @@ bool is_gradient_zero(const Variable& directional_slope) {
   return !slopes.empty() && std::isnan(slopes.front());
 }
 
-// The numbers of a variable, or nullptr where they are not all there.
+// The numbers of a variable, or nullptr if some are missing.
 const std::vector<double>* numbers(const Variable& variable) {
   return variable.status() == Status::kOk ? &variable.reals() : nullptr;
 }
@@ -154,7 +154,7 @@ void SmoothnessRun::set_lines(Group& result,
   }
 }
 
-// A line for each parameter; NaN for those whose derivative never changes.
+// One line for each parameter; NaN for parameters whose derivative never changes.
 void SmoothnessRun::set_coordinates(Group& result,
                                     const std::vector<const std::vector<double>*>& gradients,
                                     const std::vector<const std::vector<double>*>& diagonals,
@@ -191,7 +191,7 @@ Group SmoothnessRun::summarize(Group result,
   std::vector<const std::vector<double>*> gradients;
   std::vector<const std::vector<double>*> diagonals;
   std::vector<bool> are_zero;  // of the gradients
-  bool has_no_order = false;   // checkpoints that may be of no one path
+  bool has_no_order = false;   // the checkpoints may not lie on one path
   bool is_proved = true;
   for (const Group& answer : answers) {
     const bool is_zero = is_gradient_zero(answer[sources_.directional_slope]);

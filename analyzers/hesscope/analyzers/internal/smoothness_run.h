@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The (L0, L1) part of /smoothness: what is asked of all checkpoints together.
+// The (L0, L1) part of /smoothness, which is computed for all checkpoints together.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ namespace hesscope::detail {
 
 class SmoothnessRun {
  public:
-  /// What it takes of the answer at a checkpoint, where it is there.
+  /// The variables of a checkpoint's answer that it uses, if they are there.
   struct Sources {
     VariableId spectral_norm;
     VariableId gradient_norm;
@@ -24,14 +24,14 @@ class SmoothnessRun {
     VariableId hessian_diagonal;
   };
 
-  /// @param group  where it declares: Analyzer::declaring_of_run().
+  /// @param group  where to declare: Analyzer::declaring_of_run().
   SmoothnessRun(Group& group, const Sources& sources);
 
-  /// `result`, all that was declared, with values from the answers at the checkpoints.
+  /// `result`, which has everything that was declared, with values from the checkpoints' answers.
   Group summarize(Group result, std::span<const Group> answers, std::uint64_t seed) const;
 
  private:
-  // L0 or L1, and the ends of its interval.
+  // L0 or L1, and both ends of its interval.
   struct Constant {
     VariableId value;
     VariableId lower;

@@ -88,7 +88,7 @@ void ThresholdSection::set(Group& answer,
                            const Spectrum& spectrum) const {
   if (!step || !learning_rate) return set_missing(answer, Status::kNotComputed);
   const double limit = stable_limit(*step);
-  if (*learning_rate == 0 || !std::isfinite(limit)) {  // it does not move
+  if (*learning_rate == 0 || !std::isfinite(limit)) {  // the optimiser does not move
     answer[threshold_].set_missing(Status::kUndefinedZeroDenominator);
   } else {
     answer[threshold_].set(limit / *learning_rate);

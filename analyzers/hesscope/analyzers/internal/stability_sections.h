@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Variables of /stability that come together.
+// Groups of variables of /stability that belong together.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@
 
 namespace hesscope::detail {
 
-/// A setting of the optimiser, and NAME_source: where it is from.
+/// A setting of the optimiser, and NAME_source: where it comes from.
 class SettingSection {
  public:
   SettingSection(Group& declaring,
@@ -46,10 +46,10 @@ class ThresholdSection {
   VariableId threshold_, ratio_;
 };
 
-/// The preconditioner, and what the optimiser sees through it.
+/// The preconditioner, and the curvature that the optimiser sees through it.
 struct PreconditionedSection {
-  /// @param is_adam  whether it is Adam's, not any that a checkpoint may hold: the names of its
-  ///                 threshold and ratio begin with "adam" or "optimizer".
+  /// @param is_adam  whether it is Adam's, or that of any optimiser in a checkpoint: the names of
+  ///                 its threshold and ratio begin with "adam" or with "optimizer".
   PreconditionedSection(Group& declaring, bool is_adam);
 
   VariableId preconditioner;

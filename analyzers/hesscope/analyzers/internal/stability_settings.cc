@@ -19,7 +19,7 @@ bool are_alike(std::span<const OptimizerSettings> groups, Field field) {
       groups, [&](const auto& group) { return group.*field == groups.front().*field; });
 }
 
-// Sentences, each with the first file it is true of and how many there are.
+// Sentences, each with the first file for which it is true, and the number of such files.
 class Remarks {
  public:
   void add(const std::string& file, const std::string& text) {
@@ -49,7 +49,7 @@ class Remarks {
   std::vector<Remark> all_;
 };
 
-// Why the state cannot be what is asked for; empty if it can.
+// Why the state cannot be used as the choice asks; empty if it can.
 std::string mismatch(const OptimizerState& state, PreconditionerChoice choice) {
   if (choice == PreconditionerChoice::kNone) return {};
   if (!state.obstacle.empty()) return state.obstacle;
@@ -137,7 +137,7 @@ void remark_on_settings(const OptimizerState& state, const GivenSettings& given,
   }
 }
 
-// P then lacks what is a group's own.
+// Then P lacks the settings that differ between groups.
 void remark_on_open_groups(const OptimizerState& state,
                            const GivenSettings& given,
                            Remarks& remarks) {

@@ -16,7 +16,7 @@ using Eigen::VectorXd;
 
 namespace {
 
-// What a change of the curvature leaves of it is not told from zero.
+// A curvature that changes by half of its value or more cannot be told from zero.
 bool is_undetermined(double curvature, double change) {
   return std::abs(curvature) <= 2 * std::abs(change);
 }

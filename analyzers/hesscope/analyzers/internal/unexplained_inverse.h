@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Solving with the Hessian on what is left of its explained null space, and with that of all
-// samples but one.
+// Solves with the Hessian on the orthogonal complement of its explained null space, and with the
+// Hessian of all samples but one.
 #pragma once
 
 #include <Eigen/Core>
@@ -15,42 +15,44 @@
 namespace hesscope::detail {
 
 /// H^+ = P A^-1 P, with A and P of an UnexplainedHessian: the inverse of H on the range of P, 0 on
-/// the explained null space. It exists where num_zero() is 0; elsewhere times() divides by
-/// eigenvalues that are rounding, or due to the distance from the critical point.
+/// the explained null space. It exists if num_zero() is 0; otherwise times() divides by eigenvalues
+/// that are rounding errors, or due to the distance from the critical point.
 ///
 /// That distance is estimated by the Newton step
 ///   p = -(sum of v_k v_k^T / lambda_k over |lambda_k| > sqrt(eps) ||A||) P g,
-/// and, where little gradient or none that is not rounding tells it, by
+/// and, where the gradient is small or only rounding and does not show the distance, by
 ///   q = -(sum of v_k sign(g_k) (|g_k| + eps ||A|| |theta|) / lambda_k), g_k = v_k^T P g,
-/// over the smaller ones above ten rounding bands.
-/// Where the critical point has an eigenvalue of zero, that of A with the unit eigenvector v is
-/// -v^T D v to first order in p, D = P (H(theta + p) - H(theta)) P: one of magnitude at most
-/// 2 |v^T D v|, which the step changes by half of it or more, is not told from zero; neither is one
-/// of the smaller ones that q changes as much, nor one that the rest of the way to a degenerate
-/// point does, or half of that: an estimate which is twice as long leads to its other side.
+/// over the smaller eigenvalues above ten rounding bands.
+/// If the critical point has an eigenvalue of zero, the corresponding eigenvalue of A with the unit
+/// eigenvector v is -v^T D v to first order in p, where D = P (H(theta + p) - H(theta)) P. So an
+/// eigenvalue of magnitude at most 2 |v^T D v|, which the step changes by half of it or more,
+/// cannot be told from zero. The same holds for one of the smaller eigenvalues if q changes it as
+/// much, and for one that the rest of the way to a degenerate point changes as much, or half of
+/// that: an estimate that is twice as long leads to the other side of the point.
 class UnexplainedInverse {
  public:
-  /// @param point    that of `hessian`; it stands for a critical point nearby.
+  /// @param point    the point of `hessian`; it stands for a critical point nearby.
   /// @param hessian  with status kOk; must outlive this.
   /// @param rest     as CriticalPoint::rest, n or 0 entries.
-  /// @cost all eigenpairs of A, up to two Hessians and two with a rest, 4 n^3 multiply-adds; four
+  /// @cost all eigenpairs of A, up to two Hessians, two more with a rest, 4 n^3 multiply-adds; four
   ///       n x n matrices.
   UnexplainedInverse(PointAnalysis& point,
                      const UnexplainedHessian& hessian,
                      const ProgressCallback& progress = {},
                      const Eigen::VectorXd& rest = {});
 
-  /// That of the eigensystem, kNonFinite where H is not finite at one of these points; without kOk
-  /// nothing below may be used.
+  /// The status of the eigensystem; kNonFinite if H is not finite at one of these points. Without
+  /// kOk, nothing below may be used.
   Status status() const { return status_; }
 
-  /// Eigenvalues of A that are not told from zero: within its rounding band, or by the step.
+  /// The number of eigenvalues of A that cannot be told from zero: within its rounding band, or by
+  /// the step.
   Eigen::Index num_zero() const { return num_zero_; }
 
-  /// The largest of their magnitudes; 0: there are none.
+  /// The largest of their magnitudes; 0 if there are none.
   double largest_zero() const { return largest_zero_; }
 
-  /// The other negative eigenvalues of A.
+  /// The number of other negative eigenvalues of A.
   Eigen::Index num_negative() const { return num_negative_; }
 
   /// p, n.
@@ -78,15 +80,15 @@ struct NewtonStep {
   Eigen::VectorXd change = {};  ///< n; empty without kOk
 };
 
-/// (H - h_i / N)^+ g_i / N, h_i the Hessian of sample i of N: a Newton step, at a critical point,
-/// on the loss of the others, on the same space as H^+.
+/// (H - h_i / N)^+ g_i / N, where h_i is the Hessian of sample i of N: at a critical point, a
+/// Newton step on the loss of the others, on the same space as H^+.
 /// @param hessian   that of all samples at theta, with status kOk.
-/// @param inverse   of it.
+/// @param inverse   that of `hessian`.
 /// @param gradient  g_i at theta, n.
-/// @return  kUndefinedSingular where H - h_i / N is singular to rounding, or where its curvature
-///          along the step is changed by half of it or more by inverse.step(), and so is not told
-///          from zero; kUndefinedOtherInertia where it has another number of negative eigenvalues
-///          than H: the point is then of another kind without the sample; kNonFinite.
+/// @return  kUndefinedSingular if H - h_i / N is singular to rounding, or if inverse.step() changes
+///          its curvature along the step by half of it or more, so that it cannot be told from
+///          zero; kUndefinedOtherInertia if it has another number of negative eigenvalues than H:
+///          without the sample, the point is then of another kind; kNonFinite.
 /// @cost two Hessians of a sample and one factorization, n^3 / 3 multiply-adds.
 /// @source D. Pregibon (1981), Annals of Statistics 9, 705-724.
 NewtonStep newton_step_without_sample(const Objective& objective,

@@ -39,7 +39,7 @@ constexpr std::array<BlockQuantity, 3> kQuantities = {
       "eigenvalues",
       true}}};
 
-// A long name without its middle: what tells tensors apart is mostly at the ends.
+// A long name without its middle: tensors mostly differ at the ends of their names.
 std::string short_name(const std::string& name) {
   const std::vector<std::string_view> letters = utf8_characters(name);
   if (letters.size() <= kMostLetters) return name;
@@ -98,7 +98,7 @@ plot::Panel block_map(const std::vector<std::string>& names,
   return panel;
 }
 
-// As far as a page goes.
+// Limited by the size of a page.
 BlockMapSize block_map_size(const std::vector<std::string>& names) {
   std::size_t longest = 0;
   for (const std::string& name : names) longest = std::max(longest, name.size());

@@ -13,7 +13,7 @@
 
 namespace hesscope::figures {
 
-/// What can be drawn of a pair of tensors.
+/// What can be drawn for a pair of tensors.
 struct BlockQuantity {
   const char* name;         ///< of the variable of /blocks
   const char* label;        ///< of the colour bar
@@ -24,22 +24,21 @@ struct BlockQuantity {
 /// The norms of blocks, and the distances between spectra of diagonal blocks.
 std::span<const BlockQuantity> block_quantities();
 
-/// nullptr where there is none of this name.
+/// nullptr if there is none of this name.
 const BlockQuantity* find_block_quantity(const std::string& name);
 
-/// Of a variable of /blocks that has not one number for each pair of tensors.
+/// For a variable of /blocks that does not have one number for each pair of tensors.
 /// @throws InputError that says so.
 [[noreturn]] void refuse_blocks(const std::filesystem::path& file, std::string_view quantity);
 
-/// Rows and columns in the order of the names, as a matrix is written; the middle of long names is
-/// left out.
-/// @param values  as many numbers as pairs of names, row by row; NaN where there is none.
+/// Rows and columns in the order of the names, as in a matrix; long names lose their middle.
+/// @param values  one number for each pair of names, row by row; NaN if there is none.
 plot::Panel block_map(const std::vector<std::string>& names,
                       std::vector<double> values,
                       const BlockQuantity& quantity,
                       const std::string& title);
 
-/// The sides in points of a panel that has room for so many cells and for the names.
+/// The sides in points of a panel with room for that many cells and for the names.
 struct BlockMapSize {
   double cells = 0;   ///< of the square
   double beside = 0;  ///< of the names

@@ -31,7 +31,8 @@ namespace {
                                what));
 }
 
-// The variable of the same group that says how eigenvalues, and what is one of them, were found.
+// The variable of the same group that says how eigenvalues, and numbers taken from them, were
+// found.
 std::string proof_of(const std::string& name) {
   constexpr std::string_view kValues[] = {
       "lambda_min", "lambda_median", "lambda_max", "spectral_norm", "eigenvalues"};
@@ -41,7 +42,7 @@ std::string proof_of(const std::string& name) {
   return {};
 }
 
-// Where the variable `proof` says "converged"; nowhere without it.
+// True where the variable `proof` says "converged"; false everywhere if there is none.
 std::vector<bool> unproved_by_group(const io::ResultReader& result,
                                     const std::string& group,
                                     const std::string& proof,
@@ -58,7 +59,7 @@ std::vector<bool> unproved_by_group(const io::ResultReader& result,
   return unproved;
 }
 
-// Nothing where the result does not name them.
+// Empty if the result does not name them.
 std::vector<std::filesystem::path> files_of(const io::ResultReader& result, std::size_t count) {
   if (result.find("", "checkpoint_file") == nullptr) return {};
   const std::vector<std::string> files = result.read_text("", "checkpoint_file");
@@ -66,7 +67,7 @@ std::vector<std::filesystem::path> files_of(const io::ResultReader& result, std:
   return {files.begin(), files.end()};
 }
 
-// The folders of runs that are given by their first checkpoints, as they are told apart.
+// The distinct names of the folders of runs; each run is given by its first checkpoint.
 std::vector<std::string> folder_names(const std::vector<Run>& runs,
                                       const std::vector<std::filesystem::path>& files) {
   if (files.empty()) return std::vector<std::string>(runs.size());
@@ -82,7 +83,7 @@ Variable read_numbers(const io::ResultReader& result,
                       const std::string& name,
                       std::size_t rank,
                       std::size_t num_rows) {
-  // Its shape is compared before its data are read.
+  // Compares the shape before the data are read.
   const Variable* listed = result.find(group, name);
   if (listed != nullptr && listed->shape.size() != rank) {
     refuse(result,
@@ -223,7 +224,7 @@ std::size_t chosen_checkpoint(const Source& source,
   }
   if (!request.step) return checkpoints.size() - 1;
   const auto wanted = static_cast<double>(*request.step);
-  // Of several runs the last that has it, as without a step.
+  // If several runs have this step, the last of them; the same if no step is given.
   const auto found = std::find(checkpoints.steps.rbegin(), checkpoints.steps.rend(), wanted);
   if (!checkpoints.has_steps || found == checkpoints.steps.rend()) {
     throw ConfigError(fmt::format(

@@ -16,8 +16,8 @@ FigureKind histogram_figure();
 /// The spectrum of one checkpoint as a density, from all eigenvalues and by quadrature.
 FigureKind density_figure();
 
-/// The largest eigenvalue and the robust condition number of one checkpoint over more and more
-/// samples.
+/// The largest eigenvalue and the robust condition number of one checkpoint over increasing numbers
+/// of samples.
 FigureKind population_figure();
 
 /// Condition numbers over training steps.
@@ -26,12 +26,12 @@ FigureKind condition_figure();
 /// Smallest, median and largest eigenvalue over training steps, with the band of rounding.
 FigureKind eigenvalues_figure();
 
-/// Norm of the Hessian against that of the gradient along a run, with the lines L0 + L1 |g|.
+/// Norm of the Hessian over that of the gradient along a run, with the lines L0 + L1 |g|.
 FigureKind smoothness_figure();
 
-/// Sharpness over the largest stable one, along training steps: of gradient descent, with momentum,
-/// and of the optimiser as preconditioned. Points whose second moments are recomputed are drawn
-/// apart from those that the checkpoints hold, and the missing ones are counted.
+/// Sharpness over the largest stable one, along training steps: for gradient descent, with
+/// momentum, and for the preconditioned optimiser. Points with recomputed second moments look
+/// different from those whose moments are stored in checkpoints, and missing points are counted.
 FigureKind stability_figure();
 FigureKind edge_figure();
 
@@ -39,8 +39,7 @@ FigureKind edge_figure();
 /// change between checkpoints, measured and predicted.
 FigureKind sharpening_figure();
 
-/// The outermost eigenvalues along training steps, coloured by the track that their eigenvectors
-/// are on.
+/// The outermost eigenvalues along training steps, coloured by the tracks of their eigenvectors.
 FigureKind tracking_figure();
 
 /// Sharpness in the norms of three optimisers along training steps, with the proved bounds.
@@ -56,10 +55,10 @@ FigureKind landscape_figure();
 /// and the outermost eigenvalues along the latter.
 FigureKind path_figure();
 
-/// The index of the critical points near checkpoints against their losses.
+/// The index of the critical points near checkpoints, over their losses.
 FigureKind critical_figure();
 
-/// The most influential samples at one checkpoint, and the influences of all.
+/// The most influential samples at one checkpoint, and all influences.
 FigureKind influence_figure();
 
 /// Norms of the Hessian's blocks, or distances between their spectra, at one checkpoint.

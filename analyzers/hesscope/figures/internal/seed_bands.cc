@@ -19,7 +19,7 @@ double median(std::vector<double> sorted) {
   return sorted.size() % 2 == 1 ? sorted[half] : sorted[half - 1] / 2 + sorted[half] / 2;
 }
 
-// The line of medians, and the band.
+// The line of medians, and its band.
 std::pair<plot::Line, plot::Band> merged(const std::vector<plot::Line>& seeds) {
   plot::Line line = seeds.front();
   plot::Band band{.x = line.x, .low = line.y, .high = line.y, .colour = line.colour};
@@ -42,16 +42,16 @@ std::pair<plot::Line, plot::Band> merged(const std::vector<plot::Line>& seeds) {
   return {std::move(line), std::move(band)};
 }
 
-// Whether they are of one label and share places, but not all: seeds of which one has lost a
-// checkpoint, say. Pieces of one line meet at one place at most.
+// Whether they have the same label and share some positions, but not all: for example, seeds of
+// which one has lost a checkpoint. Pieces of one line share at most one position.
 bool differ_in_places(const plot::Line& a, const plot::Line& b) {
   if (a.label.empty() || a.label != b.label || a.x == b.x) return false;
   const std::unordered_set<double> places(a.x.begin(), a.x.end());
   return std::ranges::count_if(b.x, [&](double x) { return places.contains(x); }) > 1;
 }
 
-// Whether they may be seeds of one run. What is not of one length (of a damaged result, say) is
-// left to the drawing, which refuses it.
+// Whether they may be seeds of one run. Lines with inconsistent lengths (from a damaged result, for
+// example) are left to the drawing code, which refuses them.
 bool are_seeds(const plot::Line& a, const plot::Line& b) {
   const auto is_of_one_length = [](const plot::Line& line) {
     const std::size_t size = line.x.size();

@@ -5,10 +5,10 @@
 
 namespace hesscope::figures {
 
-/// Puts lines of one label at the same places together, as runs of one experiment from several
-/// seeds: a line at their medians, in a band from the smallest to the largest. Where one of them
-/// has no number the line has a gap. The panel's note says of how many seeds, and where lines of
-/// one label are left apart since some of their places differ.
+/// Merges lines with the same label and the same positions, as runs of one experiment from several
+/// seeds: a line at their medians, in a band from the smallest to the largest. If one of them has
+/// no number at a position, the line has a gap there. The panel's note gives the number of seeds,
+/// and says if lines with the same label were not merged because some of their positions differ.
 void merge_seeds(plot::Panel& panel);
 
 }  // namespace hesscope::figures

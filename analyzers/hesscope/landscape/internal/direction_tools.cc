@@ -17,7 +17,7 @@ Eigen::VectorXd DirectionSource::orthogonal_to(const Eigen::Ref<const Eigen::Vec
   const double norm = detail::norm(d);
   const Eigen::VectorXd unit = d / norm;
   Eigen::VectorXd other = normal(d.size());
-  // Twice: what the first projection leaves by rounding, the second takes.
+  // Twice: the second projection removes the rounding that the first one leaves.
   for (int pass = 0; pass < 2; ++pass) other -= other.dot(unit) * unit;
   return other * (norm / other.norm());
 }
@@ -104,7 +104,7 @@ Eigen::MatrixXd columns_of(const Eigen::VectorXd& first, const Eigen::VectorXd* 
 }
 
 Eigen::MatrixXd with_orthogonal(const DirectionContext& context, const Eigen::VectorXd& first) {
-  // Orthogonal to nothing: the caller refuses a first direction that is none.
+  // No second direction: the caller refuses a first direction that is zero or not finite.
   if (!context.needs_second || !first.allFinite() || first.isZero(0)) {
     return columns_of(first, nullptr);
   }

@@ -12,13 +12,13 @@ namespace {
 
 constexpr double kMargin = 0.1;  // of the extent
 
-// Whether an axis can reach it; false for NaN.
+// Whether an axis can reach this position; false for NaN.
 bool is_within_reach(const Plane::Projection& place) {
   constexpr double kLargest = 1e99;  // make_axis() takes ten times that
   return std::abs(place.alpha) <= kLargest && std::abs(place.beta) <= kLargest;
 }
 
-// The ends of an axis around all places within reach.
+// The ends of an axis around all positions within reach.
 Span span_around(std::span<const Plane::Projection> places, double Plane::Projection::*coordinate) {
   Span span{kInfinity, -kInfinity};
   for (const Plane::Projection& place : places) {
@@ -64,7 +64,7 @@ std::string left_out_text(const Grid& grid, std::span<const Plane::Projection> p
   const auto span_text = [places](const Eigen::VectorXd& axis,
                                   double Plane::Projection::*coordinate) {
     const Span span = axis.size() > 1 ? span_around(places, coordinate) : Span{axis[0], axis[0]};
-    // The centre is among them: three digits are far less than the margin.
+    // The centre is among them, so three digits are far finer than the margin.
     return fmt::format("{:.3g}:{:.3g}", span.first, span.last);
   };
   return fmt::format("{} of {} checkpoints {} outside of the grid; `span` {},{} shows all of them",

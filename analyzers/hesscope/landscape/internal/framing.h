@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Grids that show a trajectory, and what a grid leaves out of it.
+// Grids that show a trajectory, and the checkpoints that a grid leaves out.
 #pragma once
 
 #include <span>
@@ -14,17 +14,17 @@
 
 namespace hesscope::detail {
 
-/// Where these points of parameter space are on the plane.
+/// The positions of these points of parameter space on the plane.
 std::vector<Plane::Projection> places_on(const Plane& plane,
                                          std::span<const Eigen::VectorXd> points);
 
-/// The grid of as many points as `size` over all of these places, with a margin of a tenth of their
-/// extent on each side (of 1 where they have none). Axes of one point stay as they are; places that
-/// are not finite (or beyond 1e99) are left out, and `size` is returned where none is left.
+/// The grid with as many points as `size` over all of these positions, with a margin of a tenth of
+/// their extent on each side (of 1 if they have no extent). Axes of one point stay as they are.
+/// Positions that are not finite (or beyond 1e99) are ignored; if none is left, `size` is returned.
 Grid framed(const Grid& size, std::span<const Plane::Projection> places);
 
-/// Says of places outside of the grid how many there are, and which span would contain them; empty
-/// where there are none. Axes of one point leave nothing out.
+/// Says how many positions are outside of the grid, and which span would contain them; empty if
+/// there are none. Axes of one point leave nothing out.
 std::string left_out_text(const Grid& grid, std::span<const Plane::Projection> places);
 
 }  // namespace hesscope::detail

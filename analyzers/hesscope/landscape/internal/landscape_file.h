@@ -25,22 +25,22 @@ namespace hesscope::detail {
 /// Quantities of the directions of any kind.
 std::vector<Variable> direction_quantities();
 
-/// Places of the checkpoints on the plane, along the dimension `step`.
-/// @param runs    that the checkpoints are of.
-/// @param places  one for each checkpoint; NaN where there is no plane.
-/// @param status  of all places; of those that are not finite it is kNonFinite.
+/// Positions of the checkpoints on the plane, along the dimension `step`.
+/// @param runs    the runs of the checkpoints.
+/// @param places  one for each checkpoint; NaN if there is no plane.
+/// @param status  of all positions; those that are not finite get kNonFinite.
 Group trajectory_of(std::span<const CheckpointSummary> checkpoints,
                     std::span<const CheckpointRun> runs,
                     std::span<const Plane::Projection> places,
                     Status status);
 
-/// What a landscape's file says before there are any numbers.
+/// The content of a landscape's file apart from its numbers.
 struct LandscapeHeader {
   ResultSubject subject;
   Provenance provenance;
   io::RunConfiguration configuration;
   std::span<const CheckpointFile> checkpoints;
-  std::span<const std::string> digests;  ///< of the checkpoints, one for each
+  std::span<const std::string> digests;  ///< one for each checkpoint
   LandscapeDescription description;
   Grid grid;
   std::vector<Variable> scalars;  ///< quantities without dimensions, in their order
@@ -48,14 +48,14 @@ struct LandscapeHeader {
 
 class LandscapeFile {
  public:
-  /// Declares everything, names the checkpoints. @throws OutputError.
+  /// Declares everything and names the checkpoints. @throws OutputError.
   LandscapeFile(const std::filesystem::path& output,
                 io::Existing existing,
                 const LandscapeHeader& header);
 
   void write_root(std::size_t checkpoint, const Group& root);
 
-  /// What is said of variables of the landscape's group, in their order.
+  /// Writes the values of an answer to variables of the landscape's group, in their order.
   void write(const Group& answer);
 
   void write(const LandscapeParts& parts);

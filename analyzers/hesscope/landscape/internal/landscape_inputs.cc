@@ -9,7 +9,7 @@
 namespace hesscope::detail {
 namespace {
 
-// From one checkpoint to another is as the user says.
+// A path from one checkpoint to another keeps the user's order.
 CheckpointReading reading_of(const LandscapeRequest& request, const DirectionKind& kind) {
   CheckpointReading reading = request.reading;
   if (kind.is_centre_first) reading.order = CheckpointOrder::kGiven;
@@ -52,7 +52,7 @@ LandscapeInputs::LandscapeInputs(const LandscapeRequest& request, ProgressCallba
       given.path.string()));
 }
 
-// The surface is that of one model; what results say of each checkpoint is of its own.
+// The surface belongs to one model; the numbers of each checkpoint belong to its own model.
 void LandscapeInputs::warn_of_other_buffers() {
   const auto num_others = std::ranges::count_if(files_.buffers, [&](const auto& buffers) {
     const CheckpointBuffers* const of_centre = files_.buffers[view_.centre_index()].get();

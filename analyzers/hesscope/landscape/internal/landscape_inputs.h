@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a landscape is made from: its inputs, opened and checked against each other.
+// The inputs of a landscape, opened and checked against each other.
 #pragma once
 
 #include <hesscope/analysis/internal/checkpoint_inputs.h>
@@ -13,13 +13,14 @@ namespace hesscope::detail {
 
 class LandscapeInputs {
  public:
-  /// Opens everything, prepares the directions. `follow` is asked during the work at the centre.
+  /// Opens everything and prepares the directions. `follow` is called during the work at the
+  /// centre.
   /// @throws ConfigError, InputError, PreconditionError.
   LandscapeInputs(const LandscapeRequest& request, ProgressCallback follow);
   LandscapeInputs(const LandscapeInputs&) = delete;
   LandscapeInputs& operator=(const LandscapeInputs&) = delete;
 
-  /// All that a result depends on.
+  /// Everything that a result depends on.
   io::RunConfiguration configuration() const;
 
   const CheckpointInputs& files() const { return files_; }

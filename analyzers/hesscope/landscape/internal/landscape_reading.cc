@@ -37,7 +37,7 @@ Grid read_grid(const io::ResultReader& file) {
   return grid;
 }
 
-// Values of the loss alone, which is what a summary is made from; statuses of all.
+// Reads the values of the loss only, from which a summary is made, but the statuses of everything.
 Group read_surface(const io::ResultReader& file, bool curvature, std::size_t num_points) {
   Group surface{.variables = surface_quantities(curvature)};
   for (Variable& variable : surface.variables) {

@@ -19,13 +19,13 @@ HeadlineNumber number(const std::string& name, double value, Status status = Sta
   return {io::kLandscapeGroup, name, status == Status::kOk ? value : kNaN, status};
 }
 
-// A warning, and the result is no longer conclusive.
+// Adds a warning; the result is then no longer conclusive.
 void warn(const std::string& message, LandscapeResult& result) {
   result.warnings.push_back(message);
   result.is_conclusive = false;
 }
 
-// The checkpoints with their places on the plane.
+// Summarizes the checkpoints with their positions on the plane.
 void summarize_trajectory(const Group& trajectory, LandscapeResult& result) {
   for (std::size_t i = 0; i < result.checkpoints.size(); ++i) {
     CheckpointSummary& summary = result.checkpoints[i];
@@ -40,7 +40,7 @@ void summarize_trajectory(const Group& trajectory, LandscapeResult& result) {
   }
 }
 
-// The extremes of the loss on the grid, and the number of points where it is not finite.
+// Summarizes the extremes of the loss on the grid, and the number of points where it is not finite.
 void summarize_surface(const Group& surface, const Grid& grid, LandscapeResult& result) {
   const std::vector<double>& losses = surface.variables.front().reals();
   double lowest = kNaN;
@@ -79,7 +79,7 @@ void summarize_scalars(const Group& scalars, LandscapeResult& result) {
     }
     if (is_conclusive(status)) continue;
     result.is_conclusive = false;
-    if (result.checkpoints[result.centre].status == Status::kOk) {  // else it is said already
+    if (result.checkpoints[result.centre].status == Status::kOk) {  // otherwise already reported
       warn(fmt::format("{}/{}: {}", io::kLandscapeGroup, scalar.name, to_string(status)), result);
     }
   }
@@ -89,8 +89,8 @@ void summarize_scalars(const Group& scalars, LandscapeResult& result) {
   }
 }
 
-// Eigenvectors of eigenvalues that coincide are any of a space: another of them would be as good,
-// and its surface may look otherwise.
+// If eigenvalues coincide, their eigenvectors are an arbitrary basis: another one would be as good,
+// and its surface may look different.
 void summarize_gaps(const Group& directions, LandscapeResult& result) {
   for (const char* const index : {"1", "2"}) {
     const Variable* const gap = directions.find(std::string("gap_") + index);

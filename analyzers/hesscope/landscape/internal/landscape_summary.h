@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a landscape's caller learns from it besides the file.
+// What a landscape's caller gets in addition to the file.
 #pragma once
 
 #include <vector>
@@ -12,16 +12,17 @@
 
 namespace hesscope::detail {
 
-/// The checkpoints and the grid.
-/// @param roots  what root_record() says of each.
+/// Summarizes the checkpoints and the grid.
+/// @param roots  the root_record() of each checkpoint.
 void summarize_roots(const LandscapeInputs& inputs,
                      const std::vector<Group>& roots,
                      const Grid& grid,
                      LandscapeResult& result);
 
-/// Places of the checkpoints, extremes of the loss on the grid, the number of points where it is
-/// not finite, and scalars. A warning for each checkpoint whose loss is not finite, each quantity
-/// that failed at some points, each scalar that is unproved or missing for no good reason.
+/// Summarizes the positions of the checkpoints, the extremes of the loss on the grid, the number of
+/// points where it is not finite, and scalars. Adds a warning for each checkpoint whose loss is not
+/// finite, each quantity that failed at some points, and each scalar that is unproved or missing
+/// without a mathematical reason.
 void summarize_landscape(const LandscapeParts& parts, LandscapeResult& result);
 
 }  // namespace hesscope::detail

@@ -18,7 +18,8 @@
 namespace hesscope::detail {
 namespace {
 
-// Up to here the spectrum at the centre is found even if no curvature is asked for: seconds.
+// Up to this size, the spectrum at the centre is computed even if no curvature is asked for: it
+// takes seconds.
 constexpr Eigen::Index kSmallSpectrum = 2000;
 
 const Eigen::VectorXd& finite_centre(std::span<const Eigen::VectorXd> points,
@@ -155,7 +156,7 @@ std::vector<Variable> LandscapeView::scalars() const {
   return all;
 }
 
-// A line from one checkpoint to another has one.
+// Only a line from one checkpoint to another has a barrier.
 bool LandscapeView::has_barrier() const {
   return prepared_.path_end.has_value() && !options_.grid.is_plane();
 }
@@ -208,7 +209,8 @@ FoundPlane LandscapeView::find_plane(const Group& directions) const {
   std::vector<Plane::Projection> places = places_on(plane, points_);
   FoundPlane found{std::move(plane), std::move(places), options_.grid};
   if (is_framed()) found.grid = framed(found.grid, found.places);
-  // Of other kinds, the plane is one of its centre; where the points are is said separately.
+  // For other kinds, the plane belongs to its centre; the positions of the points are reported
+  // separately.
   if (kind_.frames_trajectory) found.left_out = left_out_text(found.grid, found.places);
   return found;
 }
@@ -248,7 +250,7 @@ LandscapeParts LandscapeView::assemble(const Group& directions,
     const double loss = checkpoints[centre_index_].loss;
     facts.take(measure_quadratic_model(facts, loss, found->grid, losses));
     if (has_barrier()) {
-      // On the surface: of this model, with the centre's buffers.
+      // On this surface: with this model and the centre's buffers.
       const double end = centre_.objective().value(points_[*prepared_.path_end]);
       facts.take(measure_barrier(found->grid.alpha, losses, loss, end));
     }
@@ -257,7 +259,7 @@ LandscapeParts LandscapeView::assemble(const Group& directions,
   return parts;
 }
 
-// The tiles in one; everything missing where there are no directions.
+// The tiles as one surface; everything is missing if there are no directions.
 Group LandscapeView::join_tiles(Status status,
                                 Eigen::Index num_tiles,
                                 const std::function<Group(Eigen::Index)>& tile) const {

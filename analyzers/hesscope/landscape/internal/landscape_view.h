@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A landscape as it is asked for, of points whoever has them: its directions, its plane, and what
+// A requested landscape, for points from any source: its directions, its plane, and everything that
 // is put together once the loss on the grid is known.
 #pragma once
 
@@ -23,11 +23,11 @@
 
 namespace hesscope::detail {
 
-/// What a result file says of a landscape besides its numbers.
+/// What a result file says about a landscape in addition to its numbers.
 struct LandscapeDescription {
   std::string directions;
   std::vector<std::string> direction_descriptions;
-  std::vector<std::string> direction_digests;  ///< SHA-256 of the files that they are read from
+  std::vector<std::string> direction_digests;  ///< SHA-256 of the files from which they are read
   std::string normalization;                   ///< empty for kinds that scale nothing
   bool leaves_out_vectors = false;
   bool curvature = false;
@@ -35,39 +35,39 @@ struct LandscapeDescription {
   std::size_t centre = 0;
 };
 
-/// What a result file holds of a landscape.
+/// What a result file holds about a landscape.
 struct LandscapeParts {
   Group surface;     ///< at every point of the grid, alpha fastest; the loss first
-  Group trajectory;  ///< trajectory_of()
-  Group directions;  ///< those of their kind last
-  Group scalars;     ///< the others, in the order in which they are shown
+  Group trajectory;  ///< see trajectory_of()
+  Group directions;  ///< those of the kind come last
+  Group scalars;     ///< the others, in the order of the summary
 };
 
-/// The plane and what is on it.
+/// The plane and the positions on it.
 struct FoundPlane {
   Plane plane;
   std::vector<Plane::Projection> places;  ///< of the points
   Grid grid;
-  std::string left_out = {};  ///< a warning of points beside the grid; empty = none
+  std::string left_out = {};  ///< a warning about points outside of the grid; empty = none
 };
 
-/// The kind of directions, if what is asked of it fits it. @param function begins the message where
-/// there are no points or no grid. @throws ConfigError, PreconditionError.
+/// The kind of directions, if the options fit it. @param function begins the message if there are
+/// no points or no grid. @throws ConfigError, PreconditionError.
 NamedDirections checked_directions(const char* function,
                                    const LandscapeOptions& options,
                                    std::size_t num_points);
 
-/// Which of so many points is the centre.
+/// Which of that many points is the centre.
 std::size_t centre_among(std::size_t num_points, const DirectionKind& kind);
 
 class LandscapeView {
  public:
   /// Prepares the directions. Objective, points and files must outlive the view.
-  /// @param named      checked_directions().
+  /// @param named      from checked_directions().
   /// @param objective  that of the centre.
-  /// @param points     and what they are called in messages, one for each.
-  /// @param key        part of the files that was taken; empty = all.
-  /// @param follow     is asked during the work at the centre.
+  /// @param points     with their names for messages, one for each.
+  /// @param key        the part of the files that was read; empty = all.
+  /// @param follow     called during the work at the centre.
   /// @throws ConfigError, InputError.
   LandscapeView(const LandscapeOptions& options,
                 const NamedDirections& named,
@@ -91,38 +91,39 @@ class LandscapeView {
 
   LandscapeDescription description() const;
 
-  /// Adds all that a result depends on beyond points and objective.
+  /// Adds everything that a result depends on, apart from points and objective.
   void add_configuration(io::RunConfiguration& all) const;
 
-  /// Quantities of the directions, those of their kind included.
+  /// Quantities of the directions, including those of their kind.
   std::vector<Variable> direction_quantities() const;
 
-  /// The other quantities without dimensions, in the order of the summary and, after those of the
-  /// kind, of the file.
+  /// The other quantities without dimensions, in the order of the summary and of the file, where
+  /// those of the kind come first.
   std::vector<Variable> scalars() const;
 
-  /// A record of direction_quantities(): computed, with a status where there is none.
+  /// A record of direction_quantities(): computed, or with a status if there are no directions.
   /// @throws InputError for directions that are zero or parallel.
   Group make_directions() const;
 
-  /// Whether the grid is laid around the points once their places are known.
+  /// Whether the grid is laid around the points once their positions are known.
   bool is_framed() const { return options_.has_default_span && kind_.frames_trajectory; }
 
-  /// That of such a record whose directions are there.
+  /// The plane of such a record with status kOk.
   FoundPlane find_plane(const Group& directions) const;
 
-  /// The curvature at the centre, without what follows from the grid. @cost as measure_centre().
+  /// The curvature at the centre, without the numbers that need the grid. @cost as
+  /// measure_centre().
   Group measure_centre(const Plane& plane);
 
   /// The objective on the grid of a plane.
   Surface make_surface(const FoundPlane& found) const;
 
-  /// Everything.
-  /// @param directions   make_directions().
+  /// Assembles everything.
+  /// @param directions   from make_directions().
   /// @param checkpoints  of the points, in their order.
-  /// @param runs         that they are of.
-  /// @param found        and what measure_centre() says; null where there are no directions.
-  /// @param tile         the tiles of its surface, `num_tiles`.
+  /// @param runs         of the checkpoints.
+  /// @param found        with the result of measure_centre(); null if there are no directions.
+  /// @param tile         returns the tiles of the surface, `num_tiles` of them.
   LandscapeParts assemble(const Group& directions,
                           std::span<const CheckpointSummary> checkpoints,
                           std::span<const CheckpointRun> runs,

@@ -8,7 +8,7 @@ namespace {
 
 using Eigen::VectorXd;
 
-// Of places, all in [0, 1].
+// Rounding of positions, which are all in [0, 1].
 constexpr double kPlaceRounding = 0x1p-54;
 
 }  // namespace
@@ -36,8 +36,8 @@ std::optional<LineExcess::Point> LineExcess::highest(const Point& before,
   return std::nullopt;
 }
 
-// The maximum between `uphill`, which rises towards `end`, and `end`, before which it falls again,
-// or which is lower.
+// The maximum between `uphill`, which rises towards `end`, and `end`, before which the loss falls
+// again or which is lower.
 LineExcess::Point LineExcess::climb(Point uphill, double end) const {
   const bool is_after = end > uphill.place;
   while (true) {
@@ -45,7 +45,7 @@ LineExcess::Point LineExcess::climb(Point uphill, double end) const {
     if (std::abs(half - uphill.place) < kPlaceRounding || half == end) return uphill;
     const Point next = at(half);
     const bool rises_on = is_after ? next.slope > 0 : next.slope < 0;
-    // Near the top values differ by rounding alone, and slopes still tell.
+    // Near the top, values differ only by rounding, but slopes still show the direction.
     const double rounding = kLossRounding * (std::abs(line_at_0_) + std::abs(next.value));
     if (rises_on && next.value >= uphill.value - rounding) {
       uphill = next;

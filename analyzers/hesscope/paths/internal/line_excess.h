@@ -8,11 +8,11 @@
 
 namespace hesscope::detail {
 
-/// Relative, of differences between losses on a path.
+/// Relative rounding of differences between losses on a path.
 inline constexpr double kLossRounding = 1e-14;
 
 /// How far the loss on theta(t) = first + t (second - first), t from 0 to 1, is above a straight
-/// line from one value at 0 to another at 1. Keeps references to both points.
+/// line between two values at t = 0 and t = 1. Keeps references to both points.
 class LineExcess {
  public:
   struct Point {
@@ -37,12 +37,12 @@ class LineExcess {
   /// @cost  a gradient
   Point at(double t) const;
 
-  /// From the loss and its slope.
+  /// From the loss and its slope at a point.
   Point above_line(const Point& loss) const;
 
-  /// A maximum between neighbouring places, the higher one that rises towards the other, to
-  /// rounding; none where neither values nor slopes tell of one. Its value is not finite where one
-  /// that was met is not.
+  /// A maximum between neighbouring positions, of which the higher one rises towards the other, to
+  /// rounding; nothing if neither values nor slopes show one. Its value is not finite if the search
+  /// meets one that is not.
   /// @cost  some 50 gradients
   std::optional<Point> highest(const Point& before, const Point& after) const;
 

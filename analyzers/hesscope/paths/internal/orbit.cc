@@ -18,9 +18,9 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-// Of a map of norm 1 at most, 22 terms of the series leave 1 / 23! = 4e-23.
+// For a map with norm at most 1, 22 terms of the series leave an error of 1 / 23! = 4e-23.
 constexpr int kTerms = 22;
-// A step along a map of a larger norm is no step.
+// Steps along a map with a larger norm are rejected.
 constexpr double kLargestNorm = 64;
 constexpr int kMaxFlowSteps = 500;
 constexpr double kFirstDamping = 1e-6;  // relative to the largest square of a generator
@@ -29,7 +29,7 @@ constexpr double kLargestDamping = 1e12;
 // Slopes that are smaller, relative to generators and residual, are rounding.
 constexpr double kLeastSlope = 1e-14;
 
-// A matrix of which most entries are zero: by rows, terms that add up to its entries.
+// A sparse matrix: by rows, terms that add up to its entries.
 class SparseRows {
  public:
   struct Term {
@@ -43,7 +43,7 @@ class SparseRows {
     rows_[static_cast<std::size_t>(row)].push_back({col, value});
   }
 
-  // this^T other, of `cols` columns each.
+  // this^T other, for matrices with `cols` columns.
   MatrixXd transposed_times(const SparseRows& other, Index cols) const {
     MatrixXd product = MatrixXd::Zero(cols, cols);
     for (std::size_t row = 0; row < rows_.size(); ++row) {
@@ -70,7 +70,7 @@ class SparseRows {
 struct Combined {
   std::vector<AffineGenerator::Linear> linear;
   VectorXd constant;
-  double norm = 0;  // largest sum of |entries| of a row
+  double norm = 0;  // largest row sum of |entries|
 
   VectorXd times(const VectorXd& x) const {
     VectorXd result = VectorXd::Zero(x.size());
@@ -107,7 +107,7 @@ VectorXd flowed(std::span<const AffineGenerator> generators,
   const int parts = std::max(1, static_cast<int>(std::ceil(map.norm)));
   const double h = 1.0 / parts;
   for (int part = 0; part < parts; ++part) {
-    // theta + h u + h^2/2 B u + ..., u = B theta + b.
+    // theta + h u + h^2/2 B u + ... with u = B theta + b.
     VectorXd term = h * (map.times(theta) + map.constant);
     for (int j = 1; j <= kTerms; ++j) {
       theta += term;
@@ -132,8 +132,8 @@ VectorXd nearest_on_orbit(std::span<const AffineGenerator> generators,
   for (int step = 0; step < kMaxFlowSteps && distance > 0; ++step) {
     report(progress, static_cast<double>(step) / kMaxFlowSteps);
     if (is_new) {
-      // Of each generator u = B theta + b and B^T residual, which have few entries: a rescaling
-      // touches a unit, and there may be a thousand units.
+      // For each generator, u = B theta + b and B^T residual, which have few non-zero entries: a
+      // rescaling touches one unit, and there may be a thousand units.
       const VectorXd residual = reference - theta;
       SparseRows directions(theta.size());
       SparseRows pulled(theta.size());
@@ -152,7 +152,7 @@ VectorXd nearest_on_orbit(std::span<const AffineGenerator> generators,
       slopes = directions.transposed_times(residual, count);
       if (slopes.cwiseAbs().maxCoeff() <= kLeastSlope * std::sqrt(scale) * distance) break;
     }
-    // Dependent generators have many solutions; damping all alike takes the shortest.
+    // Dependent generators have many solutions; damping all equally selects the shortest.
     MatrixXd damped = curvature;
     damped.diagonal().array() += damping * scale;
     const std::optional<VectorXd> step_taken = solve_positive_definite(damped, slopes);

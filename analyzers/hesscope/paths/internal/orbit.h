@@ -13,17 +13,17 @@
 
 namespace hesscope::detail {
 
-/// Where theta' = sum_k t_k u_k(theta) has come to at time 1: exp of an affine map, by its series,
-/// halved often enough for it to be exact to rounding. Of what is not finite NaN.
+/// The solution of theta' = sum_k t_k u_k(theta) at time 1: exp of an affine map, by its series,
+/// with enough halvings to be exact to rounding. NaN if it is not finite.
 Eigen::VectorXd flowed(std::span<const AffineGenerator> generators,
                        const Eigen::Ref<const Eigen::VectorXd>& times,
                        Eigen::VectorXd theta);
 
-/// The point of theta's orbit under the generators nearest to `reference`: a minimum of the
-/// distance, by damped Newton steps from theta, which quadratically converge. With u_k = B_k
-/// theta + b_k and the residual r = reference - theta, the distance's square has the slopes -2 U^T
-/// r by the times t and the second derivatives 2 (U^T U - sym(W^T U)), where W has the columns
-/// B_k^T r. theta where there are no generators.
+/// The point of theta's orbit under the generators that is nearest to `reference`: a minimum of the
+/// distance, by damped Newton steps from theta, which converge quadratically. With u_k = B_k theta
+/// + b_k and the residual r = reference - theta, the squared distance has the slopes -2 U^T r by
+/// the times t and the second derivatives 2 (U^T U - sym(W^T U)), where W has the columns B_k^T r.
+/// Returns theta if there are no generators.
 Eigen::VectorXd nearest_on_orbit(std::span<const AffineGenerator> generators,
                                  const Eigen::Ref<const Eigen::VectorXd>& reference,
                                  Eigen::VectorXd theta,

@@ -15,7 +15,7 @@
 namespace hesscope::detail {
 namespace {
 
-// Whether a status belongs to each entry along the first dimension.
+// Whether there is a status for each entry along the first dimension.
 std::size_t num_status_dimensions(const Variable& variable) {
   const bool has_own = !variable.dimensions.empty() && variable.dimensions.front() != "parameter";
   return has_own ? 1 : 0;

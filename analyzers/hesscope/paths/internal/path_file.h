@@ -15,27 +15,27 @@
 
 namespace hesscope::detail {
 
-/// Places on the straight paths: four for each piece of the band.
+/// The number of positions on the straight paths: four for each piece of the band.
 inline Eigen::Index num_places(const PathRequest& request) {
   return 4 * (request.num_images - 1) + 1;
 }
 
 class PathFile {
  public:
-  /// Declares everything, names the checkpoints. @throws OutputError.
+  /// Declares everything and names the checkpoints. @throws OutputError.
   PathFile(const PathRequest& request,
            const PathInputs& inputs,
            const io::RunConfiguration& configuration);
 
   void write_root(std::size_t checkpoint, const Group& root);
 
-  /// At one image.
+  /// Writes the record of one image.
   void write_image(std::size_t image, const Group& record);
 
-  /// What is said of variables of the group, those of single images apart.
+  /// Writes the values of variables of the group other than those of single images.
   void write(const Group& record);
 
-  /// The names of the maps that there are for an alignment.
+  /// Stores the names of the maps that an alignment may use.
   void name_maps(const std::vector<std::string>& families);
 
   void commit(bool is_conclusive, const std::vector<std::string>& warnings);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a path is made from: its inputs, opened and checked against each other.
+// The inputs of a path, opened and checked against each other.
 #pragma once
 
 #include <Eigen/Core>
@@ -19,12 +19,12 @@ class PathInputs {
   PathInputs(const PathInputs&) = delete;
   PathInputs& operator=(const PathInputs&) = delete;
 
-  /// All that a result depends on.
+  /// Everything that a result depends on.
   io::RunConfiguration configuration(const PathRequest& request) const;
 
   const CheckpointInputs& files() const { return files_; }
 
-  /// That of the first checkpoint, in which the whole path is.
+  /// The objective of the first checkpoint, which is used for the whole path.
   const Objective& objective() const { return *objective_.objective; }
 
   const Eigen::VectorXd& first() const { return files_.points[0]; }

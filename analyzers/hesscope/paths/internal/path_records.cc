@@ -27,11 +27,11 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-// Largest change of the loss that is still rounding, in units of what it is on the way.
+// Largest change of the loss that still counts as rounding, relative to the losses on the path.
 constexpr double kLargestError = 1e-8;
-// Of the gradient at a pass, relative to saddle_gradient's unit.
+// Tolerance of the gradient at a pass, relative to saddle_gradient's unit.
 constexpr double kPassTolerance = 1e-12;
-// Enough for passes at which the Hessian is nearly singular.
+// Enough for passes where the Hessian is nearly singular.
 constexpr int kMaxNewtonSteps = 300;
 
 Variable texts_named(const char* name, std::vector<std::string> words) {
@@ -69,18 +69,19 @@ void set_losses(const StraightPath& path, Variable& variable) {
   variable.set_numbers({path.losses.begin(), path.losses.end()}, std::move(statuses));
 }
 
-// What Newton's method makes of a place on the band.
+// The result of Newton's method from a point on the band.
 struct PassSearch {
   BandMaximum start;
   CriticalPoint found = {};
   double unit = kNaN;               // of the gradient
-  Status status = Status::kFailed;  // of all that is said of the pass
+  Status status = Status::kFailed;  // of all numbers about the pass
 
   bool is_found() const { return found.outcome == CriticalPointOutcome::kConverged; }
 
   double distance() const { return norm(found.theta - start.theta); }
 
-  // Further away than the band's points are from each other is another part of the landscape.
+  // A point that is further away than the distance between the band's points belongs to another
+  // part of the landscape.
   bool is_elsewhere() const { return is_found() && !(distance() <= start.spacing); }
 };
 
@@ -111,9 +112,9 @@ PassSearch search_pass(const Objective& objective,
   return search;
 }
 
-// The highest pass that the band goes over: the one at its highest place, or one at another that is
-// higher than that pass. At a pass the loss is the least of all ways across, and the band goes one
-// of them: no higher than the place that it was searched from.
+// The highest pass on the band: the one found from its highest point, or one found from another
+// maximum that is higher than that pass. A pass has the lowest loss of all ways across, and the
+// band is one of these ways, so a pass is no higher than the point from which it was searched.
 PassSearch highest_pass(const Objective& objective,
                         const std::vector<BandMaximum>& maxima,
                         const ProgressCallback& progress) {
@@ -134,7 +135,7 @@ PassSearch highest_pass(const Objective& objective,
   return best;
 }
 
-// The pass, once Newton's method has come to rest.
+// Describes the pass, after Newton's method has converged.
 void describe_pass(const Objective& objective,
                    const CriticalPoint& found,
                    double unit,
@@ -193,13 +194,14 @@ Group alignment_record(const Objective& objective,
       if (is_used) families.push_back(family.name);
     }
     left_out = found.left_out;
-    // Of a network that fits its data the loss itself is rounding: half way to the first it is not.
+    // If a network fits its data, the loss itself is rounding; halfway to the first point it is
+    // not.
     const double loss = objective.value(second);
     const double scale =
         std::max({std::abs(loss), std::abs(objective.value((first + second) / 2)), 1e-300});
     const double error = std::abs(objective.value(found.theta) - loss) / scale;
     if (!std::isfinite(loss)) {
-      take_as_it_is(Status::kNonFinite);  // nothing tells whether it is kept
+      take_as_it_is(Status::kNonFinite);  // cannot be checked
     } else if (!(error <= kLargestError)) {
       take_as_it_is(Status::kFailed);
     } else {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What is computed of a path, piece by piece, as records that a run keeps.
+// What is computed for a path, piece by piece, as records that a run keeps.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@
 
 namespace hesscope::detail {
 
-/// alignment_quantities() of the second point, and in the variable kFamilies the names of the maps
-/// there are; unaligned where `aligns` is false.
+/// alignment_quantities() of the second point and, in the variable kFamilies, the names of the
+/// available maps; unaligned if `aligns` is false.
 Group alignment_record(const Objective& objective,
                        const Eigen::VectorXd& first,
                        const Eigen::VectorXd& second,
@@ -27,21 +27,21 @@ Group alignment_record(const Objective& objective,
 inline constexpr const char* kFamilies = "families";  ///< text: maps that were used
 inline constexpr const char* kLeftOut = "left_out";   ///< text: families too large to be used
 
-/// straight_quantities(): of the aligned point and, where it is another, of the second as it is.
+/// straight_quantities(): for the aligned point and, if it differs, for the second point as given.
 Group straight_record(const Objective& objective,
                       const Eigen::VectorXd& first,
                       const Eigen::VectorXd& aligned,
                       const Eigen::VectorXd* unaligned,
                       Eigen::Index num_places);
 
-/// All of a band's state, and back.
+/// The complete state of a band as a record, and back.
 Group band_record(const BandState& state);
 BandState band_in(const Group& record);
 
 /// band_quantities().
 Group band_summary(const BandState& state);
 
-/// image_quantities() at one image: a number each, or a row.
+/// image_quantities() at one image: one number each, or one row.
 Group image_record(const Objective& objective,
                    const BandState& state,
                    Eigen::Index image,

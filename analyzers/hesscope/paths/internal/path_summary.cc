@@ -51,7 +51,7 @@ Group joined_scalars(const std::vector<const Group*>& records) {
 void summarize_scalars(const Group& scalars, PathResult& result) {
   std::vector<const Variable*> shown;
   for (const Variable& scalar : scalars.variables) shown.push_back(&scalar);
-  // Those of a summary first, in its order.
+  // The numbers of the summary come first, in its order.
   std::ranges::stable_sort(shown, {}, [](const Variable* scalar) {
     return scalar->headline > 0 ? scalar->headline : 1000;
   });

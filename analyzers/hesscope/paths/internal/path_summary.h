@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a path's caller learns from it besides the file.
+// What a path's caller gets in addition to the file.
 #pragma once
 
 #include <vector>
@@ -11,17 +11,17 @@
 
 namespace hesscope::detail {
 
-/// scalar_quantities() with what the records say of them.
+/// scalar_quantities() with their values from the records.
 Group joined_scalars(const std::vector<const Group*>& records);
 
-/// The numbers, of joined_scalars().
+/// Takes the numbers from joined_scalars().
 void summarize_scalars(const Group& scalars, PathResult& result);
 
-/// Warnings of what is missing for no good reason, unproved, or not what it should be; they make
-/// the result inconclusive, except a pass of another index than 1.
+/// Warns of numbers that are unproved, missing without a mathematical reason, or not as they should
+/// be. Each such number makes the result inconclusive, except an index of the pass other than 1.
 void judge(const Group& scalars, const std::vector<Group>& images, PathResult& result);
 
-/// The same summary and warnings as when the output of this request, which is there, was made.
+/// The summary and warnings of the existing output of this request, the same as when it was made.
 /// @throws InputError if it cannot be read.
 PathResult read_path(const PathRequest& request, const PathInputs& inputs);
 

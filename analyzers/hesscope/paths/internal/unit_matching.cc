@@ -18,7 +18,7 @@ using Eigen::VectorXd;
 
 constexpr int kMaxSweeps = 200;
 constexpr Index kMaxExchangedUnits = 24;
-// A rearrangement that brings the points nearer by less than this, relative, is rounding.
+// A rearrangement that reduces the distance by less than this, relative, is rounding.
 constexpr double kLeastMatchingGain = 1e-12;
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
@@ -41,8 +41,8 @@ class Matching {
   Matching(std::span<const InterchangeableUnits> families, VectorXd reference, VectorXd theta)
       : families_(families), reference_(std::move(reference)), theta_(std::move(theta)) {}
 
-  // Family after family, each by the axes that no family still to come touches: those with most
-  // parameters on such axes first.
+  // Matches family after family, each by the axes that no later family touches. Families with the
+  // most parameters on such axes come first.
   void match_in_stages() {
     std::vector<std::size_t> to_come(families_.size());
     std::iota(to_come.begin(), to_come.end(), std::size_t{0});
@@ -62,7 +62,7 @@ class Matching {
     }
   }
 
-  // In turns, while the points come nearer. @param held  a family that stays as it is.
+  // Matches in turns, as long as the distance decreases. @param held  a family that stays as it is.
   void match_in_turns(std::optional<std::size_t> held = std::nullopt) {
     double distance = detail::norm(reference_ - theta_);
     bool is_better = true;
@@ -81,9 +81,9 @@ class Matching {
     }
   }
 
-  // Of families that share all their parameters with others, pairs of units change places, and the
-  // others are matched anew, as long as the points come nearer: where heads are in wrong places
-  // their coordinates cannot be right, and no family alone finds the way.
+  // For families that share all their parameters with others: exchanges pairs of units and matches
+  // the others again, as long as the distance decreases. As long as heads are in wrong places,
+  // their coordinates cannot be right, and no family alone can repair that.
   void match_by_exchanges() {
     std::vector<std::size_t> all(families_.size());
     std::iota(all.begin(), all.end(), std::size_t{0});
@@ -124,8 +124,8 @@ class Matching {
     return is_better;
   }
 
-  // Those axes of a family that have no parameter in common with another one to come, nor with
-  // another axis of its own.
+  // The axes of a family that share no parameter with a remaining family, nor with another axis of
+  // the family itself.
   std::vector<bool> free_axes(std::size_t family, const std::vector<std::size_t>& to_come) const {
     std::vector<int> uses(at(theta_.size()), 0);
     for (const std::size_t f : to_come) {
@@ -141,7 +141,7 @@ class Matching {
     return is_free;
   }
 
-  // The sources and signs with the largest inner product with the reference, over these axes.
+  // The sources and signs with the largest inner product with the reference over these axes.
   UnitPlaces best_places(std::size_t index, const std::vector<bool>& is_used) const {
     const InterchangeableUnits& family = families_[index];
     const Index count = family.num_units();

@@ -13,13 +13,13 @@
 
 namespace hesscope::detail {
 
-/// What comes into the place of each unit of a family.
+/// Which unit of a family moves to each place, and with which sign.
 struct UnitPlaces {
   std::vector<Eigen::Index> sources;
   std::vector<int> signs;
 };
 
-/// A rearrangement of one family. Those of families that hold parameters of each other do not
+/// A rearrangement of one family. Moves of families that contain each other's parameters do not
 /// commute.
 struct UnitMove {
   std::size_t family;
@@ -28,23 +28,23 @@ struct UnitMove {
 
 struct UnitMatching {
   Eigen::VectorXd theta;        ///< rearranged
-  std::vector<UnitMove> moves;  ///< that made it, in their order
+  std::vector<UnitMove> moves;  ///< the moves that led there, in order
 };
 
 /// Moves that bring theta near to the reference.
-/// @param is_staged  whether families are first matched one after the other by what no other one
-///                   still to come touches; otherwise only in turns, from theta as it is.
+/// @param is_staged  whether families are first matched one after the other, by parameters that no
+///                   later family touches; otherwise only in turns, starting from theta as it is.
 UnitMatching match_units(std::span<const InterchangeableUnits> families,
                          const Eigen::Ref<const Eigen::VectorXd>& reference,
                          const Eigen::Ref<const Eigen::VectorXd>& theta,
                          bool is_staged);
 
-/// theta after the moves, one after the other.
+/// theta after all moves, in order.
 Eigen::VectorXd rearranged(std::span<const InterchangeableUnits> families,
                            std::span<const UnitMove> moves,
                            Eigen::VectorXd theta);
 
-/// Units that have changed their place, and their sign, of all families after the moves.
+/// Units of all families that have changed places, and signs, after the moves.
 struct MovedUnits {
   Eigen::Index num_moved = 0;
   Eigen::Index num_flipped = 0;

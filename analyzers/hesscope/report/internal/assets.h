@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The files of assets/ as they were when the library was built.
+// The files of assets/, as they were when the library was built.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@ std::string_view scripts();      ///< figures.js, then page.js
 
 /// A bundle of plotly.js.
 struct Bundle {
-  std::span<const std::byte> archive;  ///< by gzip
-  std::string_view digest;             ///< SHA-256 of what it unpacks to, hexadecimal; and its name
+  std::span<const std::byte> archive;  ///< packed by gzip
+  std::string_view digest;  ///< SHA-256 of the unpacked bytes, hexadecimal; also its name
 };
 
 Bundle plotly_flat();    ///< figures in a plane

@@ -8,29 +8,28 @@
 
 namespace hesscope::report {
 
-/// HTML in the making. What is not ours, and may be anything, enters by text() and attributes,
-/// which are escaped.
+/// Builds HTML. Text of unknown origin enters only by text() and attributes, which are escaped.
 class Html {
  public:
   using Attributes = std::vector<std::pair<std::string_view, std::string>>;
 
   void open(std::string_view tag, const Attributes& attributes = {});
 
-  /// Of what was opened last.
+  /// Closes the element that was opened last.
   void close();
 
   void text(std::string_view text);
 
-  /// Text with ^{...} and _{...} raised and lowered.
+  /// Text in which ^{...} is raised and _{...} lowered.
   void marked_up(std::string_view text);
 
-  /// An element that holds text alone.
+  /// An element that contains only text.
   void element(std::string_view tag, std::string_view content, const Attributes& attributes = {});
 
-  /// One without an end: <meta>.
+  /// An element without an end tag, such as <meta>.
   void single(std::string_view tag, const Attributes& attributes);
 
-  /// HTML, style sheets and scripts of ours.
+  /// HTML, style sheets and scripts of hesscope itself.
   void trusted(std::string_view html) { html_ += html; }
 
   void line() { html_ += '\n'; }

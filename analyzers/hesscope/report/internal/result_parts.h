@@ -15,20 +15,20 @@ namespace hesscope::report {
 /// "spectrum/lambda_max", "/loss": the id of a variable's definition.
 std::string definition_id(const std::string& group, const std::string& name);
 
-/// Where a result is from: program, command, problem, data, checkpoints; with its warnings.
+/// The origin of a result: program, command, problem, data, checkpoints; with its warnings.
 Card provenance_of(const figures::Source& source);
 
-/// Pictures of a kind of figure, of the sources that have what it needs. None where none has.
+/// Pictures of a kind of figure, for the sources that have what it needs. Empty if there are none.
 std::vector<Picture> pictures_of(const figures::FigureKind& kind,
                                  std::span<const figures::Source> sources);
 
-/// The numbers of a group by checkpoint; without rows where no source has any.
+/// The numbers of a group by checkpoint; without rows if no source has any.
 Table numbers_of(const std::string& group, std::span<const figures::Source> sources);
 
-/// The numbers of a group that are of a whole run.
+/// The numbers of a group that describe a whole run.
 Table run_numbers_of(const std::string& group, std::span<const figures::Source> sources);
 
-/// Which numbers are missing or not proved, how many of them, and why.
+/// Which numbers are missing or unproved, how many, and why.
 Table gaps_of(std::span<const figures::Source> sources);
 
 /// The definitions of all variables, by group.

@@ -18,7 +18,8 @@ using figures::FigureKind;
 using figures::FigureRequest;
 using figures::Source;
 
-// Several sources over one another; nothing where the figure cannot: landscapes that are planes.
+// Several sources in one figure; empty if the figure cannot show them so, like landscapes that are
+// planes.
 std::vector<Frame> overlay(const FigureKind& kind,
                            std::span<const Source> sources,
                            const FigureRequest& request) {
@@ -29,7 +30,7 @@ std::vector<Frame> overlay(const FigureKind& kind,
   }
 }
 
-// The quantities that all of them have.
+// The quantities that all sources have.
 std::vector<std::string> common_quantities(const FigureKind& kind,
                                            std::span<const Source> sources) {
   std::vector<std::string> common = figures::drawable_quantities(kind, *sources.front().result);
@@ -42,11 +43,11 @@ std::vector<std::string> common_quantities(const FigureKind& kind,
   return common;
 }
 
-// Frames of a slider: each is a drawing of its own in the page.
+// The largest number of slider frames: the page has a separate drawing for each.
 constexpr std::size_t kMostFrames = 200;
 
-// All of so many checkpoints or, of more than kMostFrames, evenly spread ones, the first and the
-// last among them.
+// All of `count` checkpoints or, if there are more than kMostFrames, evenly spread ones, including
+// the first and the last.
 std::vector<std::size_t> shown_checkpoints(std::size_t count) {
   const std::size_t num_shown = std::min(count, kMostFrames);
   std::vector<std::size_t> shown;
@@ -56,7 +57,7 @@ std::vector<std::size_t> shown_checkpoints(std::size_t count) {
   return shown;
 }
 
-// One figure, or one for each checkpoint shown, on the same axes.
+// One figure, or one for each checkpoint shown, with the same axes.
 std::vector<Frame> frames_of(const FigureKind& kind, const Source& source, FigureRequest request) {
   const std::array one{source};
   if (!kind.has_step) return {{.label = {}, .figure = figures::draw_figure(kind, one, request)}};

@@ -29,7 +29,7 @@ bool is_status(const Group& group, const Variable& variable) {
   return name.ends_with(kEnd) && group.find(name.substr(0, name.size() - kEnd.size())) != nullptr;
 }
 
-// The dimension along which a result has its checkpoints.
+// The dimension of a result's checkpoints.
 std::string rows_dimension(const io::ResultReader& result) {
   const Variable* const step = result.find("", "step");
   return step == nullptr || step->dimensions.size() != 1 ? "" : step->dimensions.front();
@@ -50,7 +50,7 @@ bool is_of_run(const Group& group, const Variable& variable) {
   return variable.shape.empty() && has_numbers(group, variable);
 }
 
-// The cells of a variable, one for each number.
+// Reads the cells of a variable, one for each number.
 class ColumnReader {
  public:
   ColumnReader(const io::ResultReader& result, const std::string& group)
@@ -99,13 +99,13 @@ class ColumnReader {
   const std::string& group_;
 };
 
-// Numbers of a variable that are missing, or not proved, for one reason.
+// Numbers of a variable that are missing or unproved for the same reason.
 struct Gap {
   std::string how_many;
   std::string why;
 };
 
-// Of a variable with one number for each checkpoint, or for the whole run.
+// For a variable with one number for each checkpoint, or for the whole run.
 std::vector<Gap> gaps_of_column(const std::vector<Cell>& cells, bool is_of_whole_run) {
   std::map<std::string, std::size_t> reasons;
   for (const Cell& cell : cells) {
@@ -121,8 +121,8 @@ std::vector<Gap> gaps_of_column(const std::vector<Cell>& cells, bool is_of_whole
   return gaps;
 }
 
-// Of one with several, which may have less than the most there could be: a number is missing where
-// a status says so, too.
+// For a variable with several numbers, some of which may not apply: a number counts as missing only
+// if its status says so, too.
 std::vector<Gap> gaps_of_array(const io::ResultReader& result,
                                const std::string& group,
                                const Variable& listed) {

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of one experiment, by their names in its folder.
+// The files of one experiment, with their names in its folder.
 std::vector<std::pair<std::string, const BuiltInFile*>> files_of(std::string_view experiment) {
   const std::string folder = std::string(experiment) + "/";
   std::vector<std::pair<std::string, const BuiltInFile*>> files;
@@ -38,7 +38,7 @@ std::vector<std::pair<std::string, const BuiltInFile*>> files_of(std::string_vie
 }
 
 bool holds(const fs::path& path, std::string_view bytes) {
-  std::error_code none;  // what is not there is written
+  std::error_code none;  // a missing file is written
   return fs::file_size(path, none) == bytes.size() && io::begins_with(path, {std::string(bytes)});
 }
 
@@ -85,7 +85,7 @@ TemporaryFolder::TemporaryFolder() {
 }
 
 TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;  // what cannot be removed is left to who cleans the temporary files
+  std::error_code ignored;  // files that cannot be removed are left to the system
   fs::remove_all(path_, ignored);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Graphs and data that carried experiments name, as files on disk: everything below reads files.
+// Graphs and data of included experiments, written to disk, because all other code reads files.
 #pragma once
 
 #include <filesystem>
@@ -10,26 +10,27 @@
 
 namespace hesscope::detail {
 
-/// The folder of an experiment's carried files in that of its results. No variant is called so.
+/// The folder for an experiment's included files within that of its results. No variant may have
+/// this name.
 inline constexpr char kInputsFolder[] = "inputs";
 
-/// Puts paths below `folder` in place of the names of files that are carried: "FOLDER/FILE" for the
-/// value "EXPERIMENT/FILE" of any key. All other values stay as they are, and so are relative to
-/// the working directory.
+/// Replaces the names of included files by paths below `folder`: "EXPERIMENT/FILE", as the value of
+/// any key, becomes "FOLDER/FILE". All other values stay as they are, relative to the working
+/// directory.
 void place_carried_files(TomlTable& root,
                          std::string_view experiment,
                          const std::filesystem::path& folder);
 
-/// Writes them into the folder where they are not there with the same bytes; of an experiment that
-/// carries none, does nothing. @throws OutputError.
+/// Writes the files into the folder, unless they are there with the same bytes. Does nothing if the
+/// experiment has none. @throws OutputError.
 void write_carried_files(std::string_view experiment, const std::filesystem::path& folder);
 
-/// Removes temporary files that killed writers of them left in the folder. Nobody may be writing
-/// them.
+/// Removes temporary files that killed processes left in the folder. No process may be writing
+/// there.
 void remove_remnants_of_carried_files(std::string_view experiment,
                                       const std::filesystem::path& folder);
 
-/// An empty folder of its own among the temporary files, which goes with it.
+/// A new empty temporary folder, which is removed with the object.
 class TemporaryFolder {
  public:
   /// @throws OutputError.

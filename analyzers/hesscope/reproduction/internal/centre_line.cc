@@ -43,7 +43,7 @@ std::string words_for_band(const std::string& band, Centre centre) {
 Centred centred(const SeedStatistics& statistics, const std::string& band, Centre centre) {
   const double part = band == "std/4" ? 0.25 : band == "std/2" ? 0.5 : 1;
   const auto half = [&](double deviation) {
-    return statistics.count == 1 ? 0 : part * deviation;  // of one seed there is no spread
+    return statistics.count == 1 ? 0 : part * deviation;  // a single seed has no spread
   };
   Centred drawn;
   switch (centre) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the tables of an experiment file take that say what is varied, measured and shown: for their
-// reader, and for whoever writes one.
+// The keys of those tables of an experiment file that say what is varied, measured and shown: for
+// the reader of the file, and for whoever writes one.
 #pragma once
 
 #include <vector>
@@ -12,13 +12,13 @@
 namespace hesscope::detail {
 
 std::vector<SettingKey> about_keys();    ///< of [experiment]
-std::vector<SettingKey> variant_keys();  ///< of [[variant]], besides those that it replaces
+std::vector<SettingKey> variant_keys();  ///< of [[variant]], in addition to those that it replaces
 
-/// Of [[measure]], besides the options of its analyzers.
+/// Keys of [[measure]], in addition to the options of its analyzers.
 std::vector<SettingKey> measure_keys();
 std::vector<ListKey> measure_lists();
 
-/// Of [[figure]] of a kind, all of them.
+/// All keys of a [[figure]] of this kind.
 std::vector<SettingKey> figure_keys(const ExperimentFigureKind& kind);
 std::vector<ListKey> figure_lists(const ExperimentFigureKind& kind);
 

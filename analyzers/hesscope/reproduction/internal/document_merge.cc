@@ -44,7 +44,7 @@ void merge_elements(std::vector<TomlTable>& elements,
   }
 }
 
-// Keys of one kind say nothing to another.
+// Keys of one kind mean nothing to another.
 bool is_of_another_kind(const TomlTable& changes, const TomlTable& table) {
   const auto now = changes.values.find("kind");
   const auto before = table.values.find("kind");

@@ -8,7 +8,7 @@
 namespace hesscope::detail {
 namespace {
 
-// A value that is no TOML is text: a path without quotes.
+// A value that is not TOML is text: a path without quotes.
 TomlTable table_of(const std::string& key, const std::string& value) {
   const std::string name = fmt::format("`overrides` {}={}", key, value);
   try {

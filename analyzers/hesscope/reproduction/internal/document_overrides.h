@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Keys of an experiment given in addition to its file.
+// Keys of an experiment that are given in addition to its file.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@
 
 namespace hesscope::detail {
 
-/// Changes for merge_into() from texts "KEY=VALUE": KEY as in [scale.NAME], VALUE as TOML has it,
-/// or a text without quotes. Later ones go over earlier ones.
-/// @throws ConfigError naming a text that is not of this form.
+/// Changes for merge_into() from texts "KEY=VALUE", with KEY as in [scale.NAME] and VALUE in TOML,
+/// or text without quotes. Later texts override earlier ones.
+/// @throws ConfigError naming a text that does not have this form.
 TomlTable overrides_from(const std::vector<std::string>& texts);
 
 }  // namespace hesscope::detail

@@ -40,14 +40,14 @@ void read_about(const TomlTable& root, ExperimentDocument& document) {
   document.may_diverge = about.boolean("may_diverge");
 }
 
-// The changes of [scale.NAME]; nothing for "paper".
+// The changes of [scale.NAME]; empty for "paper".
 TomlTable scale_changes(const TomlTable& root, const std::string& scale) {
   const auto scales = root.tables.find("scale");
   const bool has_scales = scales != root.tables.end();
   std::vector<std::string> names = {"paper"};
   if (has_scales) {
     for (const auto& [name, table] : scales->second.tables) names.push_back(name);
-    if (names.size() != scales->second.locations.size()) {  // one of which is the table's own
+    if (names.size() != scales->second.locations.size()) {  // one of them is the table itself
       refuse(scales->second.place(), "[scale] holds tables only: [scale.NAME]");
     }
     if (scales->second.tables.contains("paper")) {
@@ -131,7 +131,7 @@ ExperimentDocument read_experiment_document(TomlTable root,
   read_about(root, document);
   TomlTable changes = scale_changes(root, scale);
   merge_into(changes, overrides_from(overrides));
-  const TomlTable plain = root;  // a variant's changes go between it and those of the scale
+  const TomlTable plain = root;  // a variant's changes come between the file and the scale
   merge_into(root, changes);
   std::set<std::string> names;
   for (const TomlTable& table : tables_of(root, "variant")) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// An experiment file as a reproduction reads it: what is trained, what is measured, which figures
-// come of it.
+// An experiment file as a reproduction uses it: what is trained, what is measured, and which
+// figures are made.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ namespace hesscope::detail {
 
 /// The experiment with the keys of a [[variant]] over those of the file.
 struct ExperimentVariant {
-  std::string name;   ///< also of its folder; "base" where the file has none
+  std::string name;   ///< also of its folder; "base" if the file has no variants
   std::string title;  ///< for figures
   ExperimentFile experiment;
 };
@@ -32,10 +32,10 @@ struct ExperimentMeasure {
   std::string name;  ///< of its result file
   std::string location;
   std::vector<std::string> analyzers;
-  std::map<std::string, SettingValue> options;  ///< of the analyzers, those that are given
+  std::map<std::string, SettingValue> options;  ///< of the analyzers, those that were given
   SpectrumMethod method = SpectrumMethod::kAuto;
-  std::uint64_t seed = 0;                 ///< of all random numbers
-  std::optional<std::int64_t> samples;    ///< that it is of; those of [evaluation] unless given
+  std::uint64_t seed = 0;                 ///< for all random numbers
+  std::optional<std::int64_t> samples;    ///< number of samples; that of [evaluation] unless given
   std::vector<std::int64_t> checkpoints;  ///< steps; these and the next lists: empty = all
   std::vector<std::string> variants;
   std::vector<std::string> runs;
@@ -55,23 +55,23 @@ struct ExperimentDocument {
   std::optional<double> minutes_quick;
   bool may_diverge = false;  ///< a run that diverges is an outcome, not a failure
   std::string scale;
-  std::vector<std::string> overrides;  ///< "KEY=VALUE" that go over all of the file
+  std::vector<std::string> overrides;  ///< "KEY=VALUE", which override the whole file
   std::vector<ExperimentVariant> variants;
-  std::vector<std::size_t> training_order;  ///< of them
+  std::vector<std::size_t> training_order;  ///< of the variants
   std::vector<ExperimentMeasure> measures;
   std::vector<ExperimentFigure> figures;
 
-  /// The title, or the name where there is none.
+  /// The title, or the name if there is none.
   const std::string& shown_title() const { return title.empty() ? name : title; }
 
-  /// The note, which is written about the scale "paper", and that it is where this is another;
-  /// empty where there is none.
+  /// The note, which describes the scale "paper"; for another scale, with a remark that says so.
+  /// Empty if there is none.
   std::string shown_note() const;
 };
 
-/// Reads and checks a document, as far as that needs no other file.
-/// @param scale  "paper": the file as it stands; otherwise the keys of [scale.NAME] go over it.
-/// @param overrides  see overrides_from(); over the scale.
+/// Reads and checks a document, as far as no other file is needed.
+/// @param scale  "paper": the file as it is; otherwise the keys of [scale.NAME] override it.
+/// @param overrides  see overrides_from(); they override the scale.
 /// @throws ConfigError "FILE:LINE: ...".
 ExperimentDocument read_experiment_document(TomlTable root,
                                             const std::filesystem::path& path,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Figures of experiments: numbers of several runs from several seeds put together, as a result
-// file, a drawing and a text.
+// Figures of experiments: numbers of several runs from several seeds, combined into a result file,
+// a drawing and a text.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ class ExperimentResults;
 struct ExperimentDocument;
 struct ExperimentFigureKind;
 
-/// A number that a paper, or somebody else, has where we have one. What it says of where that is
-/// goes by the kind of its figure (PublishedPlace).
+/// A number that a paper, or somebody else, reports for a number of ours. The kind of its figure
+/// decides which members say where that is (PublishedPlace).
 struct PublishedValue {
   std::string variant = {};
   std::string run = {};       ///< or a family; "" = the figure's only one, or none in particular
@@ -32,8 +32,8 @@ struct PublishedValue {
   std::optional<std::int64_t> step = {};
   double mean = 0;
   std::optional<double> deviation = {};        ///< standard deviation over seeds
-  std::optional<std::int64_t> num_seeds = {};  ///< of them; as many as ours if not said
-  std::optional<double> least = {};            ///< of a claimed range instead of a number
+  std::optional<std::int64_t> num_seeds = {};  ///< as many as ours if not given
+  std::optional<double> least = {};            ///< start of a claimed range, instead of a number
   std::optional<double> most = {};
   std::string source = {};
 };
@@ -65,39 +65,41 @@ struct ExperimentFigure {
   std::vector<std::int64_t> steps;
   std::vector<std::int64_t> seeds;  ///< empty = all
   std::vector<std::string> quantities;
-  std::vector<std::string> headings;  ///< of the quantities; empty = what their files call them
+  std::vector<std::string> headings;  ///< of the quantities; empty = those in their files
   std::vector<FigureEvent> events;
   std::vector<FigureMark> marks;
   std::vector<PublishedValue> published_values;
 };
 
-/// What a published value says, besides its variant, of where in a figure its number is.
+/// What a published value says, in addition to its variant, about the place of its number in a
+/// figure.
 struct PublishedPlace {
   enum class Run : std::uint8_t {
     kNone,      ///< it names no run
-    kOfFigure,  ///< one of the figure's, needed where there are several
-    kFamily,    ///< one of their families, the same
+    kOfFigure,  ///< one of the figure's, required if there are several
+    kFamily,    ///< one of their families, likewise
   };
   enum class Step : std::uint8_t { kNone, kOptional, kRequired };
 
   Run run = Run::kNone;
   Step step = Step::kNone;
-  /// What of the figure it may be of, needed where that is several; nullptr = it names nothing.
+  /// The quantities of the figure that it may name, which is required if there are several; nullptr
+  /// = it names none.
   std::vector<std::string> (*quantities)(const ExperimentFigure& figure) = nullptr;
 };
 
 struct FigureContent {
-  Group data;  ///< the root of the figure's result file; NaN where there is no number
+  Group data;  ///< the root of the figure's result file; NaN for missing numbers
   plot::Figure figure;
   std::string text;              ///< Markdown, below the title
-  std::size_t num_compared = 0;  ///< published values that ours are compared with
+  std::size_t num_compared = 0;  ///< published values with which ours are compared
   std::vector<std::string> disagreements = {};
-  std::vector<std::string> undecided = {};  ///< where the spreads leave it open
+  std::vector<std::string> undecided = {};  ///< where the spreads leave the verdict open
   std::vector<std::vector<std::string>> comparison =
-      {};  ///< with them, as rows; the first is a heading
+      {};  ///< the comparisons as rows; the first is a heading
 };
 
-/// How what a figure needs is computed.
+/// Options for computing what a figure needs.
 struct FigureWork {
   io::Overwrite overwrite = io::Overwrite::kNothing;
   bool merge_only = false;  ///< computing is an error, io::MissingPartsError
@@ -107,11 +109,11 @@ struct FigureWork {
   std::function<bool(double fraction)> progress;  ///< asks to stop by returning false
 };
 
-/// What came of it.
+/// The outcome of that work.
 struct FigureWorkDone {
   std::vector<std::string> warnings = {};
-  bool is_conclusive = true;    ///< as of AnalysisResult
-  bool is_done_already = true;  ///< all of it, as of AnalysisResult
+  bool is_conclusive = true;    ///< as in AnalysisResult
+  bool is_done_already = true;  ///< for all of it, as in AnalysisResult
 };
 
 /// Keys of figures that name a quantity.
@@ -122,7 +124,7 @@ struct ExperimentFigureKind {
   std::string name;
   std::string summary;           ///< one line
   std::vector<SettingKey> keys;  ///< those of kQuantityKeys are GROUP/NAME
-  /// Which steps it shows without 'steps'; nullptr: it takes none.
+  /// The steps that it shows without 'steps', in words; nullptr: it takes none.
   const char* steps_if_absent = nullptr;
   bool takes_quantities = false;
   bool takes_seeds = false;
@@ -130,14 +132,14 @@ struct ExperimentFigureKind {
   bool takes_marks = false;
   bool takes_headings = false;
   bool takes_arrays = false;    ///< its quantities may have dimensions
-  bool has_equal_axes = false;  ///< panels show the same of different runs, and share their scales
-  std::optional<PublishedPlace> published = {};  ///< nothing: no published values are shown
+  bool has_equal_axes = false;  ///< panels show the same for different runs, and share scales
+  std::optional<PublishedPlace> published = {};  ///< empty: no published values are shown
   FigureContent (*make)(const ExperimentResults& results, const ExperimentFigure& figure);
-  /// What no key can check, of a document whose variants and measures are read.
-  /// @throws ConfigError. nullptr = nothing.
+  /// Checks that need a document whose variants and measures are read.
+  /// @throws ConfigError. nullptr = none.
   void (*check)(const ExperimentFigure& figure, const ExperimentDocument& document) = nullptr;
-  /// What it shows beyond histories and measures, into the folders of the runs; what is there
-  /// stays. nullptr = nothing. @throws Interrupted where progress says so.
+  /// Computes what it shows beyond histories and measures, into the folders of the runs; existing
+  /// results stay. nullptr = nothing. @throws Interrupted if progress asks for it.
   FigureWorkDone (*compute)(const ExperimentResults& results,
                             const ExperimentFigure& figure,
                             const FigureWork& work) = nullptr;

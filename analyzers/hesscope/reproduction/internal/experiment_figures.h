@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The kinds of figures of experiments, each in the file of its name.
+// The kinds of figures of experiments, each in the file with its name.
 #pragma once
 
 #include <hesscope/reproduction/internal/experiment_figure_kind.h>
@@ -11,7 +11,7 @@ ExperimentFigureKind curves_kind();
 
 ExperimentFigureKind ratios_kind();
 
-/// "rates": how far runs get by their learning rate, and the best rate of each family.
+/// "rates": results of runs by their learning rate, and the best rate of each family.
 ExperimentFigureKind rates_kind();
 
 ExperimentFigureKind noise_kind();

@@ -27,7 +27,7 @@ std::vector<std::string> list_names(const std::vector<ListKey>& lists) {
   return names;
 }
 
-// Names of the quantities with one number for a checkpoint, or of all.
+// Names of the quantities with one number for each checkpoint, or of all quantities.
 std::vector<std::string> quantities_of(const std::string& analyzer,
                                        const std::map<std::string, SettingValue>& options,
                                        bool with_arrays) {
@@ -97,7 +97,7 @@ FigureMark mark_from(const TomlTable& table) {
   return {.name = settings.text("name"), .step = settings.integer("step")};
 }
 
-// Of the seeds that a part of the file is restricted to, at least one must be trained.
+// If a part of the file is restricted to some seeds, at least one of them must be trained.
 void require_trained(const std::vector<std::int64_t>& seeds,
                      const std::vector<std::string>& variants,
                      const ExperimentDocument& document,

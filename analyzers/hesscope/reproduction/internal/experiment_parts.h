@@ -12,7 +12,7 @@
 
 namespace hesscope::detail {
 
-/// @throws ConfigError unless each is among `known`; `what` they are: "variant".
+/// @throws ConfigError unless each is among `known`; `what`: what they are, as in "variant".
 void require_known(const std::vector<std::string>& names,
                    const std::vector<std::string>& known,
                    const std::string& what,
@@ -32,7 +32,7 @@ std::vector<std::string> run_names(const ExperimentDocument& document);
 std::vector<std::string> families_of(const ExperimentDocument& document,
                                      const ExperimentFigure& figure);
 
-/// "GROUP/NAME", or "MEASURE/GROUP/NAME" where several measures hold the group.
+/// "GROUP/NAME", or "MEASURE/GROUP/NAME" if several measures have the group.
 struct QuantityName {
   std::string measure;  ///< empty = any
   std::string group;    ///< "history", or an analyzer

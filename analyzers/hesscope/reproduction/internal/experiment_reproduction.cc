@@ -35,7 +35,7 @@ ExperimentSummary summary_of(const ExperimentDocument& document) {
           .minutes_quick = document.minutes_quick};
 }
 
-// run_training() puts a single run from a single seed into the output itself; here it has its
+// run_training() would put a single run from a single seed into the output itself; here it gets a
 // folder like any other.
 TrainingRequest training_request(const ReproductionRequest& request,
                                  const NamedExperiment& named,

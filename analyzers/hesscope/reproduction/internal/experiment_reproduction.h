@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The work that one experiment takes: its runs are trained and measured, variant by variant, and
-// figures made of all of them.
+// The work for one experiment: its runs are trained and measured, variant by variant, and then
+// figures are made from all of them.
 #pragma once
 
 #include <cstddef>
@@ -22,12 +22,12 @@
 
 namespace hesscope::detail {
 
-/// Told the fraction of a piece; throws or returns false where the work is to stop.
+/// Called with the fraction of a piece that is done; throws or returns false to stop the work.
 using PieceProgress = std::function<bool(const std::string& what, double fraction)>;
 
 ExperimentSummary summary_of(const ExperimentDocument& document);
 
-/// A variant's runs from all their seeds, into OUTPUT/EXPERIMENT/VARIANT.
+/// Trains a variant's runs from all their seeds into OUTPUT/EXPERIMENT/VARIANT.
 TrainingRequest training_request(const ReproductionRequest& request,
                                  const NamedExperiment& named,
                                  const ExperimentVariant& variant);
@@ -37,8 +37,8 @@ std::filesystem::path figures_of(const ReproductionRequest& request,
                                  const ExperimentDocument& document);
 
 /// One experiment, piece by piece: compute_missing() for each variant in training order, then
-/// compute_figures() and, of all runs, draw(). Each of them throws OutputError, LockedError and
-/// Interrupted, and adds its time to result().
+/// compute_figures() and, for all runs together, draw(). Each of them throws OutputError,
+/// LockedError and Interrupted, and adds its time to result().
 class ExperimentReproduction {
  public:
   /// All three must outlive this.
@@ -46,21 +46,21 @@ class ExperimentReproduction {
                          const NamedExperiment& named,
                          const OwnTrainings& own);
 
-  /// Trains and measures a variant, of a part its own runs.
+  /// Trains and measures a variant; a part only its own runs.
   void compute_missing(const ExperimentVariant& variant, const PieceProgress& progress);
 
-  /// Computes what figures need beyond that.
+  /// Computes what figures need in addition.
   void compute_figures(const PieceProgress& progress);
 
-  /// Then writes them.
+  /// Writes the figures.
   void draw();
 
   const ReproducedExperiment& result() const { return result_; }
 
-  /// Trainings of this call that were finished before.
+  /// Trainings of this call that were already finished.
   std::size_t num_found() const { return num_found_; }
 
-  /// What draw() drew, for the page over all of them.
+  /// The figures of draw(), for the page over all experiments.
   report::Section section() && { return std::move(section_); }
 
  private:
@@ -68,13 +68,13 @@ class ExperimentReproduction {
              TrainedRun& run,
              const std::function<bool(double)>& progress);
 
-  // Does some work on a figure, unless some of it failed before. An error there is noted, and other
-  // figures are made; but for what ends the whole run.
+  // Does some work on a figure, unless earlier work on it failed. An error is noted, and other
+  // figures are still made, except for errors that end the whole run.
   void attempt(const ExperimentFigure& figure, const std::function<void()>& work);
 
   void draw(const ExperimentFigure& figure, const std::filesystem::path& folder);
 
-  // What is said of a piece of the work: by run_analysis() or a figure's kind.
+  // Takes over the warnings and flags of a piece of work: of run_analysis() or a figure's kind.
   template <typename Piece>
   void take(const Piece& piece) {
     result_.warnings.insert(result_.warnings.end(), piece.warnings.begin(), piece.warnings.end());
@@ -82,10 +82,10 @@ class ExperimentReproduction {
     result_.is_done_already = result_.is_done_already && piece.is_done_already;
   }
 
-  // Something is missing in the result, which is a failure unless it is an outcome.
+  // Warns that something is missing in the result; a failure unless it is an outcome.
   void warn(std::string warning, bool is_outcome = false);
 
-  // The variant with the checkpoints it starts from, without the seeds of which there is none.
+  // The variant with its start checkpoints, without the seeds for which there is none.
   ExperimentVariant started(ExperimentVariant variant);
 
   const ReproductionRequest& request_;

@@ -55,7 +55,7 @@ std::string ExperimentResults::family_title(const std::string& family) const {
   for (const ExperimentVariant& variant : document_->variants) {
     for (const ExperimentRun& run : variant.experiment.runs) {
       if (run.family != family) continue;
-      // That of a run which a list of rates stands for ends with its own.
+      // If a list of rates stands for several runs, the title of each ends with its own rate.
       const std::string rate = fmt::format(", {}", run.learning_rate);
       const bool is_one_of_list = run.name != family && run.title.ends_with(rate);
       return run.title.substr(0, run.title.size() - (is_one_of_list ? rate.size() : 0));
@@ -97,7 +97,7 @@ std::optional<std::filesystem::path> ExperimentResults::measured(const TrainedRu
   return std::nullopt;
 }
 
-// What monitors saw goes before what was measured afterwards.
+// Numbers of monitors take precedence over those measured afterwards.
 std::optional<ExperimentResults::Place> ExperimentResults::place_of(
     const TrainedRun& run, const QuantityName& quantity) const {
   const std::string& group = quantity.group;
@@ -133,7 +133,7 @@ ArraySeries ExperimentResults::read_series(const io::ResultReader& file,
   series.dimensions.assign(rows.dimensions.begin() + 1, rows.dimensions.end());
   series.shape.assign(rows.shape.begin() + 1, rows.shape.end());
   for (std::size_t i = 0; i < steps.size(); ++i) series.values[steps[i]] = rows.row(i);
-  // The last row of a diverged run's history may be of a step that the others have none of.
+  // The last row of a diverged run's history may have a step that other histories do not have.
   if (place.is_history && run.has_diverged) {
     const ExperimentFile& experiment = variant(run.variant).experiment;
     const std::vector<std::int64_t>& listed = experiment.history_steps;
@@ -159,7 +159,7 @@ ExperimentResults::SeriesByQuantity ExperimentResults::figures_series(
     try {
       all[quantity] = read_series(file, steps, run, *place, name);
     } catch (const InputError&) {
-      // Said to whom asks for it.
+      // Reported to whoever asks for this quantity.
     }
   }
   return all;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What training and measures of an experiment left behind, by variant, run and seed.
+// The results of an experiment's trainings and measures, by variant, run and seed.
 #pragma once
 
 #include <cstdint>
@@ -25,18 +25,18 @@ struct TrainedRun {
   std::filesystem::path folder;
   std::int64_t num_steps = 0;  ///< that were made
   bool has_diverged = false;
-  std::vector<std::string> measures = {};  ///< names of those whose results in the folder are of it
+  std::vector<std::string> measures = {};  ///< measures whose results in the folder belong to it
 };
 
 /// A quantity by steps, with its own dimensions.
 struct ArraySeries {
-  std::string long_name;                ///< what the file calls it
+  std::string long_name;                ///< as in the file
   std::vector<std::string> dimensions;  ///< beyond the steps, slowest first
   std::vector<std::size_t> shape;
   std::map<std::int64_t, std::vector<double>> values;  ///< row-major; NaN where missing
 };
 
-/// Not safe for concurrent use: it keeps what it has read.
+/// Not safe for concurrent use: it caches what it has read.
 class ExperimentResults {
  public:
   ExperimentResults(const ExperimentDocument& document, std::vector<TrainedRun> runs);
@@ -47,13 +47,13 @@ class ExperimentResults {
 
   const ExperimentVariant& variant(const std::string& name) const;
 
-  /// For figures of any of the variants; runs are called the same in all.
+  /// For figures of any of the variants; runs have the same titles in all.
   const std::string& run_title(const std::string& run) const;
 
-  /// Of a family of learning rates, without any of them; of a single run its own.
+  /// The title of a family of learning rates, without any rate; for a single run, its own title.
   std::string family_title(const std::string& family) const;
 
-  /// nullptr where there is none.
+  /// nullptr if there is none.
   const TrainedRun* find(const std::string& variant,
                          const std::string& run,
                          std::uint64_t seed) const;
@@ -61,21 +61,21 @@ class ExperimentResults {
   /// Seeds of the named variants, ascending, each once.
   std::vector<std::uint64_t> seeds(const std::vector<std::string>& variants) const;
 
-  /// The result file of the first of the run's measures, or of that of a name, that holds a group;
-  /// nothing where there is none.
+  /// The result file, of the first of the run's measures that has the group or of the named
+  /// measure; nothing if there is none.
   std::optional<std::filesystem::path> measured(const TrainedRun& run,
                                                 const std::string& group,
                                                 const std::string& measure = {}) const;
 
-  /// A QuantityName by steps: of the history, of a monitor or of a measure. Empty where it was not
+  /// A QuantityName by steps: from the history, a monitor or a measure. Empty if it was not
   /// measured; NaN where it is missing. @throws InputError.
   std::map<std::int64_t, double> series(const TrainedRun& run, const std::string& quantity) const;
 
-  /// The same of a quantity that may have dimensions.
+  /// The same for a quantity that may have dimensions.
   ArraySeries array_series(const TrainedRun& run, const std::string& quantity) const;
 
-  /// What the file calls a quantity: "robust condition number of the diagonal"; empty where no run
-  /// has it.
+  /// The long name of a quantity in the files: "robust condition number of the diagonal"; empty if
+  /// no run has it.
   std::string long_name(const std::string& quantity) const;
 
  private:
@@ -90,16 +90,17 @@ class ExperimentResults {
 
   std::optional<Place> place_of(const TrainedRun& run, const QuantityName& quantity) const;
 
-  // nullptr where it is not kept.
+  // nullptr if it is not cached.
   const ArraySeries* find_kept(const std::filesystem::path& path,
                                const std::string& quantity) const;
 
-  // What the document's figures show of this file, without what has dimensions beyond the steps.
+  // The quantities of this file that the document's figures show, without those that have
+  // dimensions beyond the steps.
   SeriesByQuantity figures_series(const io::ResultReader& file,
                                   std::span<const std::int64_t> steps,
                                   const TrainedRun& run) const;
 
-  // @param steps  of the rows of the file.
+  // @param steps  those of the rows of the file.
   ArraySeries read_series(const io::ResultReader& file,
                           std::span<const std::int64_t> steps,
                           const TrainedRun& run,
@@ -108,9 +109,9 @@ class ExperimentResults {
 
   const ExperimentDocument* document_;
   std::vector<TrainedRun> runs_;
-  std::vector<std::string> quantities_;  // of the document's figures, each once
-  // By file. To open one takes a process (io::ResultReader), and figures share files: what they
-  // show of a file is read when the first of them asks for some of it.
+  std::vector<std::string> quantities_;  // in the document's figures, each once
+  // By file. Opening a file takes a process (io::ResultReader), and figures share files. So
+  // everything that figures show from a file is read when the first of them asks for some of it.
   mutable std::map<std::filesystem::path, SeriesByQuantity> kept_;
 };
 

@@ -23,7 +23,7 @@ std::string overrides_text(const ExperimentDocument& document) {
   return fmt::format("{}", fmt::join(document.overrides, "\n"));
 }
 
-// Of a request, as a message names them.
+// The options of a request, as messages name them.
 std::string options_text(const std::string& scale, std::string overrides) {
   std::string text = "`scale` " + scale;
   if (overrides.empty()) return text;
@@ -115,7 +115,7 @@ void refuse_other_figures(const std::filesystem::path& folder,
   for (const ExperimentFigure& figure : document.figures) {
     const std::filesystem::path path = folder / (figure.name + ".h5");
     const bool is_figure = is_result_about(path, "figure");
-    // The drawing and the text are known by the numbers that lie with them.
+    // The numbers in the same folder identify the drawing and the text.
     for (const char* extension : {".h5", ".svg", ".md"}) {
       const io::Overwrite allowed =
           overwrite == io::Overwrite::kAnything ? overwrite : io::Overwrite::kOwnKind;

@@ -26,7 +26,7 @@ std::string place_text(const PublishedValue& value) {
   return text;
 }
 
-// "1.5e-07" as a drawing has it: 1.5 times a raised power of ten.
+// "1.5e-07" for a drawing: 1.5 times a raised power of ten.
 std::string with_powers(const std::string& text) {
   static const std::regex kPower("([0-9])e([-+])0*([0-9]+)");
   std::string drawn;
@@ -43,7 +43,7 @@ std::string with_powers(const std::string& text) {
   return drawn;
 }
 
-// Ours, where the figure has the value's variant and run.
+// Our number, if the figure has the value's variant and run.
 SeedStatistics own_value(const ExperimentFigure& figure,
                          const PublishedValue& value,
                          const OwnValue& own) {
@@ -52,7 +52,7 @@ SeedStatistics own_value(const ExperimentFigure& figure,
   return variant && run ? own(value, *variant, *run) : SeedStatistics();
 }
 
-// Markup as plain text has it: "W^{Q}" is "W^Q".
+// Markup as plain text: "W^{Q}" becomes "W^Q".
 std::string on_one_line(const std::string& text) {
   std::string line;
   for (const plot::TextRun& run : plot::parse_markup(text)) {

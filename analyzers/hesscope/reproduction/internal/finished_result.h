@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Whether a result of an experiment is there already.
+// Whether a result of an experiment already exists.
 #pragma once
 
 #include <filesystem>
@@ -11,10 +11,10 @@
 
 namespace hesscope::detail {
 
-/// What a piece of an experiment may replace at its output: nothing if that is complete and of this
-/// configuration, since --force is for what is of another.
-/// @param configuration  called where a file is there.
-/// @throws ConfigError where nothing may be replaced and the result there is of another
+/// What a piece of an experiment may replace at its output: nothing if the result is complete and
+/// has this configuration, because --force is meant for results of other configurations.
+/// @param configuration  called if a file exists.
+/// @throws ConfigError if nothing may be replaced and the existing result has another
 ///         configuration, naming the first key that differs.
 io::Overwrite overwrite_of_piece(const std::filesystem::path& output,
                                  io::Overwrite overwrite,

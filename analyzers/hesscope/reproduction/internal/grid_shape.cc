@@ -26,7 +26,7 @@ bool is_convex(const Stencil& f, bool has_x, bool has_y) {
   if (!has_y) return xx > 0;
   if (!has_x) return yy > 0;
   const double xy = (f(2, 2) - f(2, 0) - f(0, 2) + f(0, 0)) / 4;
-  // The determinant of a loss of 1e-200 is no double.
+  // The determinant of a loss of 1e-200 is below the range of double.
   return xx > 0 && Wide(xx) * yy > Wide(xy) * xy;
 }
 
@@ -36,7 +36,7 @@ bool is_minimum(const Stencil& f) {
   return num_above == 8;
 }
 
-// Infinity for the neighbours that a line has not, NaN for what is not finite.
+// Infinity for the neighbours that a line does not have, NaN for values that are not finite.
 Stencil stencil_of(const Points& f, Index i, Index j, bool has_x, bool has_y) {
   Stencil s;
   for (Index di = -1; di <= 1; ++di) {
@@ -52,7 +52,7 @@ Stencil stencil_of(const Points& f, Index i, Index j, bool has_x, bool has_y) {
 }
 
 double roughness_of(std::span<const double> x, std::span<const double> y, const Points& f) {
-  // Coordinates from -1 to 1, so that columns are of one size.
+  // Coordinates are scaled to [-1, 1], so that columns have similar sizes.
   const auto scaled = [](std::span<const double> axis, Index k) {
     const double middle = (axis.front() + axis.back()) / 2;
     const double half = (axis.back() - axis.front()) / 2;
@@ -74,7 +74,8 @@ double roughness_of(std::span<const double> x, std::span<const double> y, const 
   if (count < 7) return kNaN;
   const double spread = norm((values.array() - values.mean()).matrix());
   if (!(spread > 0)) return kNaN;
-  // An orthonormal basis of what quadratics span; on a line that is less than the terms.
+  // An orthonormal basis of the span of quadratics; on a line, its dimension is below the number of
+  // terms.
   const SingularValues svd = thin_svd(terms);
   if (svd.status != Status::kOk) return kNaN;
   const Index rank = (svd.values.array() > 1e-12 * svd.values[0]).count();

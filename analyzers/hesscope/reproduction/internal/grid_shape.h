@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a surface over a grid looks like, in numbers.
+// The shape of a surface over a grid, in numbers.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace hesscope::detail {
 
-/// Numbers of f on a rectangular grid; NaN where there is none. Points with values that are not
-/// finite, themselves or among those they need, take no part.
+/// Numbers about f on a rectangular grid; NaN if undefined. Points are ignored if their value, or
+/// one that they need, is not finite.
 struct GridShape {
   double minimum = kNaN;
   double maximum = kNaN;
@@ -21,8 +21,8 @@ struct GridShape {
   double convex_share = kNaN;
   /// Inner points below all their neighbours, 8 or on a line 2.
   std::int64_t num_minima = 0;
-  /// Root mean square of what the best quadratic polynomial leaves, over that of f minus its mean:
-  /// 0 for a paraboloid, 1 where no quadratic explains anything.
+  /// Root mean square of the residual of the best quadratic polynomial, over that of f minus its
+  /// mean: 0 for a paraboloid, 1 if no quadratic explains anything.
   double roughness = kNaN;
 };
 

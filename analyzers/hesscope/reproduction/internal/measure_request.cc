@@ -29,7 +29,7 @@ std::vector<CheckpointFile> checkpoints_of(const TrainedRun& run,
   return found;
 }
 
-// The training's own, or one on as many samples as the measure asks for.
+// The problem of the training, or one with as many samples as the measure asks for.
 std::filesystem::path problem_of(const ExperimentDocument& document,
                                  const ExperimentMeasure& measure,
                                  const TrainedRun& run) {
@@ -38,7 +38,7 @@ std::filesystem::path problem_of(const ExperimentDocument& document,
   experiment.evaluation.samples = measure.samples;
   const std::filesystem::path path = run.folder / fmt::format("problem-{}.toml", measure.name);
   const std::string text = experiment.problem_toml(run.folder);
-  std::error_code none;  // what is not there is written
+  std::error_code none;  // a missing file is written
   const bool is_there =
       std::filesystem::file_size(path, none) == text.size() && io::begins_with(path, {text});
   if (!is_there) io::write_whole(path, text, io::Existing::kReplace);

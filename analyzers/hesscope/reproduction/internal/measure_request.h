@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A [[measure]] of a run, as an analysis.
+// A [[measure]] of a run, as an analysis request.
 #pragma once
 
 #include <hesscope/analysis/analysis.h>
@@ -9,10 +9,10 @@
 
 namespace hesscope::detail {
 
-/// What the measure asks for, into the run's folder; without checkpoints where none of its is
-/// there. Threads, stop, share and what may be replaced are left to the caller.
-/// Writes a problem of its own, problem-NAME.toml, where the measure is of other samples than the
-/// training's evaluation. @throws OutputError.
+/// The measure's request, with its output in the run's folder; without checkpoints if none of those
+/// that it needs exists. Threads, stop, share and overwrite are left to the caller. If the measure
+/// uses other samples than the training's evaluation, writes a problem file for it,
+/// problem-NAME.toml. @throws OutputError.
 AnalysisRequest measure_request(const ExperimentDocument& document,
                                 const ExperimentMeasure& measure,
                                 const TrainedRun& run);

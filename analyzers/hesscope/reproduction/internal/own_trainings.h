@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Which trainings of experiments are whose, where a scheduler runs them in parts.
+// Which trainings of experiments belong to a part, when a scheduler runs them in parts.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,8 @@
 
 namespace hesscope::detail {
 
-/// All of them, or what a part is dealt. One that starts where another ends is where that is.
+/// All trainings, or those of a part. A training that starts where another ends is in the part of
+/// that one.
 class OwnTrainings {
  public:
   OwnTrainings(const std::vector<NamedExperiment>& all, const std::optional<io::Part>& part);
@@ -28,7 +29,7 @@ class OwnTrainings {
     return own_.contains({document.name, variant, run, seed});
   }
 
-  /// Whether any run of the variant is.
+  /// Whether any run of the variant is one of them.
   bool has_any_of(const ExperimentDocument& document, const ExperimentVariant& variant) const;
 
   std::size_t num_all() const { return num_all_; }

@@ -26,7 +26,7 @@ const char* const kHeading = "[[figure.published_values]]";
          fmt::format("{} of a figure of kind '{}' take no '{}'", kHeading, figure.kind->name, key));
 }
 
-// What the value says by this key must be one of these, and may be left out where there is one.
+// The value of this key must be one of these names; it may be omitted if there is only one.
 void require_one_of(const std::vector<std::string>& names,
                     const std::string& said,
                     const char* key,

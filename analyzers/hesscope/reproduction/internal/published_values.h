@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The tables of an experiment file that say what others found where a figure has a number.
+// The tables of an experiment file with numbers that others report for a figure.
 #pragma once
 
 #include <hesscope/problem/internal/toml_tables.h>
@@ -8,9 +8,9 @@
 
 namespace hesscope::detail {
 
-/// A [[figure.published_values]] of a figure that is read but for these.
-/// @throws ConfigError for what the figure has no number of, as its kind says (PublishedPlace). Of
-///         steps this is asked of the file as it stands alone: a scale may have others.
+/// A [[figure.published_values]] of a figure that is otherwise read.
+/// @throws ConfigError if the figure has no such number, as its kind decides (PublishedPlace).
+///         Steps are only checked for the unchanged file: a scale may have others.
 PublishedValue published_from(const TomlTable& table,
                               const ExperimentFigure& figure,
                               const ExperimentDocument& document);

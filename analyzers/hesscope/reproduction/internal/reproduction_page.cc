@@ -15,14 +15,14 @@
 namespace hesscope::detail {
 namespace {
 
-// Letters, digits and hyphens of a name, which may be those of another.
+// Letters, digits and hyphens of a name; different names may give the same id.
 std::string id_of(const std::string& name) {
   std::string id;
   for (const char c : name) id += is_letter_or_digit(c) ? c : '-';
   return id;
 }
 
-// Ids of one page: where one comes again, a number goes behind it.
+// Makes the ids of one page distinct: a repeated id gets a number.
 class DistinctIds {
  public:
   void make_distinct(std::string& id) {

@@ -11,7 +11,7 @@
 
 namespace hesscope::detail {
 
-/// The page over all figures, in the folder of a reproduction.
+/// The page with all figures, in the folder of a reproduction.
 inline constexpr const char* kPageName = "report.html";
 
 /// An experiment on the page, without its figures.
@@ -23,7 +23,7 @@ void add_figure(const ExperimentDocument& document,
                 const FigureContent& content,
                 report::Section& section);
 
-/// @throws OutputError where something else stands in the page's place and may not be replaced.
+/// @throws OutputError if something else is in the page's place and may not be replaced.
 void refuse_other_page(const std::filesystem::path& folder, io::Overwrite overwrite);
 
 /// @throws OutputError.

@@ -15,10 +15,10 @@ namespace {
 
 struct Moments {
   double mean;
-  double deviation;  ///< NaN of a single value
+  double deviation;  ///< NaN for a single value
 };
 
-// Of at least one finite value.
+// At least one value must be finite.
 Moments moments(const std::vector<double>& values) {
   const auto count = static_cast<double>(values.size());
   Wide sum;
@@ -34,7 +34,7 @@ Moments moments(const std::vector<double>& values) {
   return found;
 }
 
-// The decimals that give a number so many significant digits.
+// The number of decimals that gives a number that many significant digits.
 int decimals_of(double value, int digits) {
   return digits - 1 - static_cast<int>(std::floor(std::log10(std::abs(value))));
 }

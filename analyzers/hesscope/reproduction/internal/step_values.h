@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A quantity of all runs of a figure on one axis of steps.
+// A quantity of all runs of a figure, by steps.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@
 
 namespace hesscope::detail {
 
-/// Numbers by variant, run, seed and step, NaN where there is none.
+/// Numbers by variant, run, seed and step; NaN if missing.
 struct StepValues {
   std::vector<std::uint64_t> seeds;
-  std::vector<std::int64_t> steps;  ///< those of any run, ascending
+  std::vector<std::int64_t> steps;  ///< those that any run has, ascending
   std::size_t num_runs = 0;
   std::vector<double> values;  ///< row-major
 
@@ -24,13 +24,13 @@ struct StepValues {
     return values[((variant * num_runs + run) * seeds.size() + seed) * steps.size() + step];
   }
 
-  /// That of a step by its number; NaN where there is none.
+  /// The value at the step with this number; NaN if there is none.
   double at_step(std::size_t variant, std::size_t run, std::size_t seed, std::int64_t step) const;
 
-  /// Over seeds.
+  /// Statistics over seeds.
   SeedStatistics statistics(std::size_t variant, std::size_t run, std::size_t step) const;
 
-  /// The place of a step; nothing where it is not there.
+  /// The position of a step; nothing if it does not exist.
   std::optional<std::size_t> find(std::int64_t step) const;
 
   Dimension step_dimension() const { return numbered_dimension("step", steps); }
@@ -40,7 +40,8 @@ StepValues step_values(const ExperimentResults& results,
                        const ExperimentFigure& figure,
                        const std::string& quantity);
 
-/// Each value becomes the mean of those at (step - window, step], NaN where one of them is missing.
+/// Replaces each value by the mean of those at (step - window, step]; NaN if one of them is
+/// missing.
 void average_over(std::int64_t window, StepValues& values);
 
 }  // namespace hesscope::detail

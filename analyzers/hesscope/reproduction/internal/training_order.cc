@@ -13,7 +13,7 @@ namespace {
 
 enum class State { kOpen, kUnderWay, kDone };
 
-// Depth first: what a variant starts from, then the variant.
+// Depth first: first what a variant starts from, then the variant.
 void visit(const ExperimentDocument& document,
            std::size_t place,
            std::vector<State>& states,

@@ -13,19 +13,19 @@ namespace hesscope::detail {
 
 /// The run that `[initialization] from = "VARIANT/RUN"` names.
 struct StartRun {
-  std::size_t variant;  ///< its place in the document
+  std::size_t variant;  ///< its position in the document
   std::string run;
 };
 
-/// Whether a variant starts so.
+/// Whether a variant starts at such a run.
 bool starts_at_run(const ExperimentVariant& variant);
 
-/// Of a variant that does. @throws ConfigError for what is no VARIANT/RUN of the document, and
-/// where that run is not trained from all seeds of `variant`.
+/// The run at which a variant starts. @throws ConfigError if it is not a VARIANT/RUN of the
+/// document, or is not trained from all seeds of `variant`.
 StartRun start_run(const ExperimentDocument& document, const ExperimentVariant& variant);
 
-/// Places of the variants in an order in which they can be trained: that of the file but for those
-/// that start where a later one ends. @throws ConfigError as start_run(), and for a cycle.
+/// Positions of the variants in an order in which they can be trained: that of the file, except for
+/// variants that start where a later one ends. @throws ConfigError as start_run(), and for a cycle.
 std::vector<std::size_t> training_order(const ExperimentDocument& document);
 
 }  // namespace hesscope::detail

@@ -11,11 +11,11 @@
 namespace hesscope::detail {
 namespace {
 
-// The variance of a mean, and how many degrees of freedom it is estimated with: of a variance that
-// is given, infinitely many.
+// The variance of a mean, and the degrees of freedom of its estimate: infinitely many for a
+// variance that is given.
 class MeanVariance {
  public:
-  // A deviation over seeds; nothing where it is not known.
+  // Adds a deviation over seeds; does nothing if it is not known.
   void add_seeds(double deviation, std::int64_t count) {
     if (std::isnan(deviation)) return;
     const Wide variance = Wide(deviation) * deviation / static_cast<double>(count);
@@ -27,8 +27,8 @@ class MeanVariance {
     if (!std::isnan(error)) sum_ += Wide(error) * error;
   }
 
-  // t sqrt(sum v_i), t the quantile of Student's distribution with (sum v_i)^2 / sum v_i^2 / (n_i -
-  // 1) degrees of freedom that chance passes with probability 0.05.
+  // t sqrt(sum v_i), where chance exceeds t with probability 0.05 in Student's distribution with
+  // (sum v_i)^2 / sum(v_i^2 / (n_i - 1)) degrees of freedom.
   double reach() const {
     constexpr double kLevel = 0.95;
     constexpr double kAsGoodAsNormal = 1e9;

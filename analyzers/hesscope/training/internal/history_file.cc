@@ -31,16 +31,16 @@ const char* const kStepDefinition = "number of updates made";
 struct Column {
   Variable quantity;
   double HistoryRow::*member;
-  bool is_computed;  // at every row; else NaN means not computed up to the first number
-  bool (*is_there)(const History& history) = nullptr;  // in the file; null = always
+  bool is_computed;  // at every row; otherwise NaN means not computed, up to the first number
+  bool (*is_there)(const History& history) = nullptr;  // whether the file has it; null = always
 
   bool is_in(const History& history) const { return is_there == nullptr || is_there(history); }
 };
 
-// Times would keep equal runs from giving equal bytes.
+// Times would make equal runs give different bytes.
 bool has_times() { return std::getenv("SOURCE_DATE_EPOCH") == nullptr; }
 
-// What follows the step in a row, in the log and in the file.
+// The columns after the step in a row of the log and of the file.
 const std::vector<Column>& columns() {
   static const std::vector<Column> all = {
       {{.name = "loss",
@@ -127,7 +127,7 @@ Variable step_variable(const std::string& definition, const std::vector<std::int
           .values = steps};
 }
 
-// What tells whether a checkpoint is still the one that was written, without values.
+// The variables that show whether a checkpoint is still as it was written, without values.
 Group checkpoints_group() {
   Group group{.dimensions = {{.name = kCheckpointName}}};
   group.add({.name = kCheckpointStep,
@@ -158,7 +158,7 @@ void write_checkpoints(io::ResultFile& file,
   file.write(group);
 }
 
-// With a row for each of the history.
+// Defines a group with one row for each row of the history.
 void define_group(QuantityFile& file,
                   const Monitor& monitor,
                   const Objective& objective,
@@ -264,7 +264,7 @@ FinishedHistory read_history(const std::filesystem::path& path) {
   FinishedHistory found;
   found.last.step = all_steps.back();
   for (const Column& column : columns()) {
-    if (column.is_there != nullptr) continue;  // not in every history
+    if (column.is_there != nullptr) continue;  // not part of every history
     const std::vector<double> values = file.read_doubles("", column.quantity.name);
     if (values.size() != all_steps.size()) refuse(column.quantity.name);
     found.last.*column.member = values.back();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a training leaves behind besides its checkpoints.
+// What a training writes in addition to its checkpoints.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,8 @@
 
 namespace hesscope::detail {
 
-/// A row of the history: NaN where there is no value. What its numbers mean, and what becomes of
-/// them in files, is in the table of columns in history_file.cc.
+/// A row of the history: NaN if there is no value. The table of columns in history_file.cc says
+/// what its numbers mean, and how files store them.
 struct HistoryRow {
   std::int64_t step = 0;
   double loss = kNaN;
@@ -34,15 +34,15 @@ struct HistoryRow {
   double accuracy = kNaN;
   double trained_gradient_norm = kNaN;
 
-  /// How many numbers() there are.
+  /// The number of numbers().
   static std::size_t size();
 
-  /// As the log of a run under way holds it.
+  /// The numbers of a row in the log of a running training.
   std::vector<double> numbers() const;
   static std::vector<HistoryRow> from_numbers(std::span<const double> numbers);
 };
 
-/// Names of all that a history may hold.
+/// Names of everything that a history may hold.
 std::vector<std::string> history_quantities();
 
 struct History {
@@ -56,10 +56,10 @@ struct History {
   bool has_diverged;
   bool has_accuracy;  ///< whether the model classifies
   const std::vector<Monitor>& monitors;
-  const Objective* monitored;                       ///< what they looked at; null without monitors
-  std::string monitored_samples;                    ///< of which samples that is
-  std::vector<std::vector<Group>> records;          ///< of each monitor, by rows
-  std::vector<std::string> flaws;                   ///< of these records: TrainingMonitors::flaws()
+  const Objective* monitored;               ///< what the monitors analyze; null without monitors
+  std::string monitored_samples;            ///< the samples of `monitored`, in words
+  std::vector<std::vector<Group>> records;  ///< for each monitor, by rows
+  std::vector<std::string> flaws;           ///< in these records: TrainingMonitors::flaws()
   std::map<std::int64_t, std::string> checkpoints;  ///< SHA-256 of each, by steps
 };
 
@@ -68,11 +68,11 @@ void write_history(const std::filesystem::path& path,
                    io::Existing existing,
                    const History& history);
 
-/// What a run needs to know of a history that is there.
+/// What a run needs to know about an existing history.
 struct FinishedHistory {
   HistoryRow last;
   bool has_diverged = false;
-  std::vector<std::string> flaws;                   ///< as of History
+  std::vector<std::string> flaws;                   ///< as in History
   std::map<std::int64_t, std::string> checkpoints;  ///< SHA-256 of each, by steps
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The optimiser of a run under way, as a checkpoint would hold it with its settings.
+// The optimiser of a running training, as a checkpoint would hold it, with its settings.
 #pragma once
 
 #include <span>
@@ -12,8 +12,8 @@
 
 namespace hesscope::detail {
 
-/// @param trained  of each block, whether it is.
-/// @return of kind kUnknown for a rule whose update is no step by P^-1 of gradients and their
+/// @param trained  for each block, whether it is trained.
+/// @return kind kUnknown if the rule's update is not a step by P^-1 of gradients and their
 ///         averages; without second moments before the first step.
 OptimizerState optimizer_of(const TrainingRun& training,
                             std::span<const ParameterBlock> blocks,

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 const std::string kOptimizer = "optimizer.";
 
-// "" where it cannot be read.
+// "" if it cannot be read.
 std::string digest_of_file(const fs::path& path) {
   try {
     return io::sha256_of_file(path);
@@ -50,7 +50,7 @@ Eigen::VectorXd read_parameters(const io::TensorFile& file,
   return theta;
 }
 
-// As path_of() names them: step-000500.h5.
+// Whether it has the form of path_of(): step-000500.h5.
 bool is_checkpoint_name(std::string_view name) {
   constexpr std::string_view kPrefix = "step-";
   constexpr std::string_view kEnding = ".h5";
@@ -79,7 +79,7 @@ TrainingCheckpoints::TrainingCheckpoints(fs::path folder,
                                          std::vector<bool> trained)
     : folder_(std::move(folder)), model_(&model), trained_(std::move(trained)) {}
 
-// As "exp_avg.NAME" unless NAME is not trained.
+// Whether it has the form "exp_avg.NAME" and NAME is trained.
 bool TrainingCheckpoints::is_kept(const StateTensor& tensor) const {
   const std::size_t point = tensor.name.find('.');
   if (point == std::string::npos) return true;
@@ -89,7 +89,7 @@ bool TrainingCheckpoints::is_kept(const StateTensor& tensor) const {
          trained_[static_cast<std::size_t>(block - model_->parameters.begin())];
 }
 
-// As PyTorch's param_groups: one group of all, or one for each block that is trained.
+// As in PyTorch's param_groups: one group for all, or one for each trained block.
 std::vector<RuleSetting> TrainingCheckpoints::stored_settings(const TrainingRun& run) const {
   std::vector<RuleSetting> stored;
   const auto add_group = [&](const std::string& name) {
@@ -129,7 +129,7 @@ void TrainingCheckpoints::write(const TrainingRun& run) {
   for (const RuleSetting& setting : settings) {
     tensors.push_back({kOptimizer + setting.name, {}, {&setting.value, 1}});
   }
-  // Before the first step nothing is remembered.
+  // Before the first step there is no state.
   const std::vector<StateTensor> memory =
       run.num_steps() > 0 ? run.rule_state() : std::vector<StateTensor>();
   for (const StateTensor& tensor : memory) {

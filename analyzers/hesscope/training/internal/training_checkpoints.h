@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The checkpoints of one training: written, recognised by the digests of what was written, and made
-// again where one is missing or damaged.
+// The checkpoints of one training: written, recognised by the digests of the written bytes, and
+// made again if one is missing or damaged.
 #pragma once
 
 #include <cstdint>
@@ -25,34 +25,34 @@ std::vector<std::filesystem::path> checkpoints_in(const std::filesystem::path& f
 
 class TrainingCheckpoints {
  public:
-  /// @param model    must outlive this. Its buffers are written, too, where they are others than
-  ///                 those of a checkpoint without them.
-  /// @param trained  for every parameter of the model: of the others nothing is remembered.
+  /// @param model    must outlive this. Its buffers are also written if they differ from those that
+  ///                 a checkpoint without buffers would imply.
+  /// @param trained  for every parameter of the model: no state is stored for the others.
   TrainingCheckpoints(std::filesystem::path folder, const Model& model, std::vector<bool> trained);
 
   std::filesystem::path path_of(std::int64_t step) const;
 
-  /// SHA-256 of the files that were written, by steps.
+  /// SHA-256 of the written files, by steps.
   const std::map<std::int64_t, std::string>& digests() const { return digests_; }
 
-  /// What was written before: its digest, or "" where nobody knows it.
+  /// Registers a checkpoint that was written before: its digest, or "" if it is unknown.
   void expect(std::int64_t step, const std::string& sha256) { digests_[step] = sha256; }
 
   /// Forgets all of them.
   void clear() { digests_.clear(); }
 
-  /// Writes where the run is. @throws OutputError.
+  /// Writes the current state of the run. @throws OutputError.
   void write(const TrainingRun& run);
 
-  /// Steps before `end` whose file is not there or holds other bytes than were written.
+  /// Steps before `end` whose file is missing or differs from what was written.
   /// @cost reads all of these files.
   std::vector<std::int64_t> damaged_before(std::int64_t end) const;
 
-  /// Makes checkpoints again, each from the one before it that is whole, or else from the start.
-  /// @param steps  ascending, of damaged_before().
+  /// Makes checkpoints again, each from the last undamaged one before it, or else from the start.
+  /// @param steps  ascending, from damaged_before().
   /// @param start  makes a run at the given parameters, or where the training started.
-  /// @param tick   called after every step; where it returns false the rest is left.
-  /// @returns those made. @throws OutputError; what `start` throws.
+  /// @param tick   called after every step; if it returns false, the rest is skipped.
+  /// @returns the steps made again. @throws OutputError; what `start` throws.
   std::vector<std::int64_t> make_again(
       const std::vector<std::int64_t>& steps,
       const std::function<TrainingRun(const Eigen::VectorXd* parameters)>& start,

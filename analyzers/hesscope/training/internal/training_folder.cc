@@ -30,7 +30,7 @@ double seconds_between(Clock::time_point begin, Clock::time_point end) {
   return std::chrono::duration<double>(end - begin).count();
 }
 
-// What killed writers of checkpoints and problems left, those of measures among them.
+// Removes what killed writers of checkpoints and problems left, including those of measures.
 void remove_temporaries(const fs::path& folder) {
   std::vector<fs::path> found;
   std::error_code error;
@@ -53,7 +53,7 @@ std::optional<std::string> read_text(const fs::path& path) {
   }
 }
 
-// Before anything is created in it.
+// Must be called before anything is created in the folder.
 fs::path made_folder(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
@@ -119,7 +119,7 @@ void refuse_other_training(const fs::path& folder,
   const fs::path history = history_file(folder);
   std::error_code none;
   if (fs::exists(history, none)) {
-    if (overwrite == io::Overwrite::kOwnKind) return;  // if it is one, see UnitRun
+    if (overwrite == io::Overwrite::kOwnKind) return;  // UnitRun checks whether it is a result
     if (!is_result_about(history, "training")) {
       throw ConfigError(
           fmt::format("{}: is no history of a training; choose another output, or replace it by "
@@ -164,8 +164,8 @@ void TrainingFolder::require_problem_replaceable(io::Overwrite overwrite, bool i
       problem_path(), overwrite, "that of a training known here", [&] { return is_known; });
 }
 
-// Once it may be replaced, and together with the checkpoints that it is of, so that there never are
-// those of another beside it.
+// Writes the problem only when it may be replaced, together with its checkpoints, so that it is
+// never next to checkpoints of another problem.
 void TrainingFolder::write_problem() const {
   const std::string text = setup_->experiment().problem_toml(outcome_.folder);
   if (read_text(problem_path()) == text) return;
@@ -221,7 +221,7 @@ bool TrainingFolder::restore(TrainingRun& run,
     run.restore(state);
     journal.seconds = packed.back();
     journal.truncate(schedule_.rows_before(run.num_steps()));
-    // All that were due before, and what is known of them.
+    // Registers all checkpoints that were due before, with what is known about them.
     for (std::int64_t step = 0; step < run.num_steps(); ++step) {
       if (schedule_.is_checkpoint_due(step)) checkpoints_.expect(step, "");
     }
@@ -244,7 +244,7 @@ HistoryRow TrainingFolder::look(const TrainingRun& run, BatchLoss& losses, doubl
       setup_->is_full_batch() ? losses.value_and_gradient(run.parameters(), run.num_steps()).value
                               : kNaN;
   const Eigen::VectorXd moved = run.parameters() - start_;
-  // Of what is trained.
+  // Over the trained parameters.
   Wide squares, distances, starts;
   const auto blocks = objective.parameter_blocks();
   for (std::size_t b = 0; b < blocks.size(); ++b) {
@@ -323,7 +323,7 @@ bool TrainingFolder::train(const std::function<bool(std::int64_t)>& tick) {
     seconds_so_far();
     journal.write(run);
   };
-  Clock::time_point kept = mark;  // when the state was, and what that took
+  Clock::time_point kept = mark;  // when the state was last written; `cost`: how long that took
   Clock::duration cost{0};
   try {
     while (true) {
@@ -341,7 +341,7 @@ bool TrainingFolder::train(const std::function<bool(std::int64_t)>& tick) {
       kept = Clock::now();
       cost = kept - begin;
     }
-  } catch (const Interrupted&) {  // in the middle of a step, which leaves the run as it was before
+  } catch (const Interrupted&) {  // in the middle of a step, which leaves the run unchanged
     keep_state();
     throw;
   }
@@ -357,7 +357,7 @@ void TrainingFolder::finish(const TrainingRun& run,
   const std::vector<HistoryRow> rows = journal.rows();
   const std::vector<std::vector<Group>> records = monitors.records(rows);
   const auto num_looks =
-      rows.size() - (run.has_diverged() ? 1 : 0);  // the last finds nothing there
+      rows.size() - (run.has_diverged() ? 1 : 0);  // monitors find nothing in the last row
   const std::vector<std::string> flaws = monitors.flaws(records, std::span(rows).first(num_looks));
   write_history(history_path(),
                 existing_,

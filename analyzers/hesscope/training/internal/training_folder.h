@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The folder of one run from one seed: what is in it, and how a killed run continues.
+// The folder of one run from one seed: its contents, and how a killed run continues.
 #pragma once
 
 #include <atomic>
@@ -25,19 +25,19 @@
 
 namespace hesscope::detail {
 
-/// Whether a training is in the folder, finished or under way.
+/// Whether the folder holds a training, finished or running.
 bool holds_training(const std::filesystem::path& folder);
 
-/// @throws ConfigError where the folder holds what may not be replaced: a training that differs
-///         from this configuration, naming the first key in which it does, or checkpoints of no
+/// @throws ConfigError if the folder holds something that may not be replaced: a training that
+///         differs from this configuration, naming the first key that differs, or checkpoints of no
 ///         known training.
 void refuse_other_training(const std::filesystem::path& folder,
                            const io::RunConfiguration& configuration,
                            io::Overwrite overwrite);
 
 /// Whether a folder holds this training to its end, with all its checkpoints as they were written.
-/// @throws ConfigError where it holds another one, as refuse_other_training(). @cost reads them
-///         all.
+/// @throws ConfigError if it holds another one, as refuse_other_training(). @cost reads all
+///         checkpoints.
 bool is_complete(const TrainingSetup& setup,
                  const ExperimentRun& run,
                  std::uint64_t seed,
@@ -45,8 +45,8 @@ bool is_complete(const TrainingSetup& setup,
 
 class TrainingFolder {
  public:
-  /// Takes the folder, creating it where it is not there: its lock, what is finished and what is
-  /// under way in it. `setup` and `run` must outlive the object.
+  /// Takes the folder, and creates it if it does not exist: its lock, and the finished and
+  /// unfinished work in it. `setup` and `run` must outlive the object.
   /// @throws LockedError; ConfigError as refuse_other_training(); OutputError.
   TrainingFolder(const TrainingSetup& setup,
                  const ExperimentRun& run,
@@ -55,13 +55,13 @@ class TrainingFolder {
                  io::Overwrite overwrite,
                  const std::string& command);
 
-  /// Trains on from where the folder stands until the end or until `tick`, called after every step
-  /// with the number of steps done since the call before, returns false. Checkpoints that are no
-  /// longer as they were written are made again.
+  /// Continues the training from the state in the folder until the end, or until `tick` returns
+  /// false. `tick` is called after every step with the number of steps since the previous call.
+  /// Checkpoints that are not as they were written are made again.
   /// @returns whether the end was reached. @throws OutputError.
   bool train(const std::function<bool(std::int64_t)>& tick);
 
-  /// Of what is finished.
+  /// The outcome of the finished work.
   const TrainingOutcome& outcome() const { return outcome_; }
 
   bool is_finished() const { return outcome_.was_finished; }
@@ -89,7 +89,7 @@ class TrainingFolder {
   io::Existing existing_;
   TrainingOutcome outcome_;
   TrainingCheckpoints checkpoints_;
-  Eigen::VectorXd start_;  // of what is not finished
+  Eigen::VectorXd start_;  // of an unfinished training
   std::optional<UnitRun> units_;
 };
 

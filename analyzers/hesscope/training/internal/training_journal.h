@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// How a training that is killed knows where it was.
+// How a killed training knows where it was.
 #pragma once
 
 #include <cstddef>
@@ -17,29 +17,29 @@
 namespace hesscope::detail {
 
 /// The newest states of a run, the rows of its history and the digests of its checkpoints. A state
-/// counts if all rows due before it are there, and what monitors saw at them.
+/// counts only if all rows due before it exist, with the answers of the monitors.
 class TrainingJournal {
  public:
-  /// Opens what is in the folder. @throws OutputError.
+  /// Opens the existing files in the folder. @throws OutputError.
   TrainingJournal(io::UnitFolder& folder, std::size_t state_size);
 
-  /// Whether something of another run was found there.
+  /// Whether something from another run was found there.
   bool held_others() const;
 
-  /// The newest first: TrainingRun::state(), and the wall seconds until then.
+  /// Newest first: TrainingRun::state(), and the wall seconds until then.
   std::vector<std::vector<double>> states() const { return states_.states(); }
 
-  /// Keeps where the run is, and before that what monitors saw, which is in the folder.
+  /// Stores the current state of the run, and before it the answers of the monitors in the folder.
   void write(const TrainingRun& run);
 
-  /// The same, and synced with all that is in the journal.
+  /// The same, and syncs everything in the journal.
   void anchor(const TrainingRun& run);
 
   std::vector<HistoryRow> rows() const;
 
   void append(const HistoryRow& row) { rows_.append(row.numbers()); }
 
-  /// Forgets all but the first rows.
+  /// Forgets all rows but the first `num_rows`.
   void truncate(std::size_t num_rows) { rows_.truncate(num_rows); }
 
   /// SHA-256 of checkpoints, by steps.
@@ -58,7 +58,7 @@ class TrainingJournal {
   io::UnitFolder* folder_;
   io::StateJournal states_;
   io::RowLog rows_;
-  io::RowLog digests_;  // step, SHA-256 in words of 32 bits; the last of a step counts
+  io::RowLog digests_;  // step, SHA-256 in words of 32 bits; the last entry of a step counts
 };
 
 }  // namespace hesscope::detail

@@ -45,8 +45,8 @@ bool TrainingMonitors::have_seen(std::span<const HistoryRow> rows) {
   return true;
 }
 
-// Where the run is and where its next update leads: made by another run like it, since this one has
-// not got there. Without the latter where that update diverges.
+// The current parameters and those after the next update, which another run with the same settings
+// computes, because this one has not got there. Without the latter if that update diverges.
 std::vector<Eigen::VectorXd> TrainingMonitors::path_from(const TrainingRun& run,
                                                          BatchLoss& losses) const {
   std::vector<Eigen::VectorXd> path = {run.parameters()};

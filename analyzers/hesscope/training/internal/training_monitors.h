@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Analyzers that look at a training as it goes, at every row of its history.
+// Analyzers that look at a running training, at every row of its history.
 #pragma once
 
 #include <cstdint>
@@ -15,33 +15,34 @@
 
 namespace hesscope::detail {
 
-/// The monitors of one run from one seed; what each of them saw at a row is a unit.
+/// The monitors of one run from one seed; the answer of each of them at a row is a unit.
 class TrainingMonitors {
  public:
-  /// All but `fixed` must outlive the object.
+  /// Everything but `fixed` must outlive the object.
   TrainingMonitors(const TrainingSetup& setup,
                    const ExperimentRun& run,
                    std::uint64_t seed,
                    const TrainingSet& fixed,
                    UnitRun& units);
 
-  /// Whether what all of them saw at these rows is kept.
+  /// Whether the answers of all of them at these rows are stored.
   bool have_seen(std::span<const HistoryRow> rows);
 
-  /// Has them look at where the run is, and keeps what they see.
+  /// Analyzes the current state of the run by all monitors, and stores their answers.
   void look(const TrainingRun& run, BatchLoss& losses);
 
-  /// By monitor, what it saw at each row.
+  /// For each monitor, its answers at each row.
   std::vector<std::vector<Group>> records(std::span<const HistoryRow> rows);
 
-  /// A sentence for each that did not find all numbers at these rows, the first of records().
+  /// A sentence for each monitor that did not find all numbers at these rows, which are the first
+  /// of records().
   std::vector<std::string> flaws(std::span<const std::vector<Group>> records,
                                  std::span<const HistoryRow> rows) const;
 
-  /// What they look at; null where there are none.
+  /// What they look at; null if there are none.
   const GraphObjective* objective() const { return objective_.get(); }
 
-  /// Of which samples that is, for the history.
+  /// The samples of that objective in words, for the history.
   std::string samples_text() const;
 
  private:
@@ -51,7 +52,7 @@ class TrainingMonitors {
   const ExperimentRun* run_;
   std::uint64_t seed_;
   UnitRun* units_;
-  bool has_training_set_;  // else they look at the evaluation samples
+  bool has_training_set_;  // otherwise they look at the evaluation samples
   std::unique_ptr<GraphObjective> objective_;
 };
 

@@ -6,7 +6,7 @@
 namespace hesscope::detail {
 namespace {
 
-// What an optimiser's decay adds to curvature is seen by none of the monitors.
+// No monitor sees what an optimiser's weight decay adds to curvature.
 void remark_on_weight_decay(const ExperimentFile& experiment,
                             const std::string& only,
                             std::vector<std::string>& remarks) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// At which steps a training looks at itself and keeps where it is.
+// At which steps a training adds a row to its history, and writes a checkpoint.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace hesscope::detail {
 
-/// The same for all runs of an experiment, whose steps count from 0, the start, to num_steps: both
-/// ends are always due.
+/// The same for all runs of an experiment. Steps count from 0, the start, to num_steps; both ends
+/// are always due.
 class TrainingSchedule {
  public:
   /// @param experiment  not copied; must outlive this.
@@ -21,7 +21,7 @@ class TrainingSchedule {
     return is_due(step, experiment_->checkpoint_every);
   }
 
-  /// Of the history; also at the steps that are listed.
+  /// Whether a row of the history is due; also at the listed steps.
   bool is_row_due(std::int64_t step) const;
 
   /// How many rows of the history are due before this step.

@@ -30,8 +30,8 @@
 namespace hesscope::detail {
 namespace {
 
-// A distribution that does not fit the model is the experiment's mistake, a file that does not is
-// the file's.
+// If a distribution does not fit the model, the experiment is wrong; if a file does not fit, the
+// file is wrong.
 template <typename F>
 auto fit(const std::unique_ptr<Sampler>& sampler, const F& call) {
   try {
@@ -83,7 +83,7 @@ struct SampleSource {
   std::unique_ptr<Sampler> sampler;
 };
 
-// Of files the digests count, which stand beside this, and not where they lie.
+// Files are represented by their digests, which are added separately, not by their paths.
 void append(io::RunConfiguration& all,
             const std::string& prefix,
             const Settings& settings,
@@ -120,7 +120,7 @@ bool is_same_block(const ParameterBlock& a, const ParameterBlock& b) {
   return a.name == b.name && a.shape == b.shape;
 }
 
-// The analyzers that are named, each once.
+// The named analyzers, each once.
 std::vector<const AnalyzerKind*> monitor_kinds(const std::vector<std::string>& names) {
   std::vector<const AnalyzerKind*> kinds;
   for (const std::string& name : names) {
@@ -193,8 +193,8 @@ TrainingSetup::TrainingSetup(ExperimentFile experiment,
   evaluation_sha256_ = evaluation.sha256();
   sampler_ = std::move(data.sampler);
   const GraphObjective::Options options{.num_threads = num_threads, .stop = executor.stop()};
-  // What is drawn has shapes alone, by which all samples have one model; a loss by what targets
-  // count refuses it.
+  // Drawn samples only have shapes, by which all samples have the same model; a loss that depends
+  // on the weights of targets refuses them.
   if (data.file && evaluation.sampler != nullptr) {
     fit(evaluation.sampler, [&] { return made_for(evaluation.shapes()); });
   } else if (data.file && experiment_.evaluation.path != experiment_.data.path) {
@@ -206,8 +206,8 @@ TrainingSetup::TrainingSetup(ExperimentFile experiment,
   if (!monitors_.empty()) at_place(experiment_.monitors_location, [&] { check_monitors(); });
 }
 
-// What a monitor cannot do with this model, or with the samples that it sees, is refused now and
-// not in the middle of a run.
+// If a monitor cannot work with this model, or with its samples, it is refused now and not in the
+// middle of a run.
 void TrainingSetup::check_monitors() const {
   need_full_proof(monitors_, SpectrumMethod::kAuto);
   require_matrix(monitors_, SpectrumMethod::kAuto, objective_->num_parameters());
@@ -223,8 +223,8 @@ void TrainingSetup::check_monitors() const {
   }
 }
 
-// Which tensors of a file are parameters, and its buffers, the checkpoint says that training starts
-// from, as it does for an analysis.
+// The start checkpoint decides which tensors of a file are parameters, and supplies its buffers, as
+// in an analysis.
 Model TrainingSetup::make_model(const ModelSources& sources) const {
   const ModelKind& kind = *find_model_kind(experiment_.model_kind);
   if (!experiment_.start || !kind.has_own_parameters) return kind.create(sources);

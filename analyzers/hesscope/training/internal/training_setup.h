@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What all runs of an experiment share.
+// Shared by all runs of an experiment.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ namespace hesscope::detail {
 /// An analyzer that looks at every row of the history.
 using Monitor = ChosenAnalyzer;
 
-/// The samples that every step is made from; null where every step draws fresh ones.
+/// The samples of every step; null if every step draws new ones.
 using TrainingSet = std::shared_ptr<const SampleTable>;
 
 /// An experiment with its model, its data and its evaluation samples. Safe for concurrent use.
@@ -37,22 +37,22 @@ class TrainingSetup {
 
   const ExperimentFile& experiment() const { return experiment_; }
 
-  /// On the evaluation samples.
+  /// The objective on the evaluation samples.
   const GraphObjective& objective() const { return *objective_; }
 
-  /// Whose model is that of the training samples: another than objective()'s where they lie in a
-  /// file of their own, since a loss may be divided by what its targets count. Its threads are for
-  /// all runs.
+  /// An objective with the model of the training samples: another one than objective() if they are
+  /// in a file of their own, because a loss may be divided by the weights of its targets. Its
+  /// threads serve all runs.
   const GraphObjective& training() const { return training_ ? *training_ : *objective_; }
 
-  /// Of each parameter block.
+  /// For each parameter block.
   const std::vector<bool>& trained() const { return trained_; }
 
   /// Shared by all seeds, or drawn for this one.
   TrainingSet training_set(std::uint64_t seed) const;
 
   /// @param fixed  training_set(seed).
-  /// @param batch  samples of a batch; 0: all there are.
+  /// @param batch  samples of a batch; 0 = all.
   std::unique_ptr<BatchLoss> losses(std::uint64_t seed,
                                     TrainingSet fixed,
                                     std::int64_t batch) const;
@@ -65,8 +65,8 @@ class TrainingSetup {
 
   const std::vector<Monitor>& monitors() const { return monitors_; }
 
-  /// On the samples that monitors look at: the training set, or a copy of objective() where every
-  /// step draws fresh samples.
+  /// The objective on the samples of the monitors: the training set, or a copy of objective() if
+  /// every step draws new samples.
   /// @param fixed  training_set() of the seed.
   std::unique_ptr<GraphObjective> monitored(const TrainingSet& fixed) const;
 
@@ -76,7 +76,7 @@ class TrainingSetup {
 
   TrainingRun make_run(const ExperimentRun& run, Eigen::VectorXd start, BatchLoss& losses) const;
 
-  /// All that the files of one run from one seed depend on.
+  /// Everything on which the files of one run from one seed depend.
   io::RunConfiguration configuration(const ExperimentRun& run, std::uint64_t seed) const;
 
  private:
@@ -85,7 +85,7 @@ class TrainingSetup {
     std::string sha256;  // of the bytes that it was read from
   };
 
-  // 0 where every batch is drawn anew.
+  // 0 if every batch is drawn anew.
   std::int64_t num_training_samples() const;
 
   /// @throws ConfigError.
@@ -93,27 +93,26 @@ class TrainingSetup {
 
   Model make_model(const ModelSources& sources) const;
 
-  /// For data of these shapes. @throws ConfigError with the place in the experiment file,
-  /// InputError.
+  /// The model for data with these shapes. @throws ConfigError with the place in the experiment
+  /// file, InputError.
   Model made_for(const TensorShapes& shapes) const;
 
-  /// The model of the evaluation samples, where it may be another than that of the training
-  /// samples.
-  /// @throws InputError where it does not have the same parameters and arrays.
+  /// The model of the evaluation samples, if it may differ from that of the training samples.
+  /// @throws InputError if it does not have the same parameters and arrays.
   Model evaluated_model(const Model& trained, const TensorShapes& shapes) const;
 
-  /// Of a checkpoint that the experiment names: read when it is first asked for, and kept.
+  /// The checkpoint that the experiment starts from; read when it is first asked for, and cached.
   const StoredStart& stored_start(std::uint64_t seed) const;
 
   ExperimentFile experiment_;
   std::stop_token stop_;
   std::vector<Monitor> monitors_;
   std::unique_ptr<Sampler> sampler_;  // of [data]; null for a file
-  TrainingSet fixed_;                 // that all seeds share; null if there is none
+  TrainingSet fixed_;                 // shared by all seeds; null if there is none
   std::string data_sha256_;           // of files, if any
   std::string evaluation_sha256_;
   std::unique_ptr<GraphObjective> objective_;
-  std::unique_ptr<GraphObjective> training_;  // null where it is objective_
+  std::unique_ptr<GraphObjective> training_;  // null if it is objective_
   std::vector<bool> trained_;
   std::unique_ptr<std::mutex> starts_mutex_ = std::make_unique<std::mutex>();
   mutable std::map<std::uint64_t, StoredStart> starts_;  // by seed
