@@ -90,7 +90,7 @@ class Lanczos {
   std::optional<ProbeRule> take_rule(int exponent) {
     const Index m = num_steps_;
     const double remainder = off_diagonal_[m - 1];
-    std::optional<detail::Eigensystem> found = detail::eigensystem(
+    std::optional<detail::EigenDecomposition> found = detail::eigensystem(
         detail::Tridiagonal{detail::scaled_back(diagonal_.head(m), -exponent),
                             detail::scaled_back(off_diagonal_.head(m - 1), -exponent)});
     if (!found || !found->values.allFinite() || !found->vectors.allFinite()) return std::nullopt;

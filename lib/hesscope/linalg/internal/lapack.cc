@@ -134,17 +134,17 @@ Eigen::VectorXd apply_q(Eigen::MatrixXd& reduced, const Eigen::VectorXd& tau, Ei
   return v;
 }
 
-std::optional<Eigensystem> eigensystem(Eigen::MatrixXd a) {
+std::optional<EigenDecomposition> eigensystem(Eigen::MatrixXd a) {
   const lapack_int n = to_lapack(a.rows());
   Eigen::VectorXd values(n);
   const lapack_int info = LAPACKE_dsyevd(LAPACK_COL_MAJOR, 'V', 'L', n, a.data(), n, values.data());
   if (!succeeded("dsyevd", info)) return std::nullopt;
-  return Eigensystem{std::move(values), std::move(a)};
+  return EigenDecomposition{std::move(values), std::move(a)};
 }
 
-std::optional<Eigensystem> eigensystem(Tridiagonal t) {
+std::optional<EigenDecomposition> eigensystem(Tridiagonal t) {
   const lapack_int n = to_lapack(t.diagonal.size());
-  Eigensystem result{{}, Eigen::MatrixXd(n, n)};
+  EigenDecomposition result{{}, Eigen::MatrixXd(n, n)};
   std::vector<lapack_int> integer_work(static_cast<std::size_t>(5 * n + 3));
   lapack_int info = 0;
   run_with_workspace("dstedc", [&](double* work, lapack_int size) {

@@ -59,17 +59,17 @@ std::optional<Eigen::VectorXd> eigenvector(const Tridiagonal& t, Eigen::Index ra
 /// temporarily and restores it.
 Eigen::VectorXd apply_q(Eigen::MatrixXd& reduced, const Eigen::VectorXd& tau, Eigen::VectorXd v);
 
-struct Eigensystem {
+struct EigenDecomposition {
   Eigen::VectorXd values;   // n, ascending
   Eigen::MatrixXd vectors;  // n x n, orthonormal columns
 };
 
 /// All eigenvalues and eigenvectors of the matrix with the lower triangle of `a` (dsyevd), or
 /// nothing if the iteration did not converge.
-std::optional<Eigensystem> eigensystem(Eigen::MatrixXd a);
+std::optional<EigenDecomposition> eigensystem(Eigen::MatrixXd a);
 
 /// The same for T, by divide and conquer (dstedc).
-std::optional<Eigensystem> eigensystem(Tridiagonal t);
+std::optional<EigenDecomposition> eigensystem(Tridiagonal t);
 
 /// The largest n that dstedc's workspace of n^2 + 4 n + 1 numbers allows.
 Eigen::Index max_eigensystem_dimension();

@@ -41,7 +41,7 @@ void transform(const Ball& ball, const MatrixXd& a, MatrixXd& part) {
 // V diag(f(lambda)) V^T for A = V diag(lambda) V^T, symmetric; NaN if A cannot be decomposed.
 template <typename Function>
 MatrixXd of_eigenvalues(const MatrixXd& a, const Function& f) {
-  const std::optional<Eigensystem> found = a.allFinite() ? eigensystem(a) : std::nullopt;
+  const std::optional<EigenDecomposition> found = a.allFinite() ? eigensystem(a) : std::nullopt;
   if (!found) return MatrixXd::Constant(a.rows(), a.cols(), kNaN);
   MatrixXd scaled = found->vectors;
   for (Index j = 0; j < scaled.cols(); ++j) scaled.col(j) *= f(found->values[j]);
@@ -116,7 +116,7 @@ void clip(const Ball& ball, double shift, MatrixXd& part, const MatrixXd* before
     // Below this multiple of the largest, a computed eigenvalue may be rounding error.
     const double least =
         16 * static_cast<double>(ball.rows) * kEpsilon * squares.diagonal().maxCoeff();
-    const std::optional<Eigensystem> found = eigensystem(squares);
+    const std::optional<EigenDecomposition> found = eigensystem(squares);
     if (found && found->values[0] <= least) {
       const MatrixXd whole = whole_polar_factor(as_matrix(ball, part), as_matrix(ball, *before));
       return set_from_matrix(ball, whole, part);
@@ -191,7 +191,7 @@ BallRelaxation::BallRelaxation(const MatrixXd& h, std::vector<Ball> balls)
       own_[b].smallest = dense_spectrum(diagonal_block).smallest.value;
       continue;
     }
-    hesscope::Eigensystem system = dense_eigensystem(diagonal_block);
+    Eigensystem system = dense_eigensystem(diagonal_block);
     if (system.status != Status::kOk) {
       system.eigenvalues.setConstant(ball.size(), kNaN);
       system.eigenvectors.setConstant(ball.size(), ball.size(), kNaN);

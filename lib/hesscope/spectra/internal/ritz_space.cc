@@ -40,7 +40,7 @@ Status RitzSpace::add(const MatrixXd& columns) {
   hv.rightCols(num_kept - q) = h_.apply(v.rightCols(num_kept - q));
   if (!hv.allFinite()) return Status::kNonFinite;
   const SingleThreadedBlas one_thread;
-  const std::optional<Eigensystem> small = eigensystem(v.transpose() * hv);
+  const std::optional<EigenDecomposition> small = eigensystem(v.transpose() * hv);
   if (!small) return Status::kFailed;
   theta_ = small->values;
   v_ = v * small->vectors;

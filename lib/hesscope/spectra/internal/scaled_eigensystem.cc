@@ -23,11 +23,11 @@ constexpr Index kThreaded = 256;
 constexpr double kReduced = 0.6;
 constexpr double kDecomposed = 0.8;
 
-std::optional<Eigensystem> eigensystem_on_threads(MatrixXd a,
-                                                  int num_threads,
-                                                  const ProgressCallback& progress) {
+std::optional<EigenDecomposition> eigensystem_on_threads(MatrixXd a,
+                                                         int num_threads,
+                                                         const ProgressCallback& progress) {
   const Reduction reduction = tridiagonalize(a, part_of(progress, 0.0, kReduced));
-  std::optional<Eigensystem> result = eigensystem(reduction.t);
+  std::optional<EigenDecomposition> result = eigensystem(reduction.t);
   if (!result) return result;
   apply_q(a,
           reduction.tau,
@@ -66,7 +66,7 @@ ScaledEigensystem scaled_eigensystem(const Eigen::Ref<const MatrixXd>& hessian,
   const SingleThreadedBlas one_thread;
   result.exponent = survey.exponent();
   MatrixXd scaled = scaled_copy(hessian, result.exponent);
-  std::optional<Eigensystem> all =
+  std::optional<EigenDecomposition> all =
       n < kThreaded ? eigensystem(std::move(scaled))
                     : eigensystem_on_threads(std::move(scaled), num_threads, progress);
   if (!all || !all->values.allFinite() || !all->vectors.allFinite()) {

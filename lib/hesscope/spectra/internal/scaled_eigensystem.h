@@ -18,7 +18,7 @@ namespace hesscope::detail {
 struct ScaledEigensystem {
   Status status = Status::kNotComputed;
   int exponent = 0;
-  Eigensystem scaled;           // of 2^-exponent H; empty without kOk
+  EigenDecomposition scaled;    // of 2^-exponent H; empty without kOk
   Eigen::VectorXd eigenvalues;  // of H, ascending; empty without kOk
   double rounding_band = 0;     // (n + 10) eps ||H||_2
 };
