@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <string>
-#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -25,11 +24,6 @@ TEST(Shell, WritesWhatATerminalWouldObeyWithBackslashes) {
   EXPECT_EQ(pasted_word("na\u00efve run.h5"), "'na\u00efve run.h5'");
   EXPECT_EQ(pasted_word("\x1b[31m\n.h5"), "$'\\033[31m\\012.h5'");
   EXPECT_EQ(pasted_word("it's \\ caf\xe9"), "$'it\\'s \\\\ caf\\351'");
-}
-
-TEST(Shell, PutsABlankBetweenWords) {
-  EXPECT_EQ(shell_words(std::vector<std::string>{"a", "b c", "d"}), "a 'b c' d");
-  EXPECT_EQ(shell_words({}), "");
 }
 
 }  // namespace

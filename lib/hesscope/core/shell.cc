@@ -35,13 +35,4 @@ std::string pasted_word(std::string_view text) {
   return word + "'";
 }
 
-std::string shell_words(std::span<const std::string> texts) {
-  std::string words;
-  for (const std::string& text : texts) {
-    if (!words.empty()) words += ' ';
-    words += shell_word(text);
-  }
-  return words;
-}
-
 }  // namespace hesscope

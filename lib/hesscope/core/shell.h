@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -14,8 +13,5 @@ std::string shell_word(std::string_view text);
 /// printable UTF-8 is written as $'...' with `\NNN` for each of them, as bash, ksh and zsh accept
 /// it.
 std::string pasted_word(std::string_view text);
-
-/// The texts as words, separated by blanks.
-std::string shell_words(std::span<const std::string> texts);
 
 }  // namespace hesscope
