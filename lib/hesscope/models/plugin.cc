@@ -106,9 +106,11 @@ Model build_plugin(const ModelSources& sources, const TensorShapes& checkpoint) 
                     "loaded only with `allow_plugins`",
                     path.string()));
   }
-  const std::string sha256 = io::sha256_of(io::InputFile(path, "a plug-in"));
-  Model model =
-      made_by(loaded(path), path, {options_in(sources.settings), checkpoint, sources.data});
+  const io::InputFile file(path, "a plug-in");
+  const std::string sha256 = io::sha256_of(file);
+  const Plugin& plugin = loaded(path);
+  file.require_unchanged();  // what is loaded is what the digest is of
+  Model model = made_by(plugin, path, {options_in(sources.settings), checkpoint, sources.data});
   if (model.graph == nullptr) {
     throw InputError(
         fmt::format("{}: the plug-in has made a model without a graph", path.string()));
