@@ -107,8 +107,10 @@ std::string group_text(const Group& group, bool is_whole, bool& is_cut) {
   std::vector<std::vector<std::string>> rows = {{"variable", "dimensions", "type", "meaning"}};
   for (const Variable& variable : group.variables) {
     if (variable.name.ends_with("_status")) continue;
-    rows.push_back(
-        {variable.name, extents_text(variable), type_text(variable.type), variable.long_name});
+    rows.push_back({variable.name,
+                    extents_text(variable),
+                    std::string(to_string(variable.type)),
+                    variable.long_name});
   }
   return text + table_text(rows, rows.front().size());
 }
@@ -137,7 +139,7 @@ Json listing_json(const io::ResultReader& result, const std::string& group) {
     Json variables = Json::list();
     for (const Variable& variable : each.variables) {
       variables.push_back({{"name", variable.name},
-                           {"type", type_text(variable.type)},
+                           {"type", to_string(variable.type)},
                            {"dimensions", variable.dimensions},
                            {"shape", variable.shape},
                            {"long_name", variable.long_name},

@@ -58,7 +58,7 @@ std::vector<std::string> statuses_of(const Variable& variable) {
 
 Json variable_json(const Variable& variable) {
   return {{"name", variable.name},
-          {"type", type_text(variable.type)},
+          {"type", to_string(variable.type)},
           {"dimensions", variable.dimensions},
           {"long_name", variable.long_name},
           {"units", variable.units},
@@ -69,22 +69,6 @@ Json variable_json(const Variable& variable) {
 }
 
 }  // namespace
-
-std::string type_text(VariableType type) {
-  switch (type) {
-    case VariableType::kDouble:
-      return "float64";
-    case VariableType::kInt64:
-      return "int64";
-    case VariableType::kInt8:
-      return "int8";
-    case VariableType::kText:
-      return "text";
-    case VariableType::kOther:
-      break;
-  }
-  return "other";
-}
 
 std::string quantities_text() {
   constexpr std::size_t kIndent = 4;

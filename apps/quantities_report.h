@@ -6,14 +6,9 @@
 
 #include <string>
 
-#include <hesscope/dataset/dataset.h>
-
 #include "json_document.h"
 
 namespace hesscope::cli {
-
-/// "float64", "int64", "int8", "text", "other".
-std::string type_text(VariableType type);
 
 /// Each quantity by its path, with its definition.
 std::string quantities_text();

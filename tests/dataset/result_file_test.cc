@@ -252,7 +252,7 @@ TEST(ResultFile, RefusesCallsThatDoNotFitAndNamesTheObject) {
         file.write("", "step", span<double>({1, 2}));
       },
       "'/step'",
-      "holds int64, got double");
+      "holds int64, got float64");
   expect(
       [&] {
         file.write("", "loss", span<double>({1, 2, 3}));

@@ -11,6 +11,23 @@
 #include <hesscope/dataset/dataset.h>
 
 namespace hesscope {
+
+std::string_view to_string(VariableType type) {
+  switch (type) {
+    case VariableType::kDouble:
+      return "float64";
+    case VariableType::kInt64:
+      return "int64";
+    case VariableType::kInt8:
+      return "int8";
+    case VariableType::kText:
+      return "text";
+    case VariableType::kOther:
+      break;
+  }
+  return "other";
+}
+
 namespace {
 
 template <typename T>

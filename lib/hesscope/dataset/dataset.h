@@ -57,6 +57,9 @@ enum class VariableType {
   kOther,  ///< in files only: a type that is not read
 };
 
+/// "float64", "int64", "int8", "text" or "other".
+std::string_view to_string(VariableType type);
+
 /// Row-major: the last dimension varies fastest. Alternatives in the order of VariableType.
 using Values = std::variant<std::vector<double>,
                             std::vector<std::int64_t>,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <limits>
-#include <span>
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <hesscope/core/error.h>
 #include <hesscope/core/suggest.h>
@@ -11,34 +11,6 @@
 #include <hesscope/dataset/internal/result_catalog.h>
 
 namespace hesscope::io {
-namespace {
-
-std::string join(std::span<const std::string> parts, std::string_view separator) {
-  std::string text;
-  for (const std::string& part : parts) {
-    if (!text.empty()) text += separator;
-    text += part;
-  }
-  return text;
-}
-
-}  // namespace
-
-std::string_view to_string(VariableType type) {
-  switch (type) {
-    case VariableType::kDouble:
-      return "double";
-    case VariableType::kInt64:
-      return "int64";
-    case VariableType::kInt8:
-      return "int8";
-    case VariableType::kText:
-      return "text";
-    case VariableType::kOther:
-      break;
-  }
-  return "another type";
-}
 
 std::string path_of(const std::string& group, const std::string& name) {
   return group.empty() ? "/" + name : fmt::format("/{}/{}", group, name);
@@ -117,7 +89,7 @@ StoredVariable ResultCatalog::plan(const std::string& group,
     throw OutputError(
         fmt::format("{}: a variable named as a dimension must have that one dimension, has ({})",
                     where.text(),
-                    join(spec.dimensions, ", ")));
+                    fmt::join(spec.dimensions, ", ")));
   }
   if (variable_at_.contains(path) || !variable.is_coordinate) require_free(path, where);
   if (!spec.flag_meanings.empty() &&

@@ -19,7 +19,6 @@
 namespace hesscope::io {
 
 /// "double", "int64", ...
-std::string_view to_string(VariableType type);
 
 /// "/loss", "/spectrum/eigenvalues".
 std::string path_of(const std::string& group, const std::string& name);
