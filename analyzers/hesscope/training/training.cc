@@ -18,6 +18,7 @@
 #include <hesscope/core/error.h>
 #include <hesscope/core/executor.h>
 #include <hesscope/core/internal/ceil_div.h>
+#include <hesscope/core/name_list.h>
 #include <hesscope/core/stopwatch.h>
 #include <hesscope/core/suggest.h>
 #include <hesscope/training/internal/training_folder.h>
@@ -84,10 +85,12 @@ std::vector<Job> jobs_of(const TrainingRequest& request, const ExperimentFile& e
     if (request.run.empty() || request.run == run.name) runs.push_back(&run);
   }
   if (runs.empty()) {
-    throw ConfigError(fmt::format("{}: no [[run]] is named '{}'{}",
+    constexpr std::size_t kMostNamed = 8;
+    throw ConfigError(fmt::format("{}: no [[run]] is named '{}'{}; there are {}",
                                   experiment.path.string(),
                                   request.run,
-                                  did_you_mean(request.run, names)));
+                                  did_you_mean(request.run, names),
+                                  first_names(names, kMostNamed)));
   }
   std::vector<Job> jobs;
   const bool is_one = runs.size() * experiment.seeds.size() == 1;
