@@ -37,8 +37,11 @@
 // arXiv 1802.10026, for networks.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include <hesscope/core/constants.h>
 #include <hesscope/core/eigen.h>
@@ -55,7 +58,9 @@ enum class BandOutcome {
 };
 
 /// In the order of the enumerators.
-inline constexpr const char* kBandOutcomes[] = {"moving", "converged", "non_finite"};
+inline constexpr std::array<std::string_view, 3> kBandOutcomes = {
+    "moving", "converged", "non_finite"};
+static_assert(kBandOutcomes.size() == static_cast<std::size_t>(BandOutcome::kNonFinite) + 1);
 
 /// Everything that the next step depends on.
 struct BandState {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -47,6 +48,7 @@ inline constexpr std::array<std::string_view, 15> kStatusMeanings = {
     "undefined_other_inertia",
     "undefined_no_pass",
 };
+static_assert(kStatusMeanings.size() == static_cast<std::size_t>(Status::kUndefinedNoPass) + 1);
 
 constexpr std::string_view to_string(Status status) {
   return kStatusMeanings[static_cast<std::size_t>(status)];

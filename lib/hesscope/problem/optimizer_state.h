@@ -33,6 +33,7 @@ enum class OptimizerKind : std::int8_t {
 /// In the order of the enumerator values.
 inline constexpr std::array<std::string_view, 10> kOptimizerKindNames = {
     "none", "unknown", "sgd", "adam", "amsgrad", "nadam", "radam", "adamax", "rmsprop", "adagrad"};
+static_assert(kOptimizerKindNames.size() == static_cast<std::size_t>(OptimizerKind::kAdagrad) + 1);
 
 constexpr std::string_view to_string(OptimizerKind kind) {
   return kOptimizerKindNames[static_cast<std::size_t>(kind)];

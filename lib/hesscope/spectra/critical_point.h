@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
+#include <cstddef>
+#include <string_view>
+
 #include <hesscope/core/constants.h>
 #include <hesscope/core/eigen.h>
 #include <hesscope/core/progress.h>
@@ -27,8 +31,10 @@ enum class CriticalPointOutcome {
 
 /// "converged", "stalled", "out_of_iterations", "non_finite", "failed", "vanishing", in their
 /// order.
-inline constexpr const char* kCriticalPointOutcomes[] = {
+inline constexpr std::array<std::string_view, 6> kCriticalPointOutcomes = {
     "converged", "stalled", "out_of_iterations", "non_finite", "failed", "vanishing"};
+static_assert(kCriticalPointOutcomes.size() ==
+              static_cast<std::size_t>(CriticalPointOutcome::kVanishing) + 1);
 
 struct CriticalPoint {
   CriticalPointOutcome outcome = CriticalPointOutcome::kNonFinite;

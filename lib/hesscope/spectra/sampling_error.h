@@ -21,6 +21,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -53,6 +54,8 @@ inline constexpr std::array<std::string_view, 7> kSpectralFigureNames = {
     "robust_absolute",
     "robust_diagonal",
 };
+static_assert(kSpectralFigureNames.size() ==
+              static_cast<std::size_t>(SpectralFigure::kRobustDiagonal) + 1);
 
 constexpr std::size_t index_of(SpectralFigure figure) { return static_cast<std::size_t>(figure); }
 
@@ -87,6 +90,8 @@ enum class IntervalUse : std::int8_t {
 /// In the order of the enumerator values.
 inline constexpr std::array<std::string_view, 4> kIntervalUseMeanings = {
     "unknown", "usable", "crowded", "crowded_median"};
+static_assert(kIntervalUseMeanings.size() ==
+              static_cast<std::size_t>(IntervalUse::kCrowdedMedian) + 1);
 
 /// One figure with its sampling error, all in the figure's unit; NaN if there is none.
 struct SamplingError {

@@ -9,6 +9,8 @@
 //   const bool curves_upwards = s.num_negative == 0;         // none below -s.rounding_band
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -28,7 +30,9 @@ enum class Proof : std::int8_t {
 };
 
 /// Meanings in the order of the enumerator values, spelled as in CF flag_meanings.
-inline constexpr std::string_view kProofMeanings[] = {"none", "converged", "dense", "counted"};
+inline constexpr std::array<std::string_view, 4> kProofMeanings = {
+    "none", "converged", "dense", "counted"};
+static_assert(kProofMeanings.size() == static_cast<std::size_t>(Proof::kCounted) + 1);
 
 /// One eigenvalue with its evidence.
 struct Eigenvalue {
