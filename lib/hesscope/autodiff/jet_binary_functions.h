@@ -120,8 +120,9 @@ template <typename A, typename B, typename C>
 concept JetsOrNumbers = JetType<JetAmong<A, B, C>> && JetOrNumber<A, JetAmong<A, B, C>> &&
     JetOrNumber<B, JetAmong<A, B, C>> && JetOrNumber<C, JetAmong<A, B, C>>;
 
-template <typename A, typename B, typename C>
-concept JetsAndNumbers = JetsOrNumbers<A, B, C> && AnyJet<JetAmong<A, B, C>>;
+// C with A and B: Jets of one type and numbers, at least one a Jet.
+template <typename C, typename A, typename B>
+concept CompletesJets = JetsOrNumbers<A, B, C> && AnyJet<JetAmong<A, B, C>>;
 
 template <AnyJet J, typename T>
 J as_jet(const T& x) {
@@ -136,11 +137,8 @@ J as_jet(const T& x) {
 
 // hypot(hypot(v, w), z) with v the largest argument, so that the inner one is at the tip of its
 // cone only if all are 0
-template <typename A, typename B, typename C>
-
-requires detail::JetsAndNumbers<A, B, C> detail::JetAmong<A, B, C> hypot(const A& x,
-                                                                         const B& y,
-                                                                         const C& z) {
+template <typename A, typename B, detail::CompletesJets<A, B> C>
+detail::JetAmong<A, B, C> hypot(const A& x, const B& y, const C& z) {
   using J = detail::JetAmong<A, B, C>;
   J u = detail::as_jet<J>(x);
   J v = detail::as_jet<J>(y);
@@ -154,11 +152,8 @@ requires detail::JetsAndNumbers<A, B, C> detail::JetAmong<A, B, C> hypot(const A
 }
 
 // x y + z, rounded once
-template <typename A, typename B, typename C>
-
-requires detail::JetsAndNumbers<A, B, C> detail::JetAmong<A, B, C> fma(const A& x,
-                                                                       const B& y,
-                                                                       const C& z) {
+template <typename A, typename B, detail::CompletesJets<A, B> C>
+detail::JetAmong<A, B, C> fma(const A& x, const B& y, const C& z) {
   using J = detail::JetAmong<A, B, C>;
   const J u = detail::as_jet<J>(x);
   const J v = detail::as_jet<J>(y);

@@ -235,13 +235,11 @@ void store_products(const J& y, const JetSweep& sweep, Eigen::MatrixXd& products
 // Whether f(x, args...) with scalars T returns a T, or an Eigen expression that converts to T. A
 // number of another type would carry no derivatives.
 template <typename F, typename T, typename... Args>
-concept GivesScalar = requires(const F& f, const VectorOf<T>& x, const Args&... args) {
-  { f(x, args...) } -> std::convertible_to<T>;
-}
+using Given = std::invoke_result_t<const F&, const VectorOf<T>&, const Args&...>;
 
-&&(std::same_as<T, double> ||
-   !std::is_arithmetic_v<
-       std::remove_cvref_t<std::invoke_result_t<const F&, const VectorOf<T>&, Args...>>>);
+template <typename F, typename T, typename... Args>
+concept GivesScalar = std::convertible_to<Given<F, T, Args...>, T> &&
+    (std::same_as<T, double> || !std::is_arithmetic_v<std::remove_cvref_t<Given<F, T, Args...>>>);
 
 // Checks F with the Jet J that it will be called with. Doubles are tried only if this fails, to
 // tell two mistakes apart: every scalar type compiles the function again.
