@@ -106,6 +106,18 @@ class Names(program.Case):
         self.say('output = "y"', 'frozen = ["v"]')
         self.refuses(USAGE, arguments, "'v' in 'frozen' is a tensor of", "none that the chosen output depends on")
 
+    def test_a_map_that_ignores_what_the_graph_uses(self):
+        self.write([node("MatMul", ["x", "w"], ["xw"]), node("Add", ["xw", "b"], ["y"])], self.weights, "y")
+        np.savez(self.folder / "all.npz", w=self.weights["w"], b=2 * self.weights["b"])
+        (self.folder / "map.toml").write_text('ignore = ["b"]\n')
+        arguments = ("analyze", "all.npz", "-p", "problem.toml", "-o", "o.h5", "--force", "--map", "map.toml")
+        done = self.run_program(*arguments)
+        self.assertEqual(done.returncode, DONE)
+        self.assertIn("computes with b as when the model was exported: the map of names ignores the checkpoint's own", done.stderr)
+        self.assertNotIn("does not have", done.stderr)
+        self.say('frozen = ["b"]')
+        self.assertEqual(self.run_program(*arguments).stderr, "")
+
     def test_a_map_for_one_layer_alone_is_not_suggested(self):
         # As of a default export: r.weight has become something else, h has kept its name.
         self.write([node("MatMul", ["x", "onnx::MatMul_7"], ["z"]), node("Tanh", ["z"], ["s"]),

@@ -278,7 +278,8 @@ Model build(const ChosenGraph& graph, const ModelSources& sources, const TensorS
   model.weight_decay = weight_decay_from(settings);
   model.searches_invariances = true;
   remarks.insert(remarks.end(),
-                 {remark_on_constants(file, weights, settings),
+                 {remark_on_left_out(file, roles, settings, checkpoint),
+                  remark_on_constants(file, weights, settings, checkpoint),
                   remark_on_single_numbers(file, weights, settings),
                   remark_on_folded_numbers(file, weights, settings),
                   remark_on_statistics(file, weights, settings),

@@ -16,6 +16,7 @@
 #include <hesscope/core/wildcard.h>
 #include <hesscope/models/internal/onnx_tie_names.h>
 #include <hesscope/models/internal/related_tensors.h>
+#include <hesscope/models/onnx_tensors.h>
 #include <hesscope/models/onnx_ties.h>
 
 namespace hesscope {
@@ -149,18 +150,34 @@ void require_no_copies(const OnnxFile& file, const OnnxWeights& weights, const S
   }
 }
 
+std::string remark_on_left_out(const OnnxFile& file,
+                               const std::vector<OnnxTensorRole>& roles,
+                               const Settings& settings,
+                               const TensorShapes& checkpoint) {
+  std::vector<std::string> names;
+  for (const OnnxTensorRole& role : roles) {
+    const bool is_left_out = checkpoint.left_out.contains(role.name) && !role.is_unused;
+    if (is_left_out && !is_settled(settings, role.name, role.name)) names.push_back(role.name);
+  }
+  return computes_with(file,
+                       names,
+                       " as when the model was exported: the map of names ignores the checkpoint's "
+                       "own, which may differ. Where that is meant, 'frozen' says so");
+}
+
 std::string remark_on_constants(const OnnxFile& file,
                                 const OnnxWeights& weights,
-                                const Settings& settings) {
+                                const Settings& settings,
+                                const TensorShapes& checkpoint) {
   std::vector<std::string> names;
   for (const Tensor* tensor : weights.constants) {
     const std::vector<double>& entries = tensor->reals;
     // Not a mask and, unless it belongs to a module, not a number, or one number many times.
     const bool is_plain = are_all_equal(entries) && !is_of_a_module(tensor->name);
     const bool is_mask = !std::ranges::all_of(entries, [](double x) { return std::isfinite(x); });
-    if (!is_plain && !is_mask && !is_settled(settings, tensor->name, tensor->name)) {
-      names.push_back(tensor->name);
-    }
+    const bool is_known = checkpoint.left_out.contains(tensor->name) ||
+                          is_settled(settings, tensor->name, tensor->name);
+    if (!is_plain && !is_mask && !is_known) names.push_back(tensor->name);
   }
   return computes_with(
       file,

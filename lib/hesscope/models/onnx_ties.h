@@ -20,6 +20,8 @@
 
 namespace hesscope {
 
+struct OnnxTensorRole;
+
 /// The ties stated in the problem file. @throws ConfigError for a malformed entry.
 std::vector<ModelTie> onnx_ties_in(const Settings& settings);
 
@@ -46,7 +48,16 @@ void require_no_copies(const onnx::OnnxFile& file,
 /// name: they may have been folded from parameters. Empty if there are none.
 std::string remark_on_constants(const onnx::OnnxFile& file,
                                 const OnnxWeights& weights,
-                                const Settings& settings);
+                                const Settings& settings,
+                                const TensorShapes& checkpoint);
+
+/// Remarks that the graph uses tensors which the checkpoint has and a map of names ignores, and
+/// which the problem file does not name: those of the checkpoint may be others. Empty if there are
+/// none.
+std::string remark_on_left_out(const onnx::OnnxFile& file,
+                               const std::vector<OnnxTensorRole>& roles,
+                               const Settings& settings,
+                               const TensorShapes& checkpoint);
 
 /// Remarks that single numbers with names given by a program ("logit_scale", not "onnx::Mul_7") are
 /// constants: they may have been learned. Empty if there are none.

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,7 @@ struct TensorShapes {
   /// Names that denote one tensor in the file, or transposes of each other, in the file's order.
   std::vector<std::vector<std::string>> ties = {};
   std::map<std::string, std::string> renamed = {};  ///< by names in the file, if different
+  std::set<std::string> left_out = {};  ///< names that the file has, and a map of names ignores
   /// The elements of a tensor, row-major; empty if only shapes are known. Throws InputError if they
   /// cannot be read.
   std::function<std::vector<double>(const std::string& name)> read = {};

@@ -43,6 +43,7 @@ TensorShapes shapes_of(const io::TensorFile& file) {
   for (auto& [tie, names] : ties) {
     if (names.size() > 1) shapes.ties.push_back(std::move(names));
   }
+  shapes.left_out.insert(file.left_out().begin(), file.left_out().end());
   for (const io::UnreadableTensor& tensor : file.unreadable()) {
     shapes.unreadable[tensor.name] = tensor.reason;
   }

@@ -104,6 +104,9 @@ class TensorSource {
   /// The name of tensors()[index] in the file itself, if it is shown under another name here.
   virtual std::string stored_name(std::size_t index) const { return tensors()[index].name; }
 
+  /// Names of tensors of the file that are left out here because somebody said so.
+  virtual std::span<const std::string> left_out() const { return {}; }
+
   /// Elements of tensors()[index], row-major (C order), converted to double.
   /// @throws InputError naming file, tensor and, if known, byte offset: damaged data, a checksum
   ///         that does not match, an integer that double cannot represent (|i| > 2^53).
@@ -115,6 +118,8 @@ class TensorSource {
 };
 
 /// An open checkpoint or data file, or the part of it whose names begin with a key. Cheap to copy.
+/// Readers keep their place in the file: copies of one object are not for several threads at a
+/// time.
 class TensorFile {
  public:
   /// @param whole  what whole() returns, if `source` presents a file differently from how it is
@@ -140,6 +145,9 @@ class TensorFile {
   std::span<const TensorInfo> tensors() const;
 
   std::span<const UnreadableTensor> unreadable() const;
+
+  /// See TensorSource::left_out.
+  std::span<const std::string> left_out() const { return source_->left_out(); }
 
   /// The tensor of this name, or nullptr.
   const TensorInfo* find(std::string_view name) const;

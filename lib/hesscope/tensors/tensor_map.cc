@@ -73,7 +73,10 @@ class MappedSource final : public TensorSource {
     for (std::size_t i = 0; i < file_.tensors().size(); ++i) {
       const TensorInfo& tensor = file_.tensors()[i];
       const TensorRule* const rule = rule_for(tensor, map);
-      if (rule == nullptr && is_ignored(tensor.name, map)) continue;
+      if (rule == nullptr && is_ignored(tensor.name, map)) {
+        left_out_.push_back(tensor.name);
+        continue;
+      }
       TensorInfo info = tensor;
       View view{.index = i};
       if (rule != nullptr) {
@@ -120,6 +123,8 @@ class MappedSource final : public TensorSource {
   std::optional<double> number(std::string_view name) const override { return file_.number(name); }
 
   std::vector<FileValue> values() const override { return file_.values(); }
+
+  std::span<const std::string> left_out() const override { return left_out_; }
 
   std::string stored_name(std::size_t index) const override {
     return file_.stored_name(file_.tensors()[views_.at(index).index].name);
@@ -185,6 +190,7 @@ class MappedSource final : public TensorSource {
   std::vector<TensorInfo> tensors_;
   std::vector<View> views_;  ///< one per tensor
   std::vector<UnreadableTensor> unreadable_;
+  std::vector<std::string> left_out_;
 };
 
 }  // namespace
