@@ -42,6 +42,7 @@ TEST(TrainingCounters, AreTensorsOfOneElementTheNearestFirst) {
 TEST(TrainingCounters, AreNoParameters) {
   EXPECT_TRUE(is_training_number({.name = "epoch", .shape = {}}));
   EXPECT_TRUE(is_training_number({.name = "loss", .shape = {1}}));
+  EXPECT_TRUE(is_training_number({.name = "n_averaged", .shape = {}}));
   EXPECT_FALSE(is_training_number({.name = "epoch", .shape = {2}}));
   EXPECT_FALSE(is_training_number({.name = "scale", .shape = {}}));
 }

@@ -12,6 +12,9 @@ namespace {
 constexpr std::array<std::string_view, 8> kCounters = {
     "global_step", "global_steps", "step", "iteration", "iter", "num_updates", "n_iter", "epoch"};
 
+// torch.optim.swa_utils.AveragedModel stores it next to the averages of parameters.
+constexpr std::string_view kAveragedModels = "n_averaged";
+
 std::optional<double> number_named(const io::TensorFile& file, const std::string& name) {
   if (const io::TensorInfo* tensor = file.find(name)) {
     if (tensor->num_elements() != 1) return std::nullopt;
@@ -48,7 +51,8 @@ std::map<std::string, double> training_counters(const io::TensorFile& file, std:
 
 bool is_training_number(const io::TensorInfo& tensor) {
   return tensor.shape.size() <= 1 && tensor.num_elements() == 1 &&
-         (tensor.name == "loss" || std::ranges::find(kCounters, tensor.name) != kCounters.end());
+         (tensor.name == "loss" || tensor.name == kAveragedModels ||
+          std::ranges::find(kCounters, tensor.name) != kCounters.end());
 }
 
 }  // namespace hesscope
