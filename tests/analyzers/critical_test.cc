@@ -3,6 +3,7 @@
 #include <type_traits>
 
 #include <Eigen/Core>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <hesscope/analysis/analyze.h>
@@ -187,6 +188,10 @@ TEST(CriticalAnalyzer, WhatDoesNotConvergeHasNoNumbers) {
   for (const char* name : {"loss", "index", "escape_rate", "distance", "parameters", "num_zero"}) {
     EXPECT_EQ(analysis[0].status("critical", name), Status::kFailed) << name;
   }
+  ASSERT_EQ(analysis.warnings().size(), 1U);
+  EXPECT_THAT(std::string(analysis.warnings()[0]),
+              testing::HasSubstr(
+                  "the search is not complete after 1 of at most 1 steps; `critical` allows"));
 }
 
 TEST(CriticalAnalyzer, WithoutAMatrixOrANumberThereIsNone) {

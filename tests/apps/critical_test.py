@@ -119,7 +119,8 @@ class LinearAttention(program.Case):
     def test_a_search_that_does_not_end_is_said(self):
         done = self.analyze(checkpoint(500), "--critical", 1, "--only", "critical", expect=INCONCLUSIVE)
         [warning] = [line for line in done.stderr.splitlines() if "critical/" in line]  # one for all its numbers
-        self.assertRegex(warning, r"critical/index, loss, escape_rate, .*: failed$")
+        self.assertRegex(warning, r"critical/index, loss, escape_rate, .*: failed: the search is not complete after 1 of "
+                                  r"at most 1 steps; --critical allows more$")
         with h5py.File(self.folder / "out.h5") as file:
             group = file["critical"]
             self.assertEqual(group["outcome"][0], OUT_OF_ITERATIONS)

@@ -5,9 +5,12 @@
 #include <iterator>
 #include <limits>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include <hesscope/analyzers/critical.h>
 #include <hesscope/analyzers/internal/counted_index.h>
@@ -81,6 +84,34 @@ class CriticalAnalyzer final : public Analyzer {
                                                                                 : Status::kFailed);
     }
     return answer;
+  }
+
+  std::string reason_of_failure(const Group& answer,
+                                std::span<const ParameterBlock> /*blocks*/) const override {
+    const auto number = [&](VariableId id) { return answer[id].numbers().front(); };
+    switch (static_cast<CriticalPointOutcome>(number(outcome_))) {
+      case CriticalPointOutcome::kOutOfIterations:
+        return fmt::format(
+            "the search is not complete after {} of at most {} steps; `critical` "
+            "allows more",
+            number(num_iterations_),
+            max_iterations_);
+      case CriticalPointOutcome::kStalled:
+        return fmt::format(
+            "the search stalled at step {}, with a relative_gradient of {:.2g}: no step makes "
+            "the gradient smaller; `critical-gradient` allows a larger one",
+            number(num_iterations_),
+            number(relative_gradient_));
+      case CriticalPointOutcome::kVanishing:
+        return "the gradient vanishes together with the curvature, as towards infinity: no "
+               "critical "
+               "point is near";
+      case CriticalPointOutcome::kConverged:
+      case CriticalPointOutcome::kNonFinite:
+      case CriticalPointOutcome::kFailed:
+        break;
+    }
+    return {};
   }
 
  private:
