@@ -17,6 +17,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -251,6 +252,7 @@ ChildProcess::ChildProcess(std::array<int, 2> sockets,
         what,
         std::generic_category().message(error)));
   }
+  process_ = Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, child_, 0)));
 }
 
 ChildProcess::~ChildProcess() { end(); }
@@ -260,8 +262,13 @@ bool ChildProcess::is_ours() const { return ::getpid() == owner_; }
 ChildProcess::End ChildProcess::end() {
   End result;
   if (child_ < 0 || !is_ours()) return result;
-  // If it has already ended, this does not change the status.
-  ::kill(child_, SIGKILL);
+  // If it has already ended, this does not change the status. If the program collects its children
+  // itself, the number may belong to another process by now, but the descriptor never does.
+  const bool is_reached =
+      process_.is_open() &&
+      (::syscall(SYS_pidfd_send_signal, process_.number(), SIGKILL, nullptr, 0) == 0 ||
+       errno == ESRCH);
+  if (!is_reached) ::kill(child_, SIGKILL);
   int status = 0;
   pid_t waited = 0;
   do {

@@ -95,6 +95,7 @@ class ChildProcess {
 
   pid_t owner_;
   pid_t child_ = -1;
+  Descriptor process_;  // the child, by a descriptor (pidfd); none if the system has no such thing
   MessageSocket socket_;
 };
 
