@@ -27,6 +27,7 @@
 #include "onnx_report.h"
 #include "plugin_option.h"
 #include "quantities_report.h"
+#include "result_input.h"
 #include "run_options.h"
 #include "standard_streams.h"
 #include "table.h"
@@ -199,6 +200,7 @@ class InspectCommand final : public Command {
   // Returns whether it fits the problem, if there is one.
   bool inspect(const std::string& path) {
     require_no_folder(path);
+    require_complete(path);
     if (io::is_result_file(path)) {
       if (model_ || tensor_map_ || !key_.empty()) {
         throw InputError(fmt::format("{}: is a hesscope result, not a checkpoint", path));

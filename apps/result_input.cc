@@ -10,6 +10,7 @@
 #include <hesscope/core/distinct_names.h>
 #include <hesscope/core/error.h>
 #include <hesscope/storage/input_file.h>
+#include <hesscope/storage/unit_folder.h>
 #include <hesscope/tensors/format_registry.h>
 #include <hesscope/tensors/tensor_file.h>
 
@@ -40,7 +41,18 @@ namespace {
 
 }  // namespace
 
+void require_complete(const std::string& path) {
+  std::error_code none;
+  if (std::filesystem::exists(path, none) || !io::has_units(path)) return;
+  throw InputError(fmt::format(
+      "{}: is not complete: {}.units has its finished parts, and the command that was to "
+      "write it continues from there",
+      path,
+      path));
+}
+
 io::ResultReader open_result(const std::string& path) {
+  require_complete(path);
   std::error_code none;
   if (std::filesystem::exists(path, none) && !io::is_result_file(path)) refuse_no_result(path);
   return io::ResultReader(path);

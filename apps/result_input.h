@@ -9,6 +9,10 @@
 
 namespace hesscope::cli {
 
+/// @throws InputError if `path` is a result of which only finished parts are there, as after an
+/// interrupt.
+void require_complete(const std::string& path);
+
 /// Opens a result file, for a command that takes nothing else. @throws InputError if it is missing,
 /// damaged, or something else.
 io::ResultReader open_result(const std::string& path);

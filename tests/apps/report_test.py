@@ -279,6 +279,11 @@ class Report(ReportCase):
         self.assertRegex(self.report("adam.h5", output="a.pdf", expect=USAGE).stderr, r"must end in \.html")
         self.assertRegex(self.report("adam.h5", "--label", "a", "--label", "b", expect=USAGE).stderr, "--label must be given once")
         self.assertRegex(self.report("none.h5", expect=BAD_INPUT).stderr, "no such file")
+        (self.folder / "some.h5.units").mkdir()
+        for command in (("report", "some.h5", "-o", "out.html"), ("inspect", "some.h5")):
+            done = self.run_program(*command)
+            self.assertEqual(done.returncode, BAD_INPUT)
+            self.assertIn("some.h5: is not complete: some.h5.units has its finished parts", done.stderr)
         (self.folder / "notes.html").write_text("<!DOCTYPE html>\nmine")
         self.report("adam.h5", "--force", output="notes.html", expect=FAILED)
         self.assertIn("mine", (self.folder / "notes.html").read_text())
