@@ -204,21 +204,22 @@ class AlignmentAnalyzer final : public Analyzer {
   AgainstSignal declare_against_signal(const std::string& of) {
     const std::string counted =
         of + "_noise, counted positive where it has the sign of the neuron's query_signal";
-    return {declare({.name = "positive_" + of + "_noise",
-                     .long_name = "share of positive " + of + " noise",
-                     .definition = "share of pairs of a neuron and a sample whose " + of +
-                                   "_noise has the sign of the neuron's query_signal",
-                     .references = {papers::kLi2025}}),
-            declare({.name = "lowest_" + of + "_noise",
-                     .long_name = "lowest " + of + " noise",
-                     .definition = "least " + counted,
-                     .references = {papers::kLi2025}}),
-            declare({.name = "negative_" + of + "_noise",
-                     .long_name = "mean negative " + of + " noise",
-                     .definition = "mean of " + counted +
-                                   ", over the pairs where it is negative; undefined where none is",
-                     .references = {papers::kLi2025},
-                     .undefined = {Status::kUndefinedZeroDenominator}})};
+    return {
+        declare({.name = "positive_" + of + "_noise",
+                 .long_name = "share of positive " + of + " noise",
+                 .definition = "share of pairs of a neuron and a sample whose " + of +
+                               "_noise has the sign of the neuron's query_signal",
+                 .references = {papers::kLi2025}}),
+        declare({.name = "lowest_" + of + "_noise",
+                 .long_name = "lowest " + of + " noise",
+                 .definition = "least " + counted,
+                 .references = {papers::kLi2025}}),
+        declare({.name = "negative_" + of + "_noise",
+                 .long_name = "mean negative " + of + " noise",
+                 .definition = "mean of " + counted +
+                               ", over the pairs where it is negative; undefined if there are none",
+                 .references = {papers::kLi2025},
+                 .undefined = {Status::kUndefinedZeroDenominator}})};
   }
 
   static void set_against_signal(const AgainstSignal& ids,
@@ -235,9 +236,9 @@ class AlignmentAnalyzer final : public Analyzer {
       {.name = "value_signal",
        .long_name = "signal in the values",
        .definition =
-           "<v, mu>; v: mean row of WV.pos less that of WV.neg; mu: mean of y_i times the signal "
-           "token, which is that along the first axis, or else the one that all samples have, "
-           "times y_i; the first of the two where neither tells",
+           "<v, mu>; v: mean row of WV.pos minus that of WV.neg; mu: mean of y_i times the signal "
+           "token, which is the token along the first axis or else the one that is the same in all "
+           "samples up to the factor y_i; if neither decides, the first of the two",
        .references = {papers::kLi2025}});
   VariableId value_noise_ =
       declare({.name = "value_noise",
@@ -317,7 +318,7 @@ class AlignmentAnalyzer final : public Analyzer {
   VariableId majority_ =
       declare({.name = "majority",
                .long_name = "share of neurons whose signals have the signs of the majority",
-               .definition = "share of neurons of which both query_majority and key_majority tell",
+               .definition = "share of neurons that count in both query_majority and key_majority",
                .references = {papers::kLi2025}});
   AgainstSignal query_ = declare_against_signal("query");
   AgainstSignal key_ = declare_against_signal("key");
@@ -327,7 +328,7 @@ class AlignmentAnalyzer final : public Analyzer {
 
 AnalyzerKind alignment_analyzer() {
   return {.name = "alignment",
-          .question = "of signal-noise models: the signs of their weights along signal and noise",
+          .question = "the signs of a signal-noise model's weights along signal and noise",
           .by_default = false,
           .options = {},
           .create = [](const Settings&) { return std::make_unique<AlignmentAnalyzer>(); }};

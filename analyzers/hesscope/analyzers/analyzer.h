@@ -129,7 +129,7 @@ class Analyzer {
 };
 
 /// AnalyzerKind::on_missing of analyzers that need the whole Hessian.
-inline constexpr char kTakesMatrix[] = "its numbers take the matrix (`method` dense or iterative)";
+inline constexpr char kTakesMatrix[] = "its numbers need the matrix (`method` dense or iterative)";
 
 /// An analyzer as users name and configure it.
 struct AnalyzerKind {

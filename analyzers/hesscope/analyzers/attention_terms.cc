@@ -46,7 +46,8 @@ Layout layout_of(const Objective& objective) {
 
 // The matrix whose singular values are stored.
 const std::string kOfAttendedInputs =
-    " of B, a row for each token of each sample, [S_1 X, ..., S_H X] of its sample";
+    " of B, which has a row for each token of each sample: that of [S_1 X, ..., S_H X] of its "
+    "sample";
 
 class AttentionTermsAnalyzer final : public Analyzer {
  public:
@@ -136,27 +137,28 @@ class AttentionTermsAnalyzer final : public Analyzer {
                                      .undefined = {Status::kUndefinedZeroDenominator}});
   VariableId rate_bound_ =
       declare({.name = "rate_bound",
-               .long_name = "bound from below on the squared gradient over the loss",
+               .long_name = "lower bound on the squared gradient over the loss",
                .definition = "(4 / samples) wo_norm_min^2 b_sigma_min^2",
                .references = {papers::kSong},
                .undefined = {Status::kUndefinedZeroDenominator},
                .headline = 3});
-  VariableId kernel_rate_bound_ = declare(
-      {.name = "kernel_rate_bound",
-       .long_name = "the same bound by all of WQ, WK and WV",
-       .definition = "(4 / samples) times the smallest eigenvalue of J J^T, J the Jacobian of "
-                     "all predictions by WQ, WK and WV",
-       .references = {papers::kSong},
-       .headline = 4});
-  VariableId rate_ =
-      declare({.name = "rate",
-               .long_name = "squared norm of the gradient over the loss",
-               .definition = "|gradient|^2 / loss, the gradient by WQ, WK and WV; undefined "
-                             "where the loss is zero within rounding of the parameters: at "
-                             "most (16 eps ||J diag(theta)||_F)^2 / samples, J by all of them",
+  VariableId kernel_rate_bound_ =
+      declare({.name = "kernel_rate_bound",
+               .long_name = "the same bound from all of WQ, WK and WV",
+               .definition = "(4 / samples) times the smallest eigenvalue of J J^T, with J the "
+                             "Jacobian of all predictions with respect to WQ, WK and WV",
                .references = {papers::kSong},
-               .undefined = {Status::kUndefinedZeroDenominator},
-               .headline = 5});
+               .headline = 4});
+  VariableId rate_ = declare(
+      {.name = "rate",
+       .long_name = "squared norm of the gradient over the loss",
+       .definition =
+           "|gradient|^2 / loss, with the gradient with respect to WQ, WK and WV; undefined where "
+           "the loss is zero within rounding of the parameters, that is, at most (16 eps ||J "
+           "diag(theta)||_F)^2 / samples, with J with respect to all of them",
+       .references = {papers::kSong},
+       .undefined = {Status::kUndefinedZeroDenominator},
+       .headline = 5});
 };
 
 }  // namespace

@@ -243,7 +243,8 @@ class BlocksAnalyzer final : public Analyzer {
       declare({.name = "lambda_median",
                .dimensions = {"block"},
                .long_name = "lower median eigenvalues of the diagonal blocks",
-               .definition = "eigenvalue of rank floor((m - 1) / 2) from 0 of a block of m rows"});
+               .definition =
+                   "eigenvalue of rank floor((m - 1) / 2), counted from 0, of a block of m rows"});
   VariableId lambda_max_ = declare({.name = "lambda_max",
                                     .dimensions = {"block"},
                                     .long_name = "largest eigenvalues of the diagonal blocks",
@@ -252,26 +253,27 @@ class BlocksAnalyzer final : public Analyzer {
                                .dimensions = {"block"},
                                .long_name = "traces of the diagonal blocks",
                                .definition = "sum of the diagonal"});
-  VariableId frobenius_norm_ = declare(
-      {.name = "frobenius_norm",
-       .dimensions = {"block", "block_column"},
-       .long_name = "Frobenius norms of the blocks",
-       .definition = "square root of the sum of the squared entries of H for the parameters of "
-                     "one tensor by those of another"});
+  VariableId frobenius_norm_ =
+      declare({.name = "frobenius_norm",
+               .dimensions = {"block", "block_column"},
+               .long_name = "Frobenius norms of the blocks",
+               .definition = "square root of the sum of the squared entries of H in the rows of "
+                             "one parameter tensor and the columns of another"});
   VariableId gradient_norm_ =
       declare({.name = "gradient_norm",
                .dimensions = {"block"},
                .long_name = "norms of the gradient's parts",
-               .definition = "Euclidean norm of the gradient by the parameters of one tensor"});
+               .definition =
+                   "Euclidean norm of the gradient with respect to the parameters of one tensor"});
   VariableId js_distance_ = declare(
       {.name = "js_distance",
        .dimensions = {"block", "block_column"},
        .long_name = "Jensen-Shannon distance of the spectra of two diagonal blocks",
        .definition = "square root of the Jensen-Shannon divergence (natural logarithm) of their "
-                     "densities, smoothed by a Gaussian of the width js-sigma or, by default, 1 "
-                     "% of the spectral width of the two, or of a thousandth of their largest "
-                     "magnitude where that is more; a block whose eigenvalues are all zero "
-                     "within rounding, as for js_distance_decades, has zeros only",
+                     "densities, smoothed by a Gaussian of width js-sigma or, by default, 1 % of "
+                     "the spectral width of the two or of a thousandth of their largest magnitude, "
+                     "whichever is more; if all eigenvalues of a block are zero within rounding, "
+                     "as defined for js_distance_decades, they count as exact zeros",
        .references = {papers::kEndres, papers::kZhangY}});
   VariableId mean_js_distance_ =
       declare({.name = "mean_js_distance",
@@ -284,12 +286,12 @@ class BlocksAnalyzer final : public Analyzer {
       {.name = "js_distance_decades",
        .dimensions = {"block", "block_column"},
        .long_name = "Jensen-Shannon distance of the spectra of two diagonal blocks by decades",
-       .definition = "square root of the Jensen-Shannon divergence (natural logarithm) of the "
-                     "shares of their eigenvalues in the classes: zero within the rounding band "
-                     "of the block or (n + 10) eps M, rounding of H; of either sign, 10^-(k+1) M < "
-                     "|lambda| <= 10^-k M, k = 0, 1, ..., M being the largest magnitude of an "
-                     "eigenvalue of any block. 0 for equal shares, sqrt(log 2) where no class is "
-                     "common",
+       .definition =
+           "square root of the Jensen-Shannon divergence (natural logarithm) of the shares of "
+           "their eigenvalues in these classes: zero within the larger of the block's rounding "
+           "band and (n + 10) eps M, the rounding of H; and for each sign and k = 0, 1, ..., "
+           "10^-(k+1) M < |lambda| <= 10^-k M, where M is the largest magnitude of an eigenvalue "
+           "of any block; 0 for equal shares, sqrt(log 2) if no class is shared",
        .references = {papers::kEndres, papers::kZhangY}});
   VariableId mean_js_distance_decades_ =
       declare({.name = "mean_js_distance_decades",

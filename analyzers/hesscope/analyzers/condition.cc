@@ -36,7 +36,7 @@ class ConditionAnalyzer final : public Analyzer {
       declare({.name = "robust_diagonal",
                .long_name = "robust condition number of the diagonal",
                .definition = "largest |H_ii| over the lower median of |H_ii|, which counts as zero "
-                             "within rounding_band of the spectrum",
+                             "if it is at most /spectrum/rounding_band",
                .references = {papers::kJiang, papers::kAhn},
                .undefined = {Status::kUndefinedZeroMedian},
                .headline = 1});
@@ -56,7 +56,8 @@ class ConditionAnalyzer final : public Analyzer {
   VariableId classical_ = declare(
       {.name = "classical",
        .long_name = "condition number",
-       .definition = "lambda_max over lambda_min, where lambda_min is above the rounding band",
+       .definition =
+           "lambda_max over lambda_min; undefined unless lambda_min is above the rounding band",
        .undefined = {Status::kUndefinedNotPositiveDefinite},
        .headline = 4});
 };
@@ -65,7 +66,7 @@ class ConditionAnalyzer final : public Analyzer {
 
 AnalyzerKind condition_analyzer() {
   return {.name = "condition",
-          .question = "condition numbers of the Hessian: robust and classical ones",
+          .question = "robust and classical condition numbers of the Hessian",
           .by_default = true,
           .on_missing = kTakesMatrix,
           .options = {},

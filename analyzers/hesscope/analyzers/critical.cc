@@ -154,7 +154,7 @@ class CriticalAnalyzer final : public Analyzer {
       {.name = "index",
        .type = VariableType::kInt64,
        .long_name = "index of the critical point",
-       .definition = "number of negative eigenvalues of its Hessian, without the explained null "
+       .definition = "number of negative eigenvalues of its Hessian outside the explained null "
                      "space, by LDL^T and by Sturm counts, which agree; 0 at a minimum",
        .headline = 2});
   VariableId loss_ = declare({.name = "loss",
@@ -164,8 +164,8 @@ class CriticalAnalyzer final : public Analyzer {
   VariableId escape_rate_ = declare(
       {.name = "escape_rate",
        .long_name = "rate at which gradient flow leaves the critical point",
-       .definition = "-lambda_min where the index is above 0, else 0: d theta / dt = -g takes a "
-                     "displacement along its eigenvector from x to x exp(escape_rate t)",
+       .definition = "-lambda_min where the index is above 0, otherwise 0: under d theta / dt = "
+                     "-g, a displacement x along its eigenvector grows to x exp(escape_rate t)",
        .references = {papers::kDauphin},
        .headline = 5});
   VariableId distance_ = declare({.name = "distance",
@@ -179,57 +179,60 @@ class CriticalAnalyzer final : public Analyzer {
   VariableId lambda_min_ =
       declare({.name = "lambda_min",
                .long_name = "smallest eigenvalue at the critical point",
-               .definition = "of its Hessian without the explained null space, by counts",
+               .definition = "of its Hessian outside the explained null space, by counts",
                .references = {papers::kParlett}});
   VariableId num_zero_ = declare(
       {.name = "num_zero",
        .type = VariableType::kInt64,
        .long_name = "number of zero eigenvalues that nothing explains",
-       .definition = "eigenvalues of magnitude at most ten rounding bands more than the largest "
-                     "|lambda| that is not told from zero as /influence/num_zero says, or by v^T "
-                     "(H(theta + p) - H) v with p the rest of the way to a degenerate point, or "
-                     "half of it (see outcome), without the explained ones: where there are any, "
-                     "the critical point is degenerate and its index counts the others",
+       .definition =
+           "eigenvalues, other than the explained ones, whose magnitude is at most ten rounding "
+           "bands above the largest |lambda| that cannot be told from zero, either as defined for "
+           "/influence/num_zero or because |lambda| is at most 2 |v^T (H(theta + p) - H) v|, where "
+           "p is the rest of the way to a degenerate point (see outcome) or half of it; if there "
+           "are any, the critical point is degenerate and its index counts the others",
        .headline = 3});
-  VariableId num_explained_ = declare(
-      {.name = "num_explained",
-       .type = VariableType::kInt64,
-       .long_name = "number of explained zero eigenvalues at the critical point",
-       .definition = "as /structure/num_explained, at `parameters`, without parameters that "
-                     "the loss of some sample has a slope along, there or at the point nearby of "
-                     "/structure/dead"});
+  VariableId num_explained_ =
+      declare({.name = "num_explained",
+               .type = VariableType::kInt64,
+               .long_name = "number of explained zero eigenvalues at the critical point",
+               .definition = "as /structure/num_explained, at `parameters`, except that a "
+                             "parameter along which the loss of some sample has a slope, there or "
+                             "at the nearby point of /structure/dead, is not dead"});
   VariableId outcome_ = declare(
       {.name = "outcome",
        .type = VariableType::kInt8,
        .long_name = "how the search ended",
        .definition =
-           "stalled: where no step makes |g| smaller, near a minimum of |g|^2 that is not "
-           "zero or where H is singular to rounding; vanishing: |g| is small, but so is H, "
-           "as towards infinity, and |g| / ||H|| is above 1e-6 |theta|, or the last Newton step is "
-           "and it or one before left more than a tenth of |g|: no critical point is near. But "
-           "converged where steps shrink by a ratio r of 0.4 to 0.9, the median of the last eight, "
-           "as towards a degenerate point, and what is left of the way, the last step times "
-           "r / (1 - r), is at most 1e-2 |theta|. Of all but converged nothing else is said; "
-           "not_searched: without the matrix",
+           "stalled: no step makes |g| smaller, as near a nonzero minimum of |g|^2 or where H is "
+           "singular to rounding; vanishing: no critical point is near, because |g| is small but "
+           "so is H, as towards infinity: |g| / ||H|| is above 1e-6 |theta|, or the last Newton "
+           "step is and that step or an earlier one left more than a tenth of |g|; converged even "
+           "so if the steps shrink as towards a degenerate point, the median ratio r of the last "
+           "eight being above 0.4 and at most a quarter of the ratios 0.9 or more, and the rest of "
+           "the way is at most 1e-2 |theta|: the median by length of what each of these steps "
+           "predicts, r / (1 - r) times the step minus the steps after it; not_searched: without "
+           "the matrix. Unless it converged, only num_iterations and relative_gradient are given "
+           "besides",
        .flag_meanings = outcomes(),
        .headline = 1});
   VariableId num_iterations_ = declare({.name = "num_iterations",
                                         .type = VariableType::kInt64,
                                         .long_name = "number of steps of the search",
-                                        .definition = "each with a Hessian and its eigensystem"});
-  VariableId relative_gradient_ = declare(
-      {.name = "relative_gradient",
-       .long_name = "gradient where the search ended",
-       .definition = "|g| there / max(mean |g_i|, ||H||_F |theta|) at the checkpoint, g_i the "
-                     "gradient of sample i, 0 if that is zero; converged where it is at most "
-                     "critical-gradient",
-       .references = {papers::kMarquardt}});
+                                        .definition = "each takes a Hessian and its eigensystem"});
+  VariableId relative_gradient_ =
+      declare({.name = "relative_gradient",
+               .long_name = "gradient where the search ended",
+               .definition = "|g| there / max(mean |g_i|, ||H||_F |theta|) at the checkpoint, "
+                             "where g_i is the gradient of sample i; 0 if the denominator is zero; "
+                             "the search goes on until it is at most critical-gradient",
+               .references = {papers::kMarquardt}});
   VariableId parameters_ = declare(
       {.name = "parameters",
        .dimensions = {"parameter"},
        .long_name = "parameters of the critical point",
-       .definition = "where theta <- theta - (H^2 + mu I)^-1 H g ended, mu going to zero: Newton's "
-                     "method with the damping of Levenberg and Marquardt for |g|^2",
+       .definition = "where the iteration theta <- theta - (H^2 + mu I)^-1 H g ended, with mu "
+                     "going to zero: Newton's method with Levenberg-Marquardt damping for |g|^2",
        .references = {papers::kMarquardt}});
 };
 
@@ -244,13 +247,13 @@ AnalyzerKind critical_analyzer() {
           .on_missing = kTakesMatrix,
           .options = {{.name = "critical",
                        .type = SettingKey::Type::kInteger,
-                       .meaning = "at most how many Newton steps to take to a critical point",
+                       .meaning = "maximum number of Newton steps to a critical point",
                        .minimum = 1,
                        .maximum = 100'000,
                        .fallback = SettingValue(std::int64_t{100})},
                       {.name = "critical-gradient",
                        .type = SettingKey::Type::kReal,
-                       .meaning = "the largest gradient there, relative to the samples' at the "
+                       .meaning = "largest gradient there, relative to those of the samples at the "
                                   "checkpoint: see relative_gradient",
                        .range = RealRange{},
                        .fallback = SettingValue(1e-12)}},

@@ -81,14 +81,13 @@ class DensityAnalyzer final : public Analyzer {
   };
 
   Estimate declare_estimate(const Variable& value, const std::string& standard_error) {
-    return {
-        declare(value),
-        declare({.name = standard_error,
-                 .long_name = "standard error of " + value.name,
-                 .definition =
-                     "standard deviation over probes of what is averaged there, with the number of "
-                     "probes minus 1 in the denominator, over the root of their number",
-                 .headline = value.headline > 0 ? value.headline + 1 : 0})};
+    return {declare(value),
+            declare({.name = standard_error,
+                     .long_name = "standard error of " + value.name,
+                     .definition = "standard deviation over probes of the number that is averaged, "
+                                   "with the number of probes minus 1 in the denominator, over the "
+                                   "square root of the number of probes",
+                     .headline = value.headline > 0 ? value.headline + 1 : 0})};
   }
 
   static void set_estimate(Group& answer, const Estimate& estimate, const ProbeEstimate& found) {
@@ -135,7 +134,7 @@ class DensityAnalyzer final : public Analyzer {
       {.name = "nodes",
        .dimensions = {"probe", "node"},
        .long_name = "nodes of Lanczos quadrature",
-       .definition = "Ritz values of each probe, ascending; NaN where its Krylov space ended",
+       .definition = "Ritz values of each probe, ascending; NaN beyond the end of its Krylov space",
        .references = {papers::kGolub, papers::kUbaru, papers::kGhorbani}});
   VariableId weights_ =
       declare({.name = "weights",
@@ -143,13 +142,13 @@ class DensityAnalyzer final : public Analyzer {
                .long_name = "weights of Lanczos quadrature",
                .definition = "squared first entries of the eigenvectors of the tridiagonal matrix",
                .references = {papers::kGolub, papers::kUbaru, papers::kGhorbani}});
-  VariableId calibrated_weights_ = declare(
-      {.name = "calibrated_weights",
-       .dimensions = {"probe", "node"},
-       .long_name = "weights corrected for eigenvalues of known multiplicity",
-       .definition = "multiplicity / n where all probes found an eigenvalue and its multiplicity "
-                     "was counted; the others scaled to the rest",
-       .references = {papers::kBhattacharjee}});
+  VariableId calibrated_weights_ =
+      declare({.name = "calibrated_weights",
+               .dimensions = {"probe", "node"},
+               .long_name = "weights corrected for eigenvalues of known multiplicity",
+               .definition = "multiplicity / n for an eigenvalue that all probes found and whose "
+                             "multiplicity was counted; the others are scaled to fill the rest",
+               .references = {papers::kBhattacharjee}});
   Estimate trace_ = declare_estimate(
       {.name = "trace_estimate",
        .long_name = "trace by quadrature",
@@ -168,15 +167,14 @@ class DensityAnalyzer final : public Analyzer {
       declare({.name = "eigenvalue",
                .dimensions = {"point"},
                .long_name = "grid of the densities",
-               .definition = "equally spaced, 8 sigma beyond the outermost of the "
-                             "eigenvalues, where all of them are known, else of the "
-                             "nodes"});
+               .definition = "equally spaced, extending 8 sigma beyond the outermost eigenvalues "
+                             "if all of them are known, otherwise beyond the outermost nodes"});
   VariableId sigma_ = declare(
       {.name = "sigma",
        .long_name = "width of the smoothing",
        .definition =
-           "standard deviation of the Gaussian, 1 % of the spectral width, or of a thousandth of "
-           "the largest magnitude where that is more; 0.01 of zeros only"});
+           "standard deviation of the Gaussian: 1 % of the spectral width or of a thousandth of "
+           "the largest magnitude, whichever is more; 0.01 if there are only zeros"});
   VariableId density_ = declare(
       {.name = "density",
        .dimensions = {"point"},
@@ -193,12 +191,12 @@ class DensityAnalyzer final : public Analyzer {
                                          .dimensions = {"point"},
                                          .long_name = "grid of the densities over decades",
                                          .definition = "log10 |lambda|, equally spaced"});
-  VariableId log_density_negative_ = declare(
-      {.name = "log_density_negative",
-       .dimensions = {"point"},
-       .long_name = "density of negative eigenvalues per decade",
-       .definition = "smoothed by a Gaussian of 0.1 decades; of the exact spectrum where it is "
-                     "known, else by quadrature"});
+  VariableId log_density_negative_ =
+      declare({.name = "log_density_negative",
+               .dimensions = {"point"},
+               .long_name = "density of negative eigenvalues per decade",
+               .definition = "smoothed by a Gaussian of 0.1 decades; of the exact spectrum if it "
+                             "is known, otherwise by quadrature"});
   VariableId log_density_positive_ =
       declare({.name = "log_density_positive",
                .dimensions = {"point"},
@@ -207,21 +205,21 @@ class DensityAnalyzer final : public Analyzer {
   VariableId zero_mass_ =
       declare({.name = "zero_mass",
                .long_name = "fraction of zero eigenvalues",
-               .definition = "weight of magnitudes within the rounding band, of the eigenvalues "
-                             "where all are known, else of the nodes, which may lie beside zeros; "
-                             "with the integrals of the two densities per decade it makes 1"});
+               .definition = "weight of magnitudes within the rounding band: of the eigenvalues if "
+                             "all are known, otherwise of the nodes, which may lie beside a zero; "
+                             "with the integrals of the two densities per decade it adds up to 1"});
   VariableId wasserstein_distance_ =
       declare({.name = "wasserstein_distance",
                .long_name = "distance of the quadrature from the exact spectrum",
-               .definition =
-                   "Wasserstein-1 distance between the mean of the probes' rules of nodes and "
-                   "calibrated_weights and 1/n at each eigenvalue, in the unit of the eigenvalues",
+               .definition = "Wasserstein-1 distance, in the unit of the eigenvalues, from the "
+                             "distribution with weight 1/n at each eigenvalue to the mean over "
+                             "probes of those with calibrated_weights at nodes",
                .references = {papers::kVallender}});
   VariableId relative_wasserstein_distance_ =
       declare({.name = "relative_wasserstein_distance",
                .long_name = "wasserstein_distance over the spectral width",
-               .definition = "over lambda_max - lambda_min; undefined where that is within the "
-                             "rounding band",
+               .definition = "wasserstein_distance over lambda_max - lambda_min; undefined where "
+                             "the latter is within the rounding band",
                .references = {papers::kVallender},
                .undefined = {Status::kUndefinedZeroDenominator},
                .headline = 3});
@@ -242,7 +240,7 @@ AnalyzerKind density_analyzer() {
   return {.name = "density",
           .question = "the distribution of the eigenvalues, by stochastic Lanczos quadrature",
           .by_default = false,
-          .on_missing = "a distance takes all eigenvalues (`method` dense)",
+          .on_missing = "distances need all eigenvalues (`method` dense)",
           .options = {count_key("probes", 10, "how many random vectors to start from"),
                       count_key("lanczos-steps", 100, "Lanczos steps from each random vector")},
           .create = [](const Settings& settings) {

@@ -136,25 +136,23 @@ class EdgeAnalyzer final : public Analyzer {
                                    .headline = 1});
   VariableId sharpness_error_ =
       declare({.name = "sharpness_error",
-               .long_name = "bound of the error of sharpness",
-               .definition =
-                   "|sharpness - largest eigenvalue| is at most this; without a matrix unless the "
-                   "search missed one"});
+               .long_name = "bound on the error of sharpness",
+               .definition = "|sharpness - largest eigenvalue| is at most this; without a matrix, "
+                             "unless the search missed an eigenvalue"});
   VariableId preconditioned_ = declare(
       {.name = "preconditioned_sharpness",
        .long_name = "preconditioned sharpness",
        .definition =
-           "largest eigenvalue of P^-1/2 H P^-1/2 with P what the optimiser divides its "
-           "update by: 1 for gradient descent, with momentum too; as "
-           "stability/preconditioner for Adam; infinite for what is not trained; weight decay "
-           "that the optimiser adds to the gradient would add itself to H, and is not in "
-           "it",
+           "largest eigenvalue of P^-1/2 H P^-1/2 where P is what the optimiser divides its update "
+           "by: 1 for gradient descent with or without momentum, stability/preconditioner for the "
+           "other optimisers, infinite for parameters that are not trained; weight decay that the "
+           "optimiser adds to the gradient would be added to H, but is not included",
        .references = {papers::kCohen2022},
        .undefined = {Status::kNotStored},
        .headline = 2});
   VariableId preconditioned_error_ =
       declare({.name = "preconditioned_sharpness_error",
-               .long_name = "bound of the error of preconditioned_sharpness",
+               .long_name = "bound on the error of preconditioned_sharpness",
                .definition = "as sharpness_error",
                .undefined = {Status::kNotStored}});
   ThresholdSection threshold_{
@@ -162,19 +160,18 @@ class EdgeAnalyzer final : public Analyzer {
       {.name = "threshold",
        .long_name = "largest stable preconditioned sharpness",
        .definition =
-           "of the optimiser on a quadratic: 2 / learning_rate for gradient descent, (2 + "
-           "2 m) / learning_rate for heavy ball with momentum m, over 1 - dampening, (2 + 2 m) / "
-           "(1 + 2 m) / learning_rate for Nesterov's; RMSprop: as heavy ball; 2 / learning_rate "
-           "for Adagrad, (2 + 2 beta1) / ((1 - beta1) learning_rate) for Adam and its variants, "
-           "NAdam by its momenta at that step; learning_rate is the largest of the "
-           "groups'; clipping of gradients, which shortens steps, is not in it",
+           "for the optimiser on a quadratic: 2 / learning_rate for gradient descent; (2 + 2 m) / "
+           "learning_rate for heavy ball with momentum m, divided by 1 - dampening; (2 + 2 m) / (1 "
+           "+ 2 m) / learning_rate for Nesterov momentum; as heavy ball for RMSprop; 2 / "
+           "learning_rate for Adagrad; (2 + 2 beta1) / ((1 - beta1) learning_rate) for Adam and "
+           "its variants, from its momenta at that step for NAdam; learning_rate is the largest of "
+           "the groups'; gradient clipping, which shortens steps, is not taken into account",
        .references = {papers::kCohen2021, papers::kCohen2022},
        .undefined = {Status::kUndefinedZeroDenominator, Status::kNotStored}},
       {.name = "ratio",
        .long_name = "preconditioned sharpness over its largest stable value",
-       .definition =
-           "preconditioned_sharpness / threshold; at the edge of stability it hovers at 1, with "
-           "weight decay of the optimiser below",
+       .definition = "preconditioned_sharpness / threshold; at the edge of stability it hovers at "
+                     "1, or below 1 if the optimiser has weight decay",
        .references = {papers::kCohen2021, papers::kCohen2022},
        .undefined = {Status::kNotStored},
        .headline = 3}};
@@ -186,8 +183,8 @@ class EdgeAnalyzer final : public Analyzer {
   VariableId update_curvature_ =
       declare({.name = "update_curvature",
                .long_name = "curvature along the update",
-               .definition = "u^T H u / |u|^2 with u the update that follows; in an analysis of "
-                             "checkpoints, the step to the next one",
+               .definition = "u^T H u / |u|^2, where u is the update that follows or, in an "
+                             "analysis of checkpoints, the step to the next one",
                .undefined = {Status::kUndefinedZeroDenominator, Status::kUndefinedNoOrder},
                .headline = 5});
 };
@@ -195,19 +192,18 @@ class EdgeAnalyzer final : public Analyzer {
 }  // namespace
 
 AnalyzerKind edge_analyzer() {
-  return {
-      .name = "edge",
-      .question =
-          "is training at its edge of stability? sharpness as the optimiser sees it, "
-          "curvature along gradient and update",
-      .by_default = false,
-      .on_missing =
-          "update_curvature takes a next checkpoint; threshold and ratio of an optimiser that is "
-          "stored a learning rate in the checkpoint, or `learning-rate`",
-      .on_not_stored =
-          "the optimiser's sharpness, threshold and ratio take its state in the checkpoint",
-      .options = {},
-      .create = [](const Settings&) { return std::make_unique<EdgeAnalyzer>(); }};
+  return {.name = "edge",
+          .question =
+              "is training at its edge of stability? sharpness as the optimiser sees it, "
+              "curvature along gradient and update",
+          .by_default = false,
+          .on_missing =
+              "update_curvature needs a next checkpoint; threshold and ratio of a stored optimiser "
+              "need a learning rate in the checkpoint, or `learning-rate`",
+          .on_not_stored =
+              "the optimiser's sharpness, threshold and ratio take its state in the checkpoint",
+          .options = {},
+          .create = [](const Settings&) { return std::make_unique<EdgeAnalyzer>(); }};
 }
 
 }  // namespace hesscope

@@ -83,33 +83,33 @@ class EigenpairsAnalyzer final : public Analyzer {
                  .dimensions = {"pair"},
                  .long_name = "residuals of the eigenpairs",
                  .definition = "Euclidean norm of H v - lambda v for its unit eigenvector v"}),
-        .eigenvectors =
-            add({.name = "eigenvectors",
-                 .dimensions = {"pair", "parameter"},
-                 .long_name = "unit eigenvectors",
-                 .definition = "their entry of largest magnitude is positive; where eigenvalues "
-                               "are within 1e-6 ||H|| of each other, any basis of their space. "
-                               "Where one beyond those asked for is that close to the last, what "
-                               "is said of its eigenvectors, and of all overlaps with them, is not "
-                               "computed"}),
+        .eigenvectors = add(
+            {.name = "eigenvectors",
+             .dimensions = {"pair", "parameter"},
+             .long_name = "unit eigenvectors",
+             .definition = "with the sign that makes the entry of largest magnitude positive; for "
+                           "eigenvalues within 1e-6 ||H|| of each other, an arbitrary basis of "
+                           "their common space. If an eigenvalue beyond those requested is that "
+                           "close to the last one, the other quantities of the eigenvectors close "
+                           "to it, and all overlaps with them, are not computed"}),
         .participation =
             add({.name = "participation",
                  .dimensions = {"pair"},
                  .long_name = "inverse participation ratio",
-                 .definition = "sum of the fourth powers of an eigenvector's entries: 1 on one "
-                               "parameter, 1 / n evenly on all",
+                 .definition = "sum of the fourth powers of an eigenvector's entries: 1 if it is "
+                               "on a single parameter, 1 / n if spread evenly over all",
                  .references = {papers::kBell},
                  .headline = headline.participation}),
-        .block_weight = add({.name = "block_weight",
-                             .dimensions = {"pair", "block"},
-                             .long_name = "weight of an eigenvector in a parameter tensor",
-                             .definition = "sum of its squared entries there"}),
+        .block_weight =
+            add({.name = "block_weight",
+                 .dimensions = {"pair", "block"},
+                 .long_name = "weight of an eigenvector in a parameter tensor",
+                 .definition = "sum of the eigenvector's squared entries in the tensor"}),
         .overlap = add({.name = "overlap",
                         .dimensions = {"pair"},
                         .long_name = "overlap with the checkpoint before",
-                        .definition =
-                            "squared norm of an eigenvector's projection on the space that these "
-                            "eigenvectors spanned at the checkpoint before",
+                        .definition = "squared norm of an eigenvector's projection onto the space "
+                                      "that these eigenvectors spanned at the checkpoint before",
                         .references = {papers::kGurAri},
                         .undefined = {Status::kUndefinedNoOrder},
                         .headline = headline.overlap}),
@@ -117,8 +117,8 @@ class EigenpairsAnalyzer final : public Analyzer {
             add({.name = "gradient_fraction",
                  .dimensions = {"pair"},
                  .long_name = "fraction of the gradient in the outermost eigenvectors",
-                 .definition = "squared norm of the gradient's projection on the eigenvectors up "
-                               "to this one, over its squared norm",
+                 .definition = "squared norm of the gradient's projection onto the eigenvectors up "
+                               "to and including this one, over the gradient's squared norm",
                  .references = {papers::kGurAri},
                  .undefined = {Status::kUndefinedZeroDenominator},
                  .headline = headline.gradient_fraction}),

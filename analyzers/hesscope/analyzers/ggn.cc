@@ -95,8 +95,8 @@ class GgnAnalyzer final : public Analyzer {
             declare({.name = "block_frobenius_norm" + suffix,
                      .dimensions = {"block", "block_column"},
                      .long_name = "Frobenius norms of the blocks of " + words,
-                     .definition = "square root of the sum of the squared entries for the "
-                                   "parameters of one tensor by those of another"})};
+                     .definition = "square root of the sum of the squared entries in the rows of "
+                                   "one parameter tensor and the columns of another"})};
   }
 
   static void set(Group& answer,
@@ -113,19 +113,22 @@ class GgnAnalyzer final : public Analyzer {
 
   SpectrumSection gauss_newton_spectrum_{
       declaring(), "", "the Gauss-Newton matrix", {.lambda_min = 1, .lambda_max = 2}};
-  SpectrumSection functional_spectrum_{declaring(),
-                                       "_functional",
-                                       "the Hessian without its Gauss-Newton part",
-                                       {.lambda_min = 3, .lambda_max = 4},
-                                       "the largest eigenvalue magnitude of this matrix and of the "
-                                       "Gauss-Newton matrix: it is a difference of larger ones"};
-  Norms gauss_newton_norms_ = declare_norms(
-      "",
-      "the Gauss-Newton matrix",
-      "G = mean over samples of J^T L'' J, J the Jacobian of a sample's prediction by the "
-      "parameters, L'' the second derivatives of its loss by that",
-      5);
-  Norms functional_norms_ = declare_norms("_functional", "what is left", "H - G", 6);
+  SpectrumSection functional_spectrum_{
+      declaring(),
+      "_functional",
+      "the Hessian without its Gauss-Newton part",
+      {.lambda_min = 3, .lambda_max = 4},
+      "the largest eigenvalue magnitude of this matrix and of the Gauss-Newton matrix, since it is "
+      "a difference of larger matrices"};
+  Norms gauss_newton_norms_ =
+      declare_norms("",
+                    "the Gauss-Newton matrix",
+                    "G = mean over samples of J^T L'' J, where J is the Jacobian of a sample's "
+                    "prediction with respect to the parameters and L'' the second derivatives of "
+                    "its loss with respect to the prediction",
+                    5);
+  Norms functional_norms_ =
+      declare_norms("_functional", "the Hessian without its Gauss-Newton part", "H - G", 6);
 };
 
 }  // namespace
@@ -134,7 +137,7 @@ AnalyzerKind ggn_analyzer() {
   return {.name = "ggn",
           .question = "the Hessian split into its Gauss-Newton part and the functional rest",
           .by_default = false,
-          .on_missing = "norms take the matrix (`method` dense or iterative)",
+          .on_missing = "norms need the matrix (`method` dense or iterative)",
           .options = {},
           .create = [](const Settings&) { return std::make_unique<GgnAnalyzer>(); }};
 }

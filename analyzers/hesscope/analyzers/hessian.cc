@@ -19,7 +19,7 @@ class HessianAnalyzer final : public Analyzer {
                        .dimensions = {"parameter", "parameter_column"},
                        .long_name = "Hessian of the mean loss",
                        .definition = "H_ij = d2L / dtheta_i dtheta_j, second derivatives of the "
-                                     "mean loss L by parameters"});
+                                     "mean loss L with respect to the parameters"});
   }
 
   std::vector<Dimension> dimensions(const Objective& objective) const override {
@@ -46,12 +46,11 @@ class HessianAnalyzer final : public Analyzer {
   }
 
  private:
-  VariableId diagonal_ = declare(
-      {.name = "diagonal",
-       .dimensions = {"parameter"},
-       .long_name = "diagonal of the Hessian",
-       .definition =
-           "H_ii = d2L / dtheta_i2, second derivative of the mean loss L by each parameter"});
+  VariableId diagonal_ = declare({.name = "diagonal",
+                                  .dimensions = {"parameter"},
+                                  .long_name = "diagonal of the Hessian",
+                                  .definition = "H_ii = d2L / dtheta_i2, second derivative of the "
+                                                "mean loss L with respect to each parameter"});
   VariableId trace_ = declare({.name = "trace",
                                .long_name = "trace of the Hessian",
                                .definition = "tr H = sum of the diagonal H_ii",

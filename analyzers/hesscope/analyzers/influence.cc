@@ -250,58 +250,56 @@ class InfluenceAnalyzer final : public Analyzer {
       {.name = "mean_self_influence",
        .long_name = "mean self-influence",
        .definition = "mean of self_influence, tr(H^+ C) / N with C the mean of g_i g_i^T: how much "
-                     "higher the loss of a sample is that was left out, an estimate of the gap "
+                     "higher the loss of a sample is if it was left out, an estimate of the gap "
                      "between unseen samples and these",
        .references = {papers::kTakeuchi, papers::kKoh},
        .headline = 1}));
   VariableId gradient_in_samples_ = declare(
       {.name = "gradient_in_samples",
        .long_name = "gradient in units of what one sample adds to it",
-       .definition =
-           "|g| / (mean |g_i| / N), g_i the gradient of sample i of N, 0 if g is zero within "
-           "rounding, |g| at most 16 eps times sqrt(tr S + |g|^2), S the covariance of the "
-           "g_i, or ||H diag(theta)||_F: beyond influence-gradient the point counts as not "
-           "stationary",
+       .definition = "|g| / (mean |g_i| / N), where g_i is the gradient of sample i of N; 0 if g "
+                     "is zero within rounding, that is, |g| is at most 16 eps times sqrt(tr S + "
+                     "|g|^2), with S the covariance of the g_i, or times ||H diag(theta)||_F; "
+                     "above influence-gradient the point does not count as stationary",
        .headline = 2});
   VariableId num_explained_ = declare(of_critical_point(
       {.name = "num_explained",
        .type = VariableType::kInt64,
        .long_name = "number of explained zero eigenvalues",
-       .definition = "as /structure/num_explained, without parameters that the loss of some sample "
-                     "has a slope along, here or at the point nearby of /structure/dead: H^+ is "
-                     "the inverse of H on what is orthogonal to their eigenvectors"}));
+       .definition =
+           "as /structure/num_explained, except that a parameter along which the loss of some "
+           "sample has a slope, here or at the nearby point of /structure/dead, is not dead; H^+ "
+           "is the inverse of H on the space orthogonal to their eigenvectors"}));
   VariableId num_negative_ = declare(of_critical_point(
       {.name = "num_negative",
        .type = VariableType::kInt64,
        .long_name = "number of negative eigenvalues",
        .definition =
-           "negative eigenvalues of H without the explained ones and those that num_zero counts: "
-           "where there are any, influences are of a saddle, not of a minimum",
+           "negative eigenvalues of H other than the explained ones and those that num_zero "
+           "counts; if there are any, the influences are those of a saddle, not of a minimum",
        .headline = 3}));
   VariableId num_zero_ = declare(of_critical_point(
       {.name = "num_zero",
        .type = VariableType::kInt64,
        .long_name = "number of zero eigenvalues that nothing explains",
        .definition =
-           "eigenvalues lambda of H, with unit eigenvectors v, that are not told from zero, "
-           "without the explained ones: |lambda| is at most rounding_band or 2 |v^T (H(theta + p) "
-           "- H) v|, "
-           "where p = -H^+ g by the eigenvalues above sqrt(eps) ||H|| leads to the critical point "
-           "that is meant, or, of one below that, 2 |v^T (H(theta + q) - H) v|, where q is the "
-           "sum of -v sign(v.g) (|v.g| + eps ||H|| |theta|) / lambda over those above ten rounding "
-           "bands, how far away that point may be along them; where there are any, there is no "
-           "H^+"}));
+           "eigenvalues lambda of H, with unit eigenvectors v and other than the explained ones, "
+           "that cannot be told from zero: |lambda| is at most rounding_band or at most 2 |v^T "
+           "(H(theta + p) - H) v|, where p = -H^+ g over the eigenvalues above sqrt(eps) ||H|| in "
+           "magnitude leads to the intended critical point; or, if it is below that, at most 2 "
+           "|v^T (H(theta + q) - H) v|, where q is the sum of -v sign(v.g) (|v.g| + eps ||H|| "
+           "|theta|) / lambda over those of them above ten rounding bands, which is how far away "
+           "that point may be along them; if there are any, there is no H^+"}));
   VariableId self_influence_ = declare(of_critical_point(
       {.name = "self_influence",
        .dimensions = {"sample"},
        .long_name = "self-influence",
-       .definition =
-           "g_i^T H^+ g_i / N: how much the loss of a sample grows to first order if it "
-           "is left out with 1/N of all terms of the loss that are every sample's: of "
-           "weight decay, and of what the targets' weights sum to where they have weights "
-           "or are ignored. Training without the sample keeps all weight decay and "
-           "divides by the weights of the other targets: there it is the same only for "
-           "samples whose targets weigh as much as those of a sample on average",
+       .definition = "g_i^T H^+ g_i / N: how much the loss of a sample grows to first order if it "
+                     "is left out together with 1/N of all terms of the loss that belong to every "
+                     "sample: weight decay and, where targets have weights or are ignored, the sum "
+                     "of these weights. Training without the sample, in contrast, keeps all weight "
+                     "decay and divides by the weights of the other targets; with those it gives "
+                     "the same only for samples whose targets weigh as much as an average sample's",
        .references = {papers::kKoh}}));
   VariableId change_norm_ =
       declare(of_critical_point({.name = "parameter_change_norm",
@@ -309,27 +307,27 @@ class InfluenceAnalyzer final : public Analyzer {
                                  .long_name = "how far the parameters move without a sample",
                                  .definition = "|H^+ g_i| / N",
                                  .references = {papers::kKoh}}));
-  VariableId explicit_slope_ =
-      declare({.name = "lambda_max_slope_fixed",
-               .dimensions = {"sample"},
-               .long_name = "slope of lambda_max over the weight of a sample at fixed parameters",
-               .definition = "u^T h_i u, h_i the Hessian of sample i's loss and u the unit "
-                             "eigenvector of lambda_max, of a cluster of two or three the mean "
-                             "over its eigenvectors; the mean over the samples is lambda_max; not "
-                             "computed of a larger cluster, nor is what follows from it",
-               .references = {papers::kMagnus}});
+  VariableId explicit_slope_ = declare(
+      {.name = "lambda_max_slope_fixed",
+       .dimensions = {"sample"},
+       .long_name = "slope of lambda_max in the weight of a sample, at fixed parameters",
+       .definition = "u^T h_i u, where h_i is the Hessian of sample i's loss and u the unit "
+                     "eigenvector of lambda_max or, for a cluster of two or three, the mean over "
+                     "its eigenvectors; its mean over the samples is lambda_max; not computed for "
+                     "a larger cluster, nor are the slopes that follow from it",
+       .references = {papers::kMagnus}});
   VariableId implicit_slope_ = declare(of_critical_point(
       {.name = "lambda_max_slope_moved",
        .dimensions = {"sample"},
-       .long_name = "slope of lambda_max over the weight of a sample through the parameters",
+       .long_name = "slope of lambda_max in the weight of a sample, through the parameters",
        .definition = "-T[u, u] . H^+ g_i with T[u, u] = d lambda_max / d theta, as "
-                     "/sharpening/gradients_largest: the critical point moves by d theta / d w_i = "
-                     "-H^+ g_i; the sum over the samples is 0",
+                     "/sharpening/gradients_largest, since the critical point moves by d theta / d "
+                     "w_i = -H^+ g_i; its sum over the samples is 0",
        .references = {papers::kMagnus, papers::kKoh}}));
   VariableId slope_ = declare(of_critical_point(
       {.name = "lambda_max_slope",
        .dimensions = {"sample"},
-       .long_name = "slope of lambda_max over the weight of a sample",
+       .long_name = "slope of lambda_max in the weight of a sample",
        .definition = "lambda_max_slope_fixed + lambda_max_slope_moved: d lambda_max / d w_i at the "
                      "critical point of sum_i w_i loss_i, all w_i = 1/N",
        .references = {papers::kMagnus, papers::kKoh}}));
@@ -338,20 +336,20 @@ class InfluenceAnalyzer final : public Analyzer {
        .type = VariableType::kInt64,
        .dimensions = {"influential"},
        .long_name = "most influential samples",
-       .definition = "positions from 0 on in the data of the samples with the largest "
-                     "|self_influence|"}));
+       .definition =
+           "positions in the data, from 0, of the samples with the largest |self_influence|"}));
   VariableId parameter_change_ = declare(of_critical_point(
       {.name = "parameter_change",
        .dimensions = {"influential", "parameter"},
        .long_name = "how the parameters move without a sample",
-       .definition = "H^+ g_i / N: to first order, the critical point without the sample less that "
-                     "with it",
+       .definition =
+           "H^+ g_i / N: to first order, the critical point without the sample minus that with it",
        .references = {papers::kKoh}}));
   VariableId loss_change_ = declare(of_critical_point(
       {.name = "loss_change",
        .dimensions = {"influential", "sample"},
        .long_name = "change of each sample's loss if an influential one is left out",
-       .definition = "g_j^T H^+ g_i / N of sample j if i is left out",
+       .definition = "g_j^T H^+ g_i / N for sample j if sample i is left out",
        .references = {papers::kKoh}}));
   detail::NewtonInfluenceSection newton_{declaring()};
 };
@@ -359,28 +357,28 @@ class InfluenceAnalyzer final : public Analyzer {
 }  // namespace
 
 AnalyzerKind influence_analyzer() {
-  return {
-      .name = "influence",
-      .question =
-          "what leaving out each sample changes: parameters, losses, the largest eigenvalue",
-      .by_default = false,
-      .on_missing = kTakesMatrix,
-      .options = {{.name = "influence",
-                   .type = SettingKey::Type::kInteger,
-                   .meaning = "of how many of the most influential samples to store all changes",
-                   .minimum = 1,
-                   .maximum = 1'000'000,
-                   .fallback = SettingValue(std::int64_t{10})},
-                  {.name = "influence-gradient",
-                   .type = SettingKey::Type::kReal,
-                   .meaning = "up to which gradient, in units of what one sample adds to it, a "
-                              "point counts as stationary",
-                   .range = RealRange{},
-                   .fallback = SettingValue(1e-3)}},
-      .create = [](const Settings& settings) {
-        return std::make_unique<InfluenceAnalyzer>(settings.integer("influence"),
-                                                   settings.real("influence-gradient"));
-      }};
+  return {.name = "influence",
+          .question =
+              "what leaving out each sample changes: parameters, losses, the largest eigenvalue",
+          .by_default = false,
+          .on_missing = kTakesMatrix,
+          .options = {{.name = "influence",
+                       .type = SettingKey::Type::kInteger,
+                       .meaning =
+                           "number of the most influential samples for which to store all changes",
+                       .minimum = 1,
+                       .maximum = 1'000'000,
+                       .fallback = SettingValue(std::int64_t{10})},
+                      {.name = "influence-gradient",
+                       .type = SettingKey::Type::kReal,
+                       .meaning = "largest gradient, in units of what one sample adds to it, at "
+                                  "which a point counts as stationary",
+                       .range = RealRange{},
+                       .fallback = SettingValue(1e-3)}},
+          .create = [](const Settings& settings) {
+            return std::make_unique<InfluenceAnalyzer>(settings.integer("influence"),
+                                                       settings.real("influence-gradient"));
+          }};
 }
 
 }  // namespace hesscope

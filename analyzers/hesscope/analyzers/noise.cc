@@ -58,7 +58,7 @@ class NoiseAnalyzer final : public Analyzer {
                    .dimensions = {"ladder_batch_size"},
                    .long_name = fmt::format("{} by batch size", name),
                    .definition = fmt::format(
-                       "as {}, of minibatches of each size; NaN where undefined", name)}));
+                       "as {}, for minibatches of each size; NaN where undefined", name)}));
     }
   }
 
@@ -226,7 +226,7 @@ AnalyzerKind noise_analyzer() {
       .question = "how minibatch gradients scatter: tails, noise scales, alignment with curvature",
       .by_default = false,
       .on_missing =
-          "noise_scale_hessian takes the matrix (`method` dense or iterative), noise_exponent all "
+          "noise_scale_hessian needs the matrix (`method` dense or iterative), noise_exponent all "
           "eigenvectors (`method` dense)",
       .options = detail::noise_option_keys(),
       .declaring_all = {{"noise-ladder", SettingValue(std::string("1"))}},

@@ -44,9 +44,9 @@ constexpr Norm kBlock = {"block",
                          3};
 constexpr Norm kSpectral = {"spectral",
                             "in the largest spectral norm of a matrix",
-                            "||D_b||_2 <= 1 for each parameter tensor b as a matrix of its first "
-                            "dimension by all others, vectors as columns",
-                            "U V^T in each tensor, of its gradient U S V^T",
+                            "||D_b||_2 <= 1 for each parameter tensor b, taken as a matrix of its "
+                            "first dimension by all others, or a column for a vector",
+                            "U V^T in each tensor with the gradient U S V^T",
                             papers::kBernstein,
                             5};
 
@@ -55,27 +55,28 @@ class NormSharpnessAnalyzer final : public Analyzer {
   explicit NormSharpnessAnalyzer(std::int64_t max_subproblems)
       : max_subproblems_(max_subproblems),
         linf_(declare_norm(kLinf)),
-        absolute_sum_(declare(
-            {.name = "linf_absolute_sum",
-             .long_name = "sum of the Hessian's magnitudes",
-             .definition = "sum |H_ij|: what linf_upper is at most, to rounding, without a search",
-             .references = {papers::kBalles}})),
-        num_subproblems_(
-            declare({.name = "linf_subproblems",
-                     .type = VariableType::kInt64,
-                     .long_name = "subproblems of branch and bound",
-                     .definition = fmt::format("semidefinite relaxations with some signs fixed, at "
-                                               "most norm-subproblems of them; "
-                                               "0 where none was needed, and beyond {} parameters",
-                                               kLargestBranched)})),
+        absolute_sum_(
+            declare({.name = "linf_absolute_sum",
+                     .long_name = "sum of the magnitudes of the Hessian's entries",
+                     .definition =
+                         "sum of |H_ij|: a bound on linf_upper, to rounding, that takes no search",
+                     .references = {papers::kBalles}})),
+        num_subproblems_(declare(
+            {.name = "linf_subproblems",
+             .type = VariableType::kInt64,
+             .long_name = "subproblems of branch and bound",
+             .definition = fmt::format(
+                 "number of semidefinite relaxations solved with some signs fixed, at most "
+                 "norm-subproblems; 0 where none was needed, and for more than {} parameters",
+                 kLargestBranched)})),
         block_(declare_norm(kBlock)),
         spectral_(declare_norm(kSpectral)),
-        update_(declare_interaction(
-            "update",
-            "update",
-            "u the update that follows; in an analysis of checkpoints, the step to the next one",
-            true)),
-        gradient_(declare_interaction("gradient", "gradient", "u the gradient", false)) {}
+        update_(declare_interaction("update",
+                                    "update",
+                                    "where u is the update that follows or, in an analysis of "
+                                    "checkpoints, the step to the next one",
+                                    true)),
+        gradient_(declare_interaction("gradient", "gradient", "where u is the gradient", false)) {}
 
   std::vector<Dimension> dimensions(const Objective& objective) const override {
     return {detail::block_dimension("block_column", objective)};
@@ -159,45 +160,48 @@ class NormSharpnessAnalyzer final : public Analyzer {
     std::vector<std::string> references = {norm.paper};
     if (name == kLinf.name) references.emplace_back(papers::kXie);
     NormSection section{};
-    section.lower = declare(
-        {.name = name + "_sharpness",
-         .long_name = fmt::format("sharpness {}", norm.long_name),
-         .definition = fmt::format("d^T H d of {}_direction: the largest value found over {}, and, "
-                                   "where {}_gap is closed, the largest that there is",
-                                   name,
-                                   norm.ball,
-                                   name),
-         .references = references,
-         .headline = norm.headline});
-    section.upper = declare(
-        {.name = name + "_upper",
-         .long_name = fmt::format("proved bound of {}_sharpness", name),
-         .definition = fmt::format("tr Y of a Y like the ball for which Y - H is positive "
-                                   "semidefinite by its eigenvalues: no d^T H d over {} is larger",
-                                   norm.ball),
-         .references = {papers::kNesterov},
-         .headline = norm.headline + 1});
-    section.is_closed =
-        declare({.name = name + "_gap",
-                 .type = VariableType::kInt8,
-                 .long_name = fmt::format("whether {}_sharpness is the maximum", name),
-                 .definition = fmt::format("closed where {}_upper exceeds {}_sharpness by no more "
-                                           "than rounding makes of it",
+    section.lower =
+        declare({.name = name + "_sharpness",
+                 .long_name = fmt::format("sharpness {}", norm.long_name),
+                 .definition = fmt::format("d^T H d for d = {}_direction: the largest value found "
+                                           "over {}; the maximum where {}_gap is closed",
                                            name,
+                                           norm.ball,
                                            name),
-                 .flag_meanings = {"open", "closed"}});
+                 .references = references,
+                 .headline = norm.headline});
+    section.upper =
+        declare({.name = name + "_upper",
+                 .long_name = fmt::format("proved upper bound on {}_sharpness", name),
+                 .definition = fmt::format(
+                     "tr Y for a Y with the ball's structure (diagonal, a multiple of I for each "
+                     "tensor, or I x Y_b for each matrix) for which the eigenvalues of Y - H prove "
+                     "it positive semidefinite: no d^T H d over {} is larger",
+                     norm.ball),
+                 .references = {papers::kNesterov},
+                 .headline = norm.headline + 1});
+    section.is_closed = declare(
+        {.name = name + "_gap",
+         .type = VariableType::kInt8,
+         .long_name = fmt::format("whether {}_sharpness is the maximum", name),
+         .definition = fmt::format(
+             "closed where {}_upper exceeds {}_sharpness by no more than rounding can cause",
+             name,
+             name),
+         .flag_meanings = {"open", "closed"}});
     section.direction =
         declare({.name = name + "_direction",
                  .dimensions = {"parameter"},
-                 .long_name = fmt::format("direction that has {}_sharpness", name),
+                 .long_name = fmt::format("direction that attains {}_sharpness", name),
                  .definition = fmt::format("d with {}; its sign is arbitrary", norm.ball)});
     section.steepest = declare(
         {.name = name + "_steepest_curvature",
          .long_name = fmt::format("curvature along steepest descent {}", norm.long_name),
          .definition = fmt::format(
-             "d^T H d with d = {}, the d with the largest g . d over {}; 0 for {} whose g is at "
-             "most 16 eps sqrt(tr S + |g|^2), S the covariance of samples' gradients, or 16 eps "
-             "||its rows of H diag(theta)||_F, which is rounding; undefined where all of g is",
+             "d^T H d with d = {}, the d with the largest g . d over {}; d is 0 for {} whose g is "
+             "only rounding, that is, at most 16 eps sqrt(tr S + |g|^2), with S the covariance of "
+             "the samples' gradients, or at most 16 eps ||its rows of H diag(theta)||_F; undefined "
+             "where all of g is rounding",
              norm.steepest,
              norm.ball,
              norm.name == std::string(kLinf.name)       ? "an entry"
@@ -225,13 +229,13 @@ class NormSharpnessAnalyzer final : public Analyzer {
                           .undefined = undefined});
     ids.within = declare({.name = name + "_curvature_within",
                           .long_name = fmt::format("curvature along the {} within tensors", of),
-                          .definition = fmt::format("sum over a of {}_curvature of (a, a)", name),
+                          .definition = fmt::format("sum of {}_curvature over all (a, a)", name),
                           .undefined = undefined,
                           .headline = is_update ? 7 : 0});
     ids.across =
         declare({.name = name + "_curvature_across",
                  .long_name = fmt::format("curvature along the {} across tensors", of),
-                 .definition = fmt::format("sum over a != b of {}_curvature of (a, b)", name),
+                 .definition = fmt::format("sum of {}_curvature over all (a, b) with a != b", name),
                  .undefined = undefined,
                  .headline = is_update ? 8 : 0});
     return ids;
@@ -320,24 +324,24 @@ class NormSharpnessAnalyzer final : public Analyzer {
 }  // namespace
 
 AnalyzerKind norm_sharpness_analyzer() {
-  return {.name = "norm-sharpness",
-          .question =
-              "sharpness in the norms of sign descent, of descent by blocks and of Muon, "
-              "with proved bounds; curvature of the update within and across tensors",
-          .by_default = false,
-          .on_missing =
-              "the norms take the matrix (`method` dense or iterative), the update a next "
-              "checkpoint",
-          .options = {{.name = "norm-subproblems",
-                       .type = SettingKey::Type::kInteger,
-                       .meaning = "at most how many subproblems branch and bound may solve for "
-                                  "the norm of the largest entry; 0: none",
-                       .minimum = 0,
-                       .maximum = 1'000'000,
-                       .fallback = SettingValue(std::int64_t{1000})}},
-          .create = [](const Settings& settings) {
-            return std::make_unique<NormSharpnessAnalyzer>(settings.integer("norm-subproblems"));
-          }};
+  return {
+      .name = "norm-sharpness",
+      .question =
+          "sharpness in the norms of sign descent, of descent by blocks and of Muon, "
+          "with proved bounds; curvature of the update within and across tensors",
+      .by_default = false,
+      .on_missing =
+          "the norms need the matrix (`method` dense or iterative), the update a next checkpoint",
+      .options = {{.name = "norm-subproblems",
+                   .type = SettingKey::Type::kInteger,
+                   .meaning = "maximum number of subproblems that branch and bound may solve for "
+                              "the norm of the largest entry; 0 = none",
+                   .minimum = 0,
+                   .maximum = 1'000'000,
+                   .fallback = SettingValue(std::int64_t{1000})}},
+      .create = [](const Settings& settings) {
+        return std::make_unique<NormSharpnessAnalyzer>(settings.integer("norm-subproblems"));
+      }};
 }
 
 }  // namespace hesscope

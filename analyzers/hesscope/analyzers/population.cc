@@ -39,23 +39,23 @@ constexpr PopulationPart kPopulationParts[] = {
     {"", "{} over more and more samples", "as in /spectrum and /condition", &SamplingError::value},
     {"_standard_error",
      "standard error of {}",
-     "delete-one-block jackknife over 32 equal blocks of the samples, of the number itself, not of "
-     "its logarithm",
+     "by the delete-one-block jackknife over 32 equal blocks of the samples, for the number "
+     "itself, not its logarithm",
      &SamplingError::standard_error},
     {"_bias",
      "bias of {}",
-     "expected {} less the population's, by the delete-one-block jackknife over 32 equal blocks of "
-     "the samples; of {} itself, not of its logarithm",
+     "expected {} minus the population's value, by the delete-one-block jackknife over 32 equal "
+     "blocks of the samples; for {} itself, not its logarithm",
      &SamplingError::bias},
     {"_lower",
      "lower end of the confidence interval of {}",
      "as sampling/{}_lower over 32 equal blocks; level 0.95; where {}_interval is not usable it "
-     "may miss the population's far more often than the level says",
+     "may miss the population's value far more often than the level says",
      &SamplingError::lower},
     {"_upper",
      "upper end of the confidence interval of {}",
      "as sampling/{}_upper over 32 equal blocks; level 0.95; where {}_interval is not usable it "
-     "may miss the population's far more often than the level says",
+     "may miss the population's value far more often than the level says",
      &SamplingError::upper},
 };
 
@@ -86,10 +86,11 @@ class PopulationAnalyzer final : public Analyzer {
   }
 
   std::vector<Dimension> dimensions(const Objective& /*objective*/) const override {
-    return {{.name = "population_samples",
-             .size = static_cast<std::int64_t>(sizes_.size()),
-             .numbers = sizes_,
-             .definition = "samples drawn anew, each time those before and as many more"}};
+    return {
+        {.name = "population_samples",
+         .size = static_cast<std::int64_t>(sizes_.size()),
+         .numbers = sizes_,
+         .definition = "number of samples drawn anew, each time those before and as many more"}};
   }
 
   Cost cost(const Objective& objective) const override {
@@ -198,12 +199,12 @@ class PopulationAnalyzer final : public Analyzer {
   std::vector<std::int64_t> sizes_;
   std::vector<Place> figures_;
   std::array<VariableId, kSpectralFigureNames.size()> intervals_ = {};
-  VariableId num_negative_ =
-      declare({.name = "num_negative",
-               .type = VariableType::kInt64,
-               .dimensions = {"population_samples"},
-               .long_name = "index over more and more samples",
-               .definition = "eigenvalues below the rounding band, as /spectrum/num_negative"});
+  VariableId num_negative_ = declare(
+      {.name = "num_negative",
+       .type = VariableType::kInt64,
+       .dimensions = {"population_samples"},
+       .long_name = "index over more and more samples",
+       .definition = "eigenvalues below minus the rounding band, as /spectrum/num_negative"});
   VariableId num_zero_ =
       declare({.name = "num_zero",
                .type = VariableType::kInt64,
@@ -213,21 +214,23 @@ class PopulationAnalyzer final : public Analyzer {
   VariableId tail_parameter_ =
       declare({.name = "tail_parameter",
                .type = VariableType::kInt64,
-               .long_name = "parameter whose single curvatures are looked at",
-               .definition = "i of the largest H_ii over the first block of the first samples"});
-  VariableId tail_index_ = declare(
-      {.name = "tail_index",
-       .long_name = "tail index of single samples' curvature",
-       .definition = fmt::format(
-           "Hill's estimate from the floor(sqrt(m)) largest H_ii of m single samples, i "
-           "tail_parameter, m all samples or {}: of a Pareto tail below 2 their variance, "
-           "and with it every interval here, does not exist, below 1 their mean; of others, "
-           "polynomials of normal numbers say, which have all moments, the estimate may be too "
-           "small by more than its standard error tells",
-           kMostSingleSamples),
-       .references = {papers::kHill},
-       .undefined = {Status::kUndefinedZeroDenominator},
-       .headline = 1});
+               .long_name = "parameter whose curvature in single samples is examined",
+               .definition = "index i of the largest H_ii over the first of the 32 blocks of the "
+                             "smallest number of samples"});
+  VariableId tail_index_ =
+      declare({.name = "tail_index",
+               .long_name = "tail index of single samples' curvature",
+               .definition = fmt::format(
+                   "Hill's estimate from the floor(sqrt(m)) largest H_ii of m single samples, with "
+                   "i = tail_parameter and m the number of samples, but at most {}: for a Pareto "
+                   "tail below 2, their variance, and with it every interval here, does not exist, "
+                   "and below 1 not even their mean; for other tails, such as those of polynomials "
+                   "of normal numbers, which have all moments, the estimate may be too small by "
+                   "more than its standard error indicates",
+                   kMostSingleSamples),
+               .references = {papers::kHill},
+               .undefined = {Status::kUndefinedZeroDenominator},
+               .headline = 1});
   VariableId tail_index_error_ = declare({.name = "tail_index_standard_error",
                                           .long_name = "standard error of tail_index",
                                           .definition = "tail_index / sqrt(floor(sqrt(m)))",
@@ -251,8 +254,8 @@ AnalyzerKind population_analyzer() {
           .on_missing = kTakesMatrix,
           .options = {{.name = "population",
                        .type = SettingKey::Type::kInteger,
-                       .meaning = "how many samples are drawn at least: rounded up so that 32 "
-                                  "equal blocks double to them",
+                       .meaning = "minimum number of samples to draw, rounded up so that 32 equal "
+                                  "blocks can be doubled to reach it",
                        .minimum = 1,
                        .maximum = 1'000'000'000,
                        .fallback = SettingValue(std::int64_t{100'000})}},

@@ -44,8 +44,8 @@ bool is_in_summary(SpectralFigure figure) {
 // Where the jackknife fails: crowded numbers are not smooth in H.
 std::string limit_of(std::string_view name) {
   return fmt::format(
-      "; where {}_interval is not usable it may miss the population's far more often than the "
-      "level says",
+      "; where {}_interval is not usable it may miss the population's value far more often than "
+      "the level says",
       name);
 }
 
@@ -53,7 +53,7 @@ std::string limit_of(std::string_view name) {
 std::string linear_interval_of(std::size_t figure, char sign) {
   const std::string_view name = kSpectralFigureNames[figure];
   constexpr const char* kWhere =
-      "changes its sign or is zero within rounding, of all samples or without a block";
+      "changes its sign or is zero within rounding, for all samples or without some block";
   const bool is_ratio = name.starts_with("robust");
   std::string text;
   if (!is_ratio || figure == index_of(SpectralFigure::kRobustEigenvalue)) {
@@ -69,7 +69,7 @@ std::string interval_of(std::size_t figure, const Part& part, bool is_first_orde
   const std::string_view name = kSpectralFigureNames[figure];
   const bool is_lower = part.member == &SamplingError::lower;
   const char sign = is_lower ? '-' : '+';
-  constexpr const char* kT = "t of Student's distribution with m - 1 degrees of freedom";
+  constexpr const char* kT = "with t of Student's distribution with m - 1 degrees of freedom";
   if (figure == index_of(SpectralFigure::kLambdaMin)) {
     return fmt::format("{}{} {} t standard_error, {}{}",
                        name,
@@ -79,14 +79,14 @@ std::string interval_of(std::size_t figure, const Part& part, bool is_first_orde
                        limit_of(name));
   }
   return fmt::format(
-      "the {} of {} exp(-+ t s), s the standard error of log |{}|, {}{}; bias is not taken off{}{}",
+      "the {} of {} exp(-+ t s), s being the standard error of log |{}|, {}{}; the bias is not "
+      "subtracted{}{}",
       is_lower ? "smaller" : "larger",
       name,
       name,
       kT,
       linear_interval_of(figure, sign),
-      is_lower && is_at_least_one(static_cast<SpectralFigure>(figure)) ? "; 1 where that is less"
-                                                                       : "",
+      is_lower && is_at_least_one(static_cast<SpectralFigure>(figure)) ? "; 1 if that is less" : "",
       limit_of(name));
 }
 
@@ -202,11 +202,11 @@ class SamplingAnalyzer final : public Analyzer {
     const std::string_view name = kSpectralFigureNames[figure];
     if (part.member == &SamplingError::bias) {
       return fmt::format(
-          "expected {} less the population's, by the delete-one-block jackknife over m = "
-          "jackknife-blocks blocks of consecutive samples, fewer if there are fewer, of N samples "
-          "the first N mod m one longer, H without each decomposed anew; where targets have "
-          "weights or are ignored, divided by what those outside the block count; of {} itself, "
-          "not of its logarithm",
+          "expected {} minus the population's value, by the delete-one-block jackknife over m = "
+          "jackknife-blocks blocks of consecutive samples, fewer if there are fewer, of which with "
+          "N samples the first N mod m are one longer; H without each block is decomposed anew "
+          "and, where targets have weights or are ignored, divided by the weights of those outside "
+          "the block; for {} itself, not its logarithm",
           name,
           name);
     }
@@ -214,11 +214,11 @@ class SamplingAnalyzer final : public Analyzer {
         "{}; by the jackknife of {}_bias{}",
         part.is_end
             ? fmt::format("{}; level {}", interval_of(figure, part, is_first_order), options_.level)
-            : fmt::format("of {} itself, not of its logarithm", name),
+            : fmt::format("for {} itself, not its logarithm", name),
         name,
         is_first_order
-            ? " with eigenvalues moved by v^T dH v, of the eigenpairs (and entries of the "
-              "diagonal) that the figure is of in H, not sought anew"
+            ? ", but with eigenvalues shifted by v^T dH v, where the eigenpairs (and entries of "
+              "the diagonal) are those that give the figure in H, not chosen anew"
             : "");
   }
 

@@ -223,23 +223,24 @@ class SharpeningAnalyzer final : public Analyzer {
     eigenvalues.headline = is_headline ? 1 : 0;
     return {
         .eigenvalues = add(std::move(eigenvalues)),
-        .cluster = add({.name = "cluster",
-                        .type = VariableType::kInt64,
-                        .dimensions = {"pair"},
-                        .long_name = "cluster of an eigenvalue",
-                        .definition =
-                            "from 0 on; those of one cluster are closer to their neighbours than "
-                            "cluster-gap times the largest magnitude of an eigenvalue, and what "
-                            "follows is of their mean; where a cluster goes on beyond the last "
-                            "pair, that is missing, gap_to_edge apart"}),
-        .gradients =
-            add({.name = "gradients",
-                 .dimensions = {"pair", "parameter"},
-                 .long_name = "gradient of an eigenvalue",
-                 .definition = "d lambda / d theta = T[v, v], v its unit eigenvector and T[u, w] = "
-                               "d/de H(theta + e u) w at e = 0; of a cluster the mean over its "
-                               "eigenvectors, which is the gradient of the mean of its eigenvalues",
-                 .references = {papers::kMagnus, papers::kKato}}),
+        .cluster = add(
+            {.name = "cluster",
+             .type = VariableType::kInt64,
+             .dimensions = {"pair"},
+             .long_name = "cluster of an eigenvalue",
+             .definition =
+                 "number of the cluster, from 0; the eigenvalues of a cluster are closer to their "
+                 "neighbours than cluster-gap times the largest magnitude of an eigenvalue, and "
+                 "the quantities below are those of their mean; where a cluster continues beyond "
+                 "the last pair, they are missing, except gap_to_edge"}),
+        .gradients = add(
+            {.name = "gradients",
+             .dimensions = {"pair", "parameter"},
+             .long_name = "gradient of an eigenvalue",
+             .definition = "d lambda / d theta = T[v, v], where v is its unit eigenvector and T[u, "
+                           "w] = d/de H(theta + e u) w at e = 0; for a cluster, the mean over its "
+                           "eigenvectors, which is the gradient of the mean of its eigenvalues",
+             .references = {papers::kMagnus, papers::kKato}}),
         .gradient_norm = add({.name = "gradient_norm",
                               .dimensions = {"pair"},
                               .long_name = "norm of the gradient of an eigenvalue",
@@ -248,37 +249,37 @@ class SharpeningAnalyzer final : public Analyzer {
             add({.name = "rate",
                  .dimensions = {"pair"},
                  .long_name = "rate at which gradient flow changes an eigenvalue",
-                 .definition = "d lambda / dt = -(d lambda / d theta) . g along d theta / dt = "
-                               "-g; of the largest, progressive sharpening where it is positive",
+                 .definition = "d lambda / dt = -(d lambda / d theta) . g along d theta / dt = -g; "
+                               "for the largest eigenvalue, progressive sharpening where positive",
                  .references = {papers::kCohen2021, papers::kDamian},
                  .headline = is_headline ? 2 : 0}),
-        .self_stabilization = add(
-            {.name = "self_stabilization",
-             .dimensions = {"pair"},
-             .long_name = "self-stabilisation",
-             .definition = "|P d lambda / d theta|^2, P removing the eigenvectors of its cluster: "
-                           "an oscillation of amplitude x along its eigenvector lowers the "
-                           "eigenvalue at the rate x^2 / 2 times this; 0 where P d lambda / d "
-                           "theta is rounding of d lambda / d theta, or at most twice the norm of "
-                           "that times the angle by which its eigenvectors may be off",
-             .references = {papers::kDamian},
-             .headline = is_headline ? 3 : 0}),
-        .change =
-            add({.name = "change",
+        .self_stabilization =
+            add({.name = "self_stabilization",
                  .dimensions = {"pair"},
-                 .long_name = "change of an eigenvalue since the checkpoint before",
-                 .definition = "mean of the eigenvalues of its cluster minus that of the same "
-                               "ranks at the checkpoint before, each with its own buffers "
-                               "(running statistics, say)",
-                 .undefined = {Status::kUndefinedNoOrder}}),
+                 .long_name = "self-stabilisation",
+                 .definition =
+                     "|P d lambda / d theta|^2, where P projects out the eigenvectors of its "
+                     "cluster: an oscillation of amplitude x along its eigenvector lowers the "
+                     "eigenvalue at the rate x^2 / 2 times this; 0 where P d lambda / d theta is "
+                     "only rounding of d lambda / d theta, or at most twice the norm of d lambda / "
+                     "d theta times the angle by which the eigenvectors may be off",
+                 .references = {papers::kDamian},
+                 .headline = is_headline ? 3 : 0}),
+        .change = add({.name = "change",
+                       .dimensions = {"pair"},
+                       .long_name = "change of an eigenvalue since the checkpoint before",
+                       .definition = "mean of the eigenvalues of its cluster minus that of the "
+                                     "same ranks at the checkpoint before, each checkpoint with "
+                                     "its own buffers (such as running statistics)",
+                       .undefined = {Status::kUndefinedNoOrder}}),
         .predicted_change =
             add({.name = "predicted_change",
                  .dimensions = {"pair"},
-                 .long_name = "the change that the gradients at both checkpoints predict",
-                 .definition = "(d lambda / d theta + the same of these ranks at the checkpoint "
-                               "before) / 2 . (theta - theta at the checkpoint before): the "
-                               "trapezoidal rule, whose error is of third order in the step; "
-                               "what a change of buffers adds is not in it",
+                 .long_name = "change predicted by the gradients at both checkpoints",
+                 .definition =
+                     "(d lambda / d theta + that of the same ranks at the checkpoint before) / 2 . "
+                     "(theta - theta at the checkpoint before): the trapezoidal rule, whose error "
+                     "is of third order in the step; the effect of changed buffers is not included",
                  .undefined = {Status::kUndefinedNoOrder}}),
         .error_bound = add(detail::error_bound_of_end()),
         .proof = add(detail::proof_of_end()),
@@ -288,24 +289,24 @@ class SharpeningAnalyzer final : public Analyzer {
   Eigen::Index count_;
   double gap_;
   std::array<End, 2> ends_ = {declare_end("largest", true), declare_end("smallest", false)};
-  VariableId gap_to_edge_ =
-      declare({.name = "gap_to_edge",
-               .dimensions = {"pair"},
-               .long_name = "distance of the largest eigenvalues from the edge of stability",
-               .definition = "2 / learning_rate - lambda, the learning rate as it is given or the "
-                             "checkpoint's where it is one for all parameters; negative where "
-                             "gradient descent is unstable",
-               .references = {papers::kCohen2021},
-               .undefined = {Status::kUndefinedZeroDenominator, Status::kNotStored}});
-  VariableId displacement_ = declare(
-      {.name = "displacement",
+  VariableId gap_to_edge_ = declare(
+      {.name = "gap_to_edge",
        .dimensions = {"pair"},
-       .long_name = "amplitude at which self-stabilisation balances progressive sharpening",
-       .definition = "sqrt(2 rate / self_stabilization) along the eigenvector, 0 where the rate is "
-                     "not positive; oscillation_variance is its square by the rate at the "
-                     "centre of the oscillation",
-       .references = {papers::kDamian},
-       .undefined = {Status::kUndefinedZeroDenominator}});
+       .long_name = "distance of the largest eigenvalues from the edge of stability",
+       .definition =
+           "2 / learning_rate - lambda, with the learning rate as given or, if it is the same for "
+           "all parameters, the checkpoint's; negative where gradient descent is unstable",
+       .references = {papers::kCohen2021},
+       .undefined = {Status::kUndefinedZeroDenominator, Status::kNotStored}});
+  VariableId displacement_ =
+      declare({.name = "displacement",
+               .dimensions = {"pair"},
+               .long_name = "amplitude at which self-stabilisation balances progressive sharpening",
+               .definition = "sqrt(2 rate / self_stabilization) along the eigenvector, 0 where the "
+                             "rate is not positive; oscillation_variance is its square, but with "
+                             "the rate at the centre of the oscillation",
+               .references = {papers::kDamian},
+               .undefined = {Status::kUndefinedZeroDenominator}});
   detail::FlipSection flip_{declaring()};
   detail::OscillationSection oscillation_{declaring()};
 };
@@ -317,13 +318,13 @@ AnalyzerKind sharpening_analyzer() {
       .name = SharpeningAnalyzer::kName,
       .question =
           "how the outermost eigenvalues change: their gradients, progressive sharpening, "
-          "self-stabilisation, the change between checkpoints beside the predicted; the "
+          "self-stabilisation, the change between checkpoints next to its prediction; the "
           "oscillation at the edge of stability, and orbits of period two beyond it",
       .by_default = false,
       .on_missing =
-          "a cluster that goes on beyond the last of `sharpening` takes more of them; a "
-          "change is since the checkpoint before; derivatives along an eigenvector are of an "
-          "eigenvalue that is alone in its cluster",
+          "a cluster that continues beyond the last of `sharpening` needs more of them; changes "
+          "need the checkpoint before; derivatives along an eigenvector need an eigenvalue that is "
+          "alone in its cluster",
       .on_not_stored =
           "`gap_to_edge`, `centre_gap`, the cycle and `period_two_half_width` take the learning "
           "rate that a checkpoint holds, or `learning-rate`",
@@ -332,13 +333,14 @@ AnalyzerKind sharpening_analyzer() {
           "predictions leave out what the buffers change",
       .options = {{.name = "sharpening",
                    .type = SettingKey::Type::kInteger,
-                   .meaning = "of how many eigenvalues at each end to find the gradients",
+                   .meaning = "number of eigenvalues at each end for which to find the gradients",
                    .minimum = 1,
                    .maximum = 1000,
                    .fallback = SettingValue(std::int64_t{3})},
                   {.name = "cluster-gap",
                    .type = SettingKey::Type::kReal,
-                   .meaning = "eigenvalues closer than this times the largest are one cluster",
+                   .meaning =
+                       "eigenvalues closer together than this times the largest form one cluster",
                    .range = RealRange{0, 1},
                    .fallback = SettingValue(1e-6)}},
       .create = [](const Settings& settings) {

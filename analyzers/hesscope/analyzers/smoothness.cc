@@ -19,18 +19,17 @@ namespace {
 const std::string kStepInWords = "s: the step from this checkpoint to the next of its run";
 
 const std::string kBuffersInWords =
-    "; of the model with this checkpoint's buffers (running statistics, say) throughout";
+    "; throughout for the model with this checkpoint's buffers (such as running statistics)";
 
 const std::string kRulesInWords =
-    "u: updates without learning rate of rules that each follow the gradients over all samples at "
-    "the checkpoints so far, but for those that are not finite, with 0 for entries that are at "
-    "most "
-    "16 eps sqrt(tr S + |g|^2), S the covariance of samples' gradients, which is rounding: "
-    "gradient "
-    "descent; momentum 0.9; Adam (0.9, 0.999); Lion (0.9, 0.99); sign descent; of those without a "
-    "memory undefined where "
-    "the gradient is zero within rounding, of those with one not computed by a monitor of a "
-    "training, which sees no checkpoint before";
+    "u: the update, without learning rate, of rules that each follow the gradients over all "
+    "samples at the checkpoints so far, except gradients that are not finite: gradient descent; "
+    "momentum 0.9; Adam (0.9, 0.999); Lion (0.9, 0.99); sign descent. Gradient entries of at most "
+    "16 eps sqrt(tr S + |g|^2), with S the covariance of the samples' gradients, are rounding and "
+    "count as 0, as do, for rules without memory and at the first checkpoint, entries of at most "
+    "16 eps times the norm of their row of H diag(theta). The two rules without memory, gradient "
+    "and sign descent, are undefined where the gradient is zero within rounding; the others are "
+    "not computed by a training monitor, which sees no earlier checkpoints";
 
 class SmoothnessAnalyzer final : public Analyzer {
  public:
@@ -213,19 +212,18 @@ class SmoothnessAnalyzer final : public Analyzer {
                .definition = "v^T H v, v = s / |s|; " + kStepInWords,
                .undefined = {Status::kUndefinedZeroDenominator, Status::kUndefinedNoOrder},
                .headline = 3});
-  VariableId secant_smoothness_ =
-      declare({.name = "secant_smoothness",
-               .long_name = "change of the gradient along the step to the next checkpoint",
-               .definition =
-                   "largest |g(x_a) - g(x)| / |x_a - x| for x_a = a x + (1 - a) x_next, a = j "
-                   "/ (K + 1), j = 1 .. K, K = " +
-                   std::to_string(num_secant_points_) +
-                   "; without those that are x within rounding, |x_a - x| at most 2 eps times the "
-                   "larger of |x| and |x_next|" +
-                   kBuffersInWords,
-               .references = {papers::kZhangJ},
-               .undefined = {Status::kUndefinedZeroDenominator, Status::kUndefinedNoOrder},
-               .headline = 4});
+  VariableId secant_smoothness_ = declare(
+      {.name = "secant_smoothness",
+       .long_name = "change of the gradient along the step to the next checkpoint",
+       .definition = "largest |g(x_a) - g(x)| / |x_a - x| for x_a = a x + (1 - a) x_next, a = j "
+                     "/ (K + 1), j = 1 .. K, K = " +
+                     std::to_string(num_secant_points_) +
+                     "; leaving out any x_a that equals x within rounding, that is, with |x_a - x| "
+                     "at most 2 eps times the larger of |x| and |x_next|" +
+                     kBuffersInWords,
+       .references = {papers::kZhangJ},
+       .undefined = {Status::kUndefinedZeroDenominator, Status::kUndefinedNoOrder},
+       .headline = 4});
   VariableId step_norm_ = declare({.name = "step_norm",
                                    .long_name = "length of the step to the next checkpoint",
                                    .definition = "|s|; " + kStepInWords,
@@ -257,7 +255,8 @@ class SmoothnessAnalyzer final : public Analyzer {
       declare({.name = "directional_sharpness_relative",
                .dimensions = {"rule"},
                .long_name = "directional_sharpness relative to gradient descent",
-               .definition = "directional_sharpness over its magnitude for the rule sgd",
+               .definition = "directional_sharpness over its magnitude for the rule sgd; undefined "
+                             "where that is within the rounding band of the spectrum",
                .references = {papers::kPan},
                .undefined = {Status::kUndefinedZeroDenominator, Status::kUndefinedNoOrder}});
   VariableId directional_slope_ =
@@ -289,15 +288,17 @@ class SmoothnessAnalyzer final : public Analyzer {
 AnalyzerKind smoothness_analyzer() {
   return {.name = "smoothness",
           .question =
-              "how fast the gradient changes: at most, along the steps, and (L0, L1) of the run",
+              "how fast the gradient changes: at most, along the steps, and in terms of (L0, L1) "
+              "over the run",
           .by_default = false,
-          .on_missing = "what follows a step takes the checkpoint after it",
+          .on_missing = "quantities along a step need the checkpoint after it",
           .on_other_buffers =
               "step_loss_change and secant_smoothness are of the model with the "
               "buffers of the checkpoint where the step begins",
           .options = {{.name = "secant-points",
                        .type = SettingKey::Type::kInteger,
-                       .meaning = "at how many points between two checkpoints to compare gradients",
+                       .meaning =
+                           "number of points between two checkpoints at which to compare gradients",
                        .minimum = 1,
                        .maximum = 1000,
                        .fallback = SettingValue(std::int64_t{1})}},

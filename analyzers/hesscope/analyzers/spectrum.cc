@@ -20,14 +20,15 @@ class SpectrumAnalyzer final : public Analyzer {
  public:
   explicit SpectrumAnalyzer(bool proves_fully) {
     if (!proves_fully) return;
-    error_bound_ = declare(
-        {.name = "error_bound",
-         .long_name = "bound on the error of every eigenvalue of the Hessian, by all eigenvectors",
-         .definition =
-             "||H Q - Q Lambda||_F / sqrt(1 - ||Q^T Q - I||_F) of the eigenvalues Lambda and all "
-             "computed eigenvectors Q: no eigenvalue is further from that of its rank, up to the "
-             "rounding of H Q",
-         .references = {papers::kCao, papers::kParlett}});
+    error_bound_ =
+        declare({.name = "error_bound",
+                 .long_name =
+                     "bound on the error of every eigenvalue of the Hessian, from all eigenvectors",
+                 .definition =
+                     "||H Q - Q Lambda||_F / sqrt(1 - ||Q^T Q - I||_F) with the eigenvalues Lambda "
+                     "and all computed eigenvectors Q: every one of these eigenvalues is within "
+                     "this distance of that of H with the same rank, up to the rounding of H Q",
+                 .references = {papers::kCao, papers::kParlett}});
   }
 
   std::vector<Dimension> dimensions(const Objective& objective) const override {
@@ -58,28 +59,27 @@ class SpectrumAnalyzer final : public Analyzer {
                              .num_negative = 4,
                              .num_zero = 5,
                              .num_dead = 6},
-                            "the largest eigenvalue magnitude; more where a product with H shows "
-                            "a larger error of H"};
+                            "the largest eigenvalue magnitude, or more where a product with H "
+                            "reveals a larger error of H"};
   std::optional<VariableId> error_bound_;  // if it is asked for
 };
 
 }  // namespace
 
 AnalyzerKind spectrum_analyzer() {
-  return {
-      .name = "spectrum",
-      .question = "eigenvalues of the Hessian, each with a proof of its rank",
-      .by_default = true,
-      .on_missing = "all but the ends takes `method` dense or iterative",
-      .options = {{.name = "prove",
-                   .meaning = "how the eigenvalues of `method` distributed are proved: the ends by "
-                              "Cholesky factors and the others by trace and norm, or all of them "
-                              "by their eigenvectors",
-                   .choices = {kProvedAtEnds, kProvedInFull},
-                   .fallback = SettingValue(std::string(kProvedAtEnds))}},
-      .create = [](const Settings& settings) {
-        return std::make_unique<SpectrumAnalyzer>(settings.text("prove") == kProvedInFull);
-      }};
+  return {.name = "spectrum",
+          .question = "eigenvalues of the Hessian, each with a proof of its rank",
+          .by_default = true,
+          .on_missing = "everything but the two ends needs `method` dense or iterative",
+          .options = {{.name = "prove",
+                       .meaning = "how to prove the eigenvalues that `method` distributed "
+                                  "finds\nends: the two ends by Cholesky factors, the others by "
+                                  "trace and norm\nfull: all of them by their eigenvectors",
+                       .choices = {kProvedAtEnds, kProvedInFull},
+                       .fallback = SettingValue(std::string(kProvedAtEnds))}},
+          .create = [](const Settings& settings) {
+            return std::make_unique<SpectrumAnalyzer>(settings.text("prove") == kProvedInFull);
+          }};
 }
 
 }  // namespace hesscope

@@ -18,12 +18,12 @@ SpectrumSection::SpectrumSection(Group& declaring,
   };
   const std::string of = " of " + words;
   const std::string residual =
-      "Euclidean norm of A v - lambda v for its unit eigenvector v, A being " + words;
+      "Euclidean norm of A v - lambda v for the unit eigenvector v, where A is " + words;
   eigenvalues_ =
       add({.name = "eigenvalues",
            .dimensions = {"rank"},
            .long_name = "eigenvalues" + of,
-           .definition = "all lambda of A v = lambda v in ascending order, A being " + words,
+           .definition = "all lambda with A v = lambda v, in ascending order, where A is " + words,
            .references = {papers::kParlett}});
   lambda_min_ = add({.name = "lambda_min",
                      .long_name = "smallest eigenvalue" + of,
@@ -32,7 +32,7 @@ SpectrumSection::SpectrumSection(Group& declaring,
   lambda_median_ =
       add({.name = "lambda_median",
            .long_name = "lower median eigenvalue" + of,
-           .definition = "eigenvalue of rank floor((n - 1) / 2) from 0 in ascending order",
+           .definition = "eigenvalue of rank floor((n - 1) / 2) in ascending order, counted from 0",
            .references = {papers::kParlett},
            .headline = headline.lambda_median});
   lambda_max_ = add({.name = "lambda_max",

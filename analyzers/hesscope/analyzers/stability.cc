@@ -243,8 +243,8 @@ class StabilityAnalyzer final : public Analyzer {
       {.name = "momentum_threshold",
        .long_name = "largest stable sharpness of gradient descent with momentum",
        .definition =
-           "(2 + 2 m) / learning_rate for heavy ball with momentum m; over 1 - dampening, "
-           "or 1 + 2 m if it is Nesterov's, where the checkpoint is of such SGD",
+           "(2 + 2 m) / learning_rate for heavy ball with momentum m; if the checkpoint is of SGD "
+           "with dampening or Nesterov momentum, divided by 1 - dampening or by 1 + 2 m",
        .references = {papers::kCohen2021},
        .undefined = {Status::kUndefinedZeroDenominator}},
       {.name = "momentum_ratio",
@@ -252,26 +252,28 @@ class StabilityAnalyzer final : public Analyzer {
        .definition = "sharpness / momentum_threshold",
        .references = {papers::kCohen2021},
        .headline = 3}};
-  VariableId optimizer_ = declare(
-      {.name = "optimizer",
-       .type = VariableType::kInt8,
-       .long_name = "the checkpoint's optimiser",
-       .definition = "as the names of its settings and of what it keeps say; adam may be AdamW",
-       .flag_meanings = {kOptimizerKindNames.begin(), kOptimizerKindNames.end()}});
-  SettingSection learning_rate_{declaring(),
-                                "learning_rate",
-                                "learning rate",
-                                "as the checkpoint has it: schedules change it"};
+  VariableId optimizer_ =
+      declare({.name = "optimizer",
+               .type = VariableType::kInt8,
+               .long_name = "the checkpoint's optimiser",
+               .definition =
+                   "as identified by the names of its settings and of its state; adam may be AdamW",
+               .flag_meanings = {kOptimizerKindNames.begin(), kOptimizerKindNames.end()}});
+  SettingSection learning_rate_{
+      declaring(),
+      "learning_rate",
+      "learning rate",
+      "the one in force at the checkpoint, which a schedule may have changed"};
   SettingSection momentum_{declaring(),
                            "momentum",
                            "momentum",
-                           "m of SGD and RMSprop, 0 of Adagrad, beta1 of Adam and its variants; of "
-                           "an unknown optimiser its momentum, or beta1 where it stores none"};
+                           "m for SGD, RMSprop or an unknown optimiser that stores one; 0 for "
+                           "Adagrad; beta1 otherwise, as for Adam and its variants"};
   SettingSection weight_decay_{declaring(),
                                "weight_decay",
                                "the optimiser's weight decay",
-                               "not in the loss that is analyzed; as an L2 term it would add "
-                               "itself to every eigenvalue of the Hessian"};
+                               "not part of the analyzed loss; as an L2 term it would be added to "
+                               "every eigenvalue of the Hessian"};
   std::optional<detail::BatchSharpnessSection> batches_;
   std::optional<PreconditionedSection> preconditioned_;
 };
@@ -313,48 +315,48 @@ std::unique_ptr<Analyzer> create(const Settings& settings) {
 AnalyzerKind stability_analyzer() {
   return {
       .name = "stability",
-      .question = "the sharpness compared with the largest at which the optimiser is stable",
+      .question =
+          "how the sharpness compares with the largest one at which the optimiser is stable",
       .by_default = false,
       .on_missing = "ratios take `learning-rate`",
       .on_not_stored =
           "`preconditioner` adam and `second-moments` recomputed, with `batch-size` N, ask for "
           "what Adam's would settle at there in batches of N; `learning-rate` is what ratios of "
           "gradient descent take",
-      .options =
-          {{.name = "preconditioner",
-            .meaning = "also compute the sharpness as this optimiser sees it\nadam: Adam\n"
-                       "stored: the one whose state the checkpoint holds",
-            .choices = {"none", "adam", "stored"},
-            .fallback = SettingValue(std::string("none"))},
-           {.name = "second-moments",
-            .meaning = "which second moments the preconditioner takes\n"
-                       "stored: the checkpoint's alone\n"
-                       "recomputed: where it has none, what Adam's would settle at there",
-            .choices = {"stored", "recomputed"},
-            .fallback = SettingValue(std::string("stored")),
-            .only_with = SettingKey::Company{"preconditioner", {"adam", "stored"}}},
-           real_key("learning-rate",
-                    "learning rate, instead of the checkpoint's; 0 = the checkpoint's"),
-           real_key("beta1",
-                    "decay of Adam's first average, or momentum, instead of the "
-                    "checkpoint's or 0.9"),
-           real_key("beta2",
-                    "decay of Adam's second average, instead of the checkpoint's or 0.999"),
-           real_key("epsilon", "Adam's epsilon, instead of the checkpoint's or 1e-8"),
-           {.name = "batch-size",
-            .type = SettingKey::Type::kInteger,
-            .meaning =
-                "samples in a minibatch, where second moments are recomputed: drawn anew for "
-                "every step, as from a distribution, so that as many as there are still differ "
-                "from all; 0 = all at every step",
-            .minimum = 0,
-            .maximum = detail::kMaxBatchSize,
-            .fallback = SettingValue(std::int64_t{0}),
-            .only_with = SettingKey::Company{"second-moments", {"recomputed"}}},
-           {.name = "batch-sharpness",
-            .meaning = "also compute the curvature that gradients of minibatches of these "
-                       "sizes see, as in 1,8,64",
-            .is_optional = true}},
+      .options = {{.name = "preconditioner",
+                   .meaning = "also compute the sharpness as this optimiser sees it\nadam: Adam\n"
+                              "stored: the one whose state the checkpoint holds",
+                   .choices = {"none", "adam", "stored"},
+                   .fallback = SettingValue(std::string("none"))},
+                  {.name = "second-moments",
+                   .meaning = "which second moments the preconditioner takes\nstored: the "
+                              "checkpoint's alone\nrecomputed: where it has none, the values that "
+                              "Adam's would settle at there",
+                   .choices = {"stored", "recomputed"},
+                   .fallback = SettingValue(std::string("stored")),
+                   .only_with = SettingKey::Company{"preconditioner", {"adam", "stored"}}},
+                  real_key("learning-rate",
+                           "learning rate, instead of the checkpoint's; 0 = the checkpoint's"),
+                  real_key("beta1",
+                           "decay of Adam's first average, or momentum, instead of the "
+                           "checkpoint's or 0.9"),
+                  real_key("beta2",
+                           "decay of Adam's second average, instead of the checkpoint's or 0.999"),
+                  real_key("epsilon", "Adam's epsilon, instead of the checkpoint's or 1e-8"),
+                  {.name = "batch-size",
+                   .type = SettingKey::Type::kInteger,
+                   .meaning =
+                       "samples per minibatch where second moments are recomputed: drawn anew at "
+                       "every step, as if from a distribution, so that even a minibatch as large "
+                       "as the data set differs from it; 0 = the whole data set at every step",
+                   .minimum = 0,
+                   .maximum = detail::kMaxBatchSize,
+                   .fallback = SettingValue(std::int64_t{0}),
+                   .only_with = SettingKey::Company{"second-moments", {"recomputed"}}},
+                  {.name = "batch-sharpness",
+                   .meaning = "also compute the curvature that gradients of minibatches of these "
+                              "sizes see, for example 1,8,64",
+                   .is_optional = true}},
       .declaring_all = {{"batch-sharpness", SettingValue(std::string("1"))}},
       .create = create,
   };

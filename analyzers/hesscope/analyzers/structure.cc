@@ -196,100 +196,103 @@ class StructureAnalyzer final : public Analyzer {
     answer[robust_absolute_].set(robust_ratio(largest_magnitude, magnitude, band));
   }
 
-  VariableId num_dead_ = declare(
-      {.name = "num_dead",
-       .type = VariableType::kInt64,
-       .long_name = "number of dead parameters",
-       .definition = "rows of the Hessian that are identically zero, here and, to rounding, "
-                     "at the point nearby of `dead`",
-       .headline = 1});
+  VariableId num_dead_ =
+      declare({.name = "num_dead",
+               .type = VariableType::kInt64,
+               .long_name = "number of dead parameters",
+               .definition = "rows of the Hessian that are identically zero here and, to rounding, "
+                             "also at the nearby point described under `dead`",
+               .headline = 1});
   VariableId num_explained_ = declare(
       {.name = "num_explained",
        .type = VariableType::kInt64,
        .long_name = "number of explained zero eigenvalues",
-       .definition = "dimension of the space spanned by the dead parameters, by those generators "
-                     "of invariances, and combinations of them, that the gradient makes null "
-                     "vectors of the Hessian, and by null vectors along which the loss of no "
-                     "sample, of the data or random, changes to first order",
+       .definition = "dimension of the space spanned by the dead parameters; by those generators "
+                     "of invariances, and combinations of them, that are null vectors of the "
+                     "Hessian with this gradient; and by null vectors along which the loss of no "
+                     "sample, from the data or random, changes to first order",
        .headline = 2});
-  VariableId num_unexplained_ =
-      declare({.name = "num_unexplained",
-               .type = VariableType::kInt64,
-               .long_name = "number of unexplained zero eigenvalues",
-               .definition = "zero eigenvalues (/spectrum/num_zero) less num_explained",
-               .headline = 3});
+  VariableId num_unexplained_ = declare(
+      {.name = "num_unexplained",
+       .type = VariableType::kInt64,
+       .long_name = "number of unexplained zero eigenvalues",
+       .definition = "zero eigenvalues (/spectrum/num_zero) minus num_explained, at least 0",
+       .headline = 3});
   VariableId num_unconfirmed_ = declare(
       {.name = "num_unconfirmed",
        .type = VariableType::kInt64,
        .long_name = "number of predicted null vectors that the Hessian refutes",
        .definition = "0 unless the model's invariances are stated wrongly, or H is less exact than "
                      "/spectrum/rounding_band"});
-  VariableId dead_ =
-      declare({.name = "dead",
-               .dimensions = {"parameter"},
-               .long_name = "dead parameters",
-               .definition =
-                   "1 where the row of H(theta) is identically zero and that of H(theta + p) to "
-                   "rounding: |(H(theta + p) x)_i| is at most 16 eps |H(theta + p) x|, x standard "
-                   "normal; 0 elsewhere, so also where the loss rises or falls by terms of third "
-                   "or higher order alone, or H(theta + p) x is not finite. p_i is normal with the "
-                   "deviation 1e-3 s_i, s_i the root mean square of the parameter's tensor, that "
-                   "of all parameters where the tensor's is at most 1e-8 of it, and 1 where that "
-                   "of all is at most 1e-8"});
+  VariableId dead_ = declare(
+      {.name = "dead",
+       .dimensions = {"parameter"},
+       .long_name = "dead parameters",
+       .definition =
+           "1 where the row of H(theta) is identically zero and the same row of H(theta + p) is "
+           "zero to rounding: |(H(theta + p) x)_i| is at most 16 eps |H(theta + p) x| for a "
+           "standard normal x; 0 elsewhere, so also where the loss rises or falls only by terms of "
+           "third or higher order, or where H(theta + p) x is not finite. p_i is normal with "
+           "standard deviation 1e-3 s_i, where s_i is the root mean square of the parameter's "
+           "tensor or, if that is at most 1e-8 of the root mean square of all parameters, the "
+           "latter, or 1 if the latter is itself at most 1e-8"});
   VariableId num_generators_ = declare(
       {.name = "num_generators",
        .dimensions = {"invariance"},
        .long_name = "generators of each family of invariances",
-       .definition = "one-parameter groups of affine maps that leave the loss as it is; of groups "
-                     "found by gradients at random points, where the Hessian refutes one, those "
-                     "along which no sample's loss has a slope here"});
+       .definition = "number of one-parameter groups of affine maps that leave the loss unchanged; "
+                     "if the groups were found from gradients at random points and the Hessian "
+                     "refutes one, only those along which no sample's loss has a slope here"});
   VariableId explained_ =
       declare({.name = "explained",
                .dimensions = {"invariance"},
                .long_name = "zero eigenvalues explained by each family of invariances",
-               .definition = "beyond the dead parameters and the families before it"});
-  VariableId flatness_bound_ = declare(
-      {.name = "flatness_bound",
+               .definition = "in addition to the dead parameters and the preceding families"});
+  VariableId flatness_bound_ =
+      declare({.name = "flatness_bound",
+               .dimensions = {"invariance"},
+               .long_name = "how far from zero a family's eigenvalues can be",
+               .definition = "largest ||B^T g|| / ||u|| over the family's generators u = B theta + "
+                             "b, each of which guarantees an eigenvalue within its own ratio of "
+                             "zero; NaN where the family moves no live parameter; for directions "
+                             "that are flat for all samples, the largest ||H v|| with |v| = 1"});
+  VariableId unconfirmed_ = declare(
+      {.name = "unconfirmed",
        .dimensions = {"invariance"},
-       .long_name = "how far from zero a family's eigenvalues can be",
-       .definition = "largest ||B^T g|| / ||u|| over its generators u = B theta + b: an "
-                     "eigenvalue is within that of zero; NaN where it moves no live parameter; of "
-                     "directions that are flat for all samples the largest ||H v||, |v| = 1"});
-  VariableId unconfirmed_ =
-      declare({.name = "unconfirmed",
+       .long_name = "null vectors predicted by each family that the Hessian refutes",
+       .definition = "in addition to those of the preceding families; part of num_unconfirmed"});
+  VariableId refutation_ =
+      declare({.name = "refutation",
                .dimensions = {"invariance"},
-               .long_name = "null vectors predicted by each family that the Hessian refutes",
-               .definition = "beyond those of the families before it; of num_unconfirmed"});
-  VariableId refutation_ = declare(
-      {.name = "refutation",
+               .long_name = "how far the Hessian refutes a family's null vectors",
+               .definition = "largest ||H v|| over the family's unconfirmed vectors v with |v| = "
+                             "1; 0 if there are none"});
+  VariableId confirmation_bound_ = declare(
+      {.name = "confirmation_bound",
        .dimensions = {"invariance"},
-       .long_name = "how far the Hessian refutes a family's null vectors",
-       .definition = "largest ||H v|| over its unconfirmed ones, |v| = 1; 0 where there is none"});
-  VariableId confirmation_bound_ =
-      declare({.name = "confirmation_bound",
-               .dimensions = {"invariance"},
-               .long_name = "largest refutation that rounding makes",
-               .definition = "2 (b (1 + ||c||_1 / (n + 10)) + e sum_k |c_k| ||B_k||_F / ||u_k||), "
-                             "the largest over v = sum_k c_k u_k / ||u_k||, with the rounding band "
-                             "b of the spectrum and the error e of the gradient, and 4 times what "
-                             "rounding of the parameters changes in H v, v that of refutation; 0 "
-                             "where refutation is"});
-  VariableId refuted_parameter_ =
-      declare({.name = "refuted_parameter",
-               .type = VariableType::kInt64,
-               .dimensions = {"invariance"},
-               .long_name = "where a refuted null vector lies",
-               .definition = "index of the parameter, from 0, of the largest entry of the v of "
-                             "refutation"});
+       .long_name = "largest refutation that rounding alone can cause",
+       .definition =
+           "2 (b (1 + ||c||_1 / (n + 10)) + e sum_k |c_k| ||B_k||_F / ||u_k||), the largest over v "
+           "= sum_k c_k u_k / ||u_k||, with the rounding band b of the spectrum and the error e of "
+           "the gradient, plus 4 times the change in H v, for the v of refutation, that rounding "
+           "of the parameters causes; 0 where refutation is 0"});
+  VariableId refuted_parameter_ = declare(
+      {.name = "refuted_parameter",
+       .type = VariableType::kInt64,
+       .dimensions = {"invariance"},
+       .long_name = "where a refuted null vector lies",
+       .definition =
+           "index, from 0, of the parameter with the largest entry of the v of refutation"});
   VariableId median_ =
       declare({.name = "median_without_explained",
                .long_name = "lower median eigenvalue without the explained zeros",
-               .definition = "of the eigenvalues without the num_explained ones nearest to zero",
+               .definition =
+                   "lower median of the eigenvalues without the num_explained ones nearest to zero",
                .undefined = {Status::kUndefinedTooFewPoints}});
   VariableId median_magnitude_ =
       declare({.name = "median_magnitude_without_explained",
                .long_name = "lower median of eigenvalue magnitudes without the explained zeros",
-               .definition = "of |lambda| without the num_explained smallest",
+               .definition = "lower median of |lambda| without the num_explained smallest ones",
                .undefined = {Status::kUndefinedTooFewPoints}});
   VariableId robust_eigenvalue_ =
       declare({.name = "robust_eigenvalue_without_explained",
@@ -312,8 +315,8 @@ AnalyzerKind structure_analyzer() {
       .question = "which zero eigenvalues follow from dead parameters or symmetries of the model",
       .by_default = true,
       .on_missing =
-          "counts take the matrix (`method` dense or iterative), medians all eigenvalues "
-          "(`method` dense)",
+          "counts need the matrix (`method` dense or iterative), medians all eigenvalues (`method` "
+          "dense)",
       .options = {},
       .create = [](const Settings&) { return std::make_unique<StructureAnalyzer>(); }};
 }

@@ -17,8 +17,8 @@ namespace hesscope {
 namespace {
 
 const std::string kOfBlock =
-    " of J_b J_b^T, J_b the Jacobian of all samples' predictions by one tensor; of every tensor, "
-    "whatever `tangent-tensors` names";
+    " of J_b J_b^T, where J_b is the Jacobian of all samples' predictions with respect to one "
+    "tensor; for every tensor, whatever `tangent-tensors` names";
 
 // Extreme eigenvalues of J J^T, the squares of J's singular values; 0 if J has no columns.
 SingularEnds kernel_ends(const Eigen::MatrixXd& j) {
@@ -90,7 +90,9 @@ class TangentKernelAnalyzer final : public Analyzer {
   }
 
   std::string of_kernel() const {
-    return " of J J^T, J the Jacobian of all samples' predictions by the tensors named " + tensors_;
+    return " of J J^T, where J is the Jacobian of all samples' predictions with respect to the "
+           "tensors named " +
+           tensors_;
   }
 
   std::string tensors_;
@@ -126,8 +128,8 @@ AnalyzerKind tangent_kernel_analyzer() {
       .question = "whether the parameters can move all predictions: extreme eigenvalues of J J^T",
       .by_default = false,
       .options = {{.name = "tangent-tensors",
-                   .meaning = "the parameter tensors that J is taken by; * and ? stand for any "
-                              "characters, [QV] for Q or V",
+                   .meaning = "the parameter tensors with respect to which J is taken; * and ? "
+                              "stand for any characters, [QV] for Q or V",
                    .fallback = SettingValue(std::string("*"))}},
       .create = [](const Settings& settings) {
         return std::make_unique<TangentKernelAnalyzer>(settings.text("tangent-tensors"));

@@ -188,43 +188,43 @@ class TrackingAnalyzer final : public Analyzer {
     eigenvalues.headline = is_headline ? 1 : 0;
     return {
         .eigenvalues = add(std::move(eigenvalues)),
-        .cluster =
-            add({.name = "cluster",
-                 .type = VariableType::kInt64,
-                 .dimensions = {"pair"},
-                 .long_name = "cluster of an eigenvalue",
-                 .definition = "from 0 on; those of one cluster are closer to their "
-                               "neighbours than tracking-gap times the largest magnitude of "
-                               "an eigenvalue, and are compared by the space of their "
-                               "eigenvectors; missing where it goes on beyond the last pair"}),
+        .cluster = add(
+            {.name = "cluster",
+             .type = VariableType::kInt64,
+             .dimensions = {"pair"},
+             .long_name = "cluster of an eigenvalue",
+             .definition = "number of the cluster, from 0; the eigenvalues of a cluster are closer "
+                           "to their neighbours than tracking-gap times the largest magnitude of "
+                           "an eigenvalue, and are compared by the space of their eigenvectors; "
+                           "missing where a cluster continues beyond the last pair"}),
         .overlaps =
             add({.name = "overlaps",
                  .dimensions = {"pair", "pair_before"},
-                 .long_name = "overlap of an eigenvector with each of the checkpoint before",
-                 .definition = "|u^T v|; of clusters, with orthonormal bases U and V of c and d "
+                 .long_name = "overlap of an eigenvector with each one of the checkpoint before",
+                 .definition = "|u^T v|; for clusters with orthonormal bases U and V of c and d "
                                "columns, sqrt(||U^T V||_F^2 / min(c, d)), the root mean square of "
                                "the cosines of their principal angles",
                  .references = {papers::kBjorck},
                  .undefined = {Status::kUndefinedNoOrder}}),
-        .continued = add(
-            {.name = "continued",
-             .type = VariableType::kInt64,
-             .dimensions = {"pair"},
-             .long_name = "pair of the checkpoint before that an eigenpair continues",
-             .definition = "of all ways to give each pair one of the checkpoint before, the one "
-                           "with the largest sum of squared overlaps; as sure as overlap_" +
-                           name + " says",
-             .references = {papers::kKuhn},
-             .undefined = {Status::kUndefinedNoOrder},
-             .headline = is_headline ? 2 : 0}),
+        .continued =
+            add({.name = "continued",
+                 .type = VariableType::kInt64,
+                 .dimensions = {"pair"},
+                 .long_name = "pair of the checkpoint before that an eigenpair continues",
+                 .definition = "from the assignment of the pairs to those of the checkpoint before "
+                               "with the largest sum of squared overlaps; as certain as overlap_" +
+                               name + " says",
+                 .references = {papers::kKuhn},
+                 .undefined = {Status::kUndefinedNoOrder},
+                 .headline = is_headline ? 2 : 0}),
         .overlap =
             add({.name = "overlap",
                  .dimensions = {"pair"},
                  .long_name = "overlap with the pair that an eigenpair continues",
-                 .definition = "entry of overlaps_" + name + " for continued_" + name +
-                               "; between simple eigenvalues no other pair has as much where it "
-                               "is above 1/sqrt(2); below that it is not clear which pair is "
-                               "continued",
+                 .definition =
+                     "entry of overlaps_" + name + " for continued_" + name +
+                     "; between simple eigenvalues, no other pair has as large an overlap if it is "
+                     "above 1/sqrt(2); below that it is not clear which pair is continued",
                  .undefined = {Status::kUndefinedNoOrder},
                  .headline = is_headline ? 3 : 0}),
         .error_bound = add(detail::error_bound_of_end()),
@@ -235,12 +235,11 @@ class TrackingAnalyzer final : public Analyzer {
              .dimensions = {"checkpoint", "pair"},
              .long_name = "number of the track that an eigenpair is on",
              .definition =
-                 "from 0 on in order of appearance; a pair is on the track of the one that it "
-                 "continues if overlap_" +
+                 "number of the track, from 0 in order of appearance; a pair is on the track of "
+                 "the one that it continues if overlap_" +
                  name +
-                 " is above 1/sqrt(2) and the cluster of that one goes into one cluster as a "
-                 "whole, "
-                 "else it begins a track; missing where its cluster is",
+                 " is above 1/sqrt(2) and the cluster of that one passes into one cluster as a "
+                 "whole; otherwise it begins a new track; missing where its cluster is",
              .undefined = {Status::kUndefinedNoOrder}},
             name)),
     };
@@ -256,12 +255,12 @@ class TrackingAnalyzer final : public Analyzer {
 AnalyzerKind tracking_analyzer() {
   return {.name = TrackingAnalyzer::kName,
           .question =
-              "which of the outermost eigenpairs continues which of the checkpoint before, "
-              "by their eigenvectors: through crossings",
+              "which of the outermost eigenpairs continues which one of the checkpoint before, "
+              "through crossings, judged by their eigenvectors",
           .by_default = false,
           .on_missing =
-              "what is continued is of the checkpoint before; a cluster that goes on beyond the "
-              "last of `tracking` takes more of them",
+              "continuation needs the checkpoint before; a cluster that continues beyond the last "
+              "of `tracking` needs more of them",
           .options = {{.name = "tracking",
                        .type = SettingKey::Type::kInteger,
                        .meaning = "how many eigenpairs at each end to follow",
@@ -270,8 +269,8 @@ AnalyzerKind tracking_analyzer() {
                        .fallback = SettingValue(std::int64_t{5})},
                       {.name = "tracking-gap",
                        .type = SettingKey::Type::kReal,
-                       .meaning = "eigenvalues closer than this times the largest are followed as "
-                                  "one cluster",
+                       .meaning = "eigenvalues closer together than this times the largest are "
+                                  "followed as one cluster",
                        .range = RealRange{0, 1},
                        .fallback = SettingValue(1e-6)}},
           .create = [](const Settings& settings) {

@@ -22,13 +22,12 @@ BatchSharpnessSection::BatchSharpnessSection(Group& declaring, std::vector<Index
           {.name = "batch_sharpness",
            .dimensions = {"batch_size"},
            .long_name = "batch sharpness",
-           .definition =
-               "E[g_B^T H_B g_B] / E|g_B|^2 with g_B and H_B the gradient and the Hessian "
-               "of a minibatch of so many of the samples, drawn without replacement; "
-               "exactly over all minibatches, by moments of the samples' gradients and "
-               "of their Hessians' products with them; undefined where E|g_B|^2 is zero within "
-               "rounding: of the samples' gradients, or at most (16 eps ||H diag(theta)||_F)^2, "
-               "that of the parameters",
+           .definition = "E[g_B^T H_B g_B] / E|g_B|^2 where g_B and H_B are the gradient and the "
+                         "Hessian of a minibatch of that many samples drawn without replacement; "
+                         "exact over all minibatches, from moments of the samples' gradients and "
+                         "of their Hessians' products with them; undefined where E|g_B|^2 is zero "
+                         "within the rounding of the samples' gradients, or at most (16 eps ||H "
+                         "diag(theta)||_F)^2, the rounding of the parameters",
            .references = {papers::kAndreyev},
            .undefined = {Status::kUndefinedZeroDenominator},
            .headline = 7})),

@@ -31,9 +31,9 @@ FlipSection::FlipSection(Group& declaring)
           {.name = "first_derivative",
            .dimensions = {"pair"},
            .long_name = "slope of the loss along the eigenvector of a largest eigenvalue",
-           .definition = "f' at t = 0 of f(t) = L(theta + t u), u the unit eigenvector of an "
-                         "eigenvalue that is alone in its cluster, with the sign for which "
-                         "third_derivative is not negative; f'' is the eigenvalue"})),
+           .definition = "f' at t = 0 of f(t) = L(theta + t u), where u is the unit eigenvector of "
+                         "an eigenvalue that is alone in its cluster, with the sign that makes "
+                         "third_derivative nonnegative; f'' is the eigenvalue"})),
       third_(declaring.add({.name = "third_derivative",
                             .dimensions = {"pair"},
                             .long_name = "third derivative of the loss along that eigenvector",
@@ -47,12 +47,12 @@ FlipSection::FlipSection(Group& declaring)
            .dimensions = {"pair"},
            .long_name =
                "whether gradient descent beyond 2 / lambda has a stable orbit of period two",
-           .definition =
-               "(3 f'''^2 - f'' f'''') / (3 f''^2): positive where t -> t - learning_rate f'(t) "
-               "goes over to a stable orbit of period two as the learning rate passes 2 / f'', "
-               "negative where it leaves; -1/6 of the step's Schwarzian derivative there. It holds "
-               "for the loss on this line alone, near a critical point (first_derivative = 0); "
-               "undefined where f'' is at most the rounding band of the spectrum",
+           .definition = "(3 f'''^2 - f'' f'''') / (3 f''^2): positive where t -> t - "
+                         "learning_rate f'(t) settles into a stable orbit of period two as the "
+                         "learning rate passes 2 / f'', negative where it escapes instead; -1/6 of "
+                         "the step's Schwarzian derivative there. This holds for the loss on this "
+                         "line alone, near a critical point (first_derivative = 0); undefined "
+                         "where f'' is at most the rounding band of the spectrum",
            .references = {papers::kChenBruna, papers::kKuznetsov},
            .undefined = {Status::kUndefinedNotPositiveDefinite}})),
       half_width_(declaring.add(
@@ -61,9 +61,9 @@ FlipSection::FlipSection(Group& declaring)
            .long_name = "half the distance between the two points of that orbit",
            .definition =
                "sqrt(2 (1 - 2 / (learning_rate f'')) / flip_coefficient), to leading order in "
-               "learning_rate - 2 / f'', with the checkpoint's learning rate where it is one for "
-               "all parameters; 0 where learning_rate f'' <= 2, undefined beyond that where "
-               "flip_coefficient is not positive",
+               "learning_rate - 2 / f'', with the learning rate as given or, if it is the same for "
+               "all parameters, the checkpoint's; 0 where learning_rate f'' <= 2; above that, "
+               "undefined where flip_coefficient is not positive",
            .references = {papers::kChenBruna, papers::kKuznetsov},
            .undefined = {Status::kUndefinedNotPositiveDefinite, Status::kNotStored}})) {}
 

@@ -9,7 +9,7 @@ Dimension rank_dimension(const std::string& name, std::int64_t size, const std::
   Dimension dimension{.name = name, .size = size};
   dimension.numbers.resize(static_cast<std::size_t>(size));
   std::iota(dimension.numbers.begin(), dimension.numbers.end(), std::int64_t{0});
-  dimension.definition = "position from 0 on, " + order;
+  dimension.definition = "position from 0, " + order;
   return dimension;
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* kOfDistance = "nearer than 3 standard errors of their distance";
 constexpr const char* kMisses =
-    "the interval then misses the population's far more often than the level says";
+    "the interval then misses the population's value far more often than the level says";
 constexpr const char* kMayMiss = "the interval may then be too wide or too narrow";
 
 // The numbers whose extremes and medians are taken.
@@ -33,7 +33,7 @@ std::string rule_of_extreme(std::string_view name) {
 
 std::string rule_of_median(std::string_view name, std::string_view numbers) {
   return fmt::format(
-      "crowded_median where the next of the {} on either side is {}: {}; else crowded where "
+      "crowded_median where the next of the {} on either side is {}: {}; otherwise crowded where "
       "|{}_bias| > {}_standard_error / 2",
       numbers,
       kOfDistance,
@@ -45,7 +45,7 @@ std::string rule_of_median(std::string_view name, std::string_view numbers) {
 std::string rule_of_ratio(std::string_view name, std::string_view numbers) {
   return fmt::format(
       "crowded where the largest of the {} has a |bias| above half its standard error, or the next "
-      "one {}: {}; else {}",
+      "one is {}: {}; otherwise {}",
       numbers,
       kOfDistance,
       kMisses,
@@ -74,9 +74,10 @@ std::string unknown_of(std::string_view name) {
   constexpr const char* kNoInterval = "unknown where there is no interval";
   const bool is_ratio = name.starts_with("robust");
   if (is_ratio && name != "robust_eigenvalue") return kNoInterval;
-  return fmt::format("{}, or {} is zero within rounding, of all samples and without any block",
-                     kNoInterval,
-                     is_ratio ? "lambda_max" : name);
+  return fmt::format(
+      "{}, or {} is zero within rounding, both for all samples and without any one block",
+      kNoInterval,
+      is_ratio ? "lambda_max" : name);
 }
 
 }  // namespace
@@ -87,8 +88,8 @@ Variable interval_flag(SpectralFigure figure) {
           .type = VariableType::kInt8,
           .long_name = "whether the confidence interval of " + name + " can be used",
           .definition = fmt::format(
-              "by the jackknife of the interval: {}; usable otherwise, {}; biases count beyond "
-              "rounding, and numbers equal within rounding as one",
+              "by the jackknife of the interval: {}; usable otherwise, {}; only what exceeds "
+              "rounding counts as a bias, and numbers that are equal within rounding count as one",
               rule_of(figure),
               unknown_of(name)),
           .references = {papers::kBusing},

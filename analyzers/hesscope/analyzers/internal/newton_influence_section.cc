@@ -24,18 +24,18 @@ NewtonInfluenceSection::NewtonInfluenceSection(Group& declaring)
           {.name = "newton_parameter_change",
            .dimensions = {"influential", "parameter"},
            .long_name = "how the parameters move without a sample, by a Newton step",
-           .definition =
-               "(H - h_i / N)^+ g_i / N: a Newton step on the loss of the other samples, on the "
-               "same space as H^+; undefined_other_inertia where H - h_i / N has another number "
-               "of negative eigenvalues there than H, undefined_singular where it is singular to "
-               "rounding or the step p of num_zero changes its curvature along the Newton step by "
-               "half of it or more",
+           .definition = "(H - h_i / N)^+ g_i / N: a Newton step on the loss of the other samples, "
+                         "on the same space as H^+; undefined_other_inertia where H - h_i / N has "
+                         "a different number of negative eigenvalues there than H; "
+                         "undefined_singular where it is singular to rounding or where the step p "
+                         "of num_zero changes its curvature along the Newton step by half or more",
            .references = {papers::kPregibon}}))),
       self_influence_(declaring.add(of_newton_step(
           {.name = "newton_self_influence",
            .dimensions = {"influential"},
            .long_name = "self-influence by a Newton step",
-           .definition = "loss of the sample at theta + newton_parameter_change less that at theta",
+           .definition =
+               "loss of the sample at theta + newton_parameter_change minus that at theta",
            .references = {papers::kPregibon}}))) {}
 
 void NewtonInfluenceSection::set(const PointAnalysis& point,

@@ -22,10 +22,9 @@ NoiseCovariance::NoiseCovariance(Group& declaring)
     : covariance_trace_(declaring.add(
           {.name = "covariance_trace",
            .long_name = "total variance of per-sample gradients",
-           .definition =
-               "tr S, S the covariance of the gradients of single samples, with the number "
-               "of samples minus 1 in the denominator; 0 where S is zero within rounding, as for "
-               "alignment_cosine",
+           .definition = "tr S, where S is the covariance of the gradients of single samples, with "
+                         "the number of samples minus 1 in the denominator; 0 where S is zero "
+                         "within rounding, as defined for alignment_cosine",
            .references = {papers::kMcCandlish},
            .undefined = kUndefinedOfOne})),
       simple_(declare_scale(declaring,
@@ -42,13 +41,13 @@ NoiseCovariance::NoiseCovariance(Group& declaring)
                               .references = {papers::kMcCandlish},
                               .undefined = kUndefinedScale,
                               .headline = 6})),
-      alignment_cosine_(
-          declaring.add({.name = "alignment_cosine",
-                         .long_name = "cosine between Hessian and covariance of gradients",
-                         .definition = "tr(H S) / (||H||_F ||S||_F); undefined where S is zero "
-                                       "within rounding, tr S at most (16 eps)^2 |g|^2 or "
-                                       "(16 eps ||H diag(theta)||_F)^2",
-                         .undefined = kUndefinedScale})),
+      alignment_cosine_(declaring.add(
+          {.name = "alignment_cosine",
+           .long_name = "cosine between Hessian and covariance of gradients",
+           .definition =
+               "tr(H S) / (||H||_F ||S||_F); undefined where S is zero within rounding, that is, "
+               "tr S is at most (16 eps)^2 |g|^2 or (16 eps ||H diag(theta)||_F)^2",
+           .undefined = kUndefinedScale})),
       commutator_(declaring.add({.name = "commutator",
                                  .long_name = "commutator of Hessian and covariance of gradients",
                                  .definition =
@@ -64,50 +63,51 @@ NoiseCovariance::NoiseCovariance(Group& declaring)
           {.name = "eigendirection_noise",
            .dimensions = {"rank"},
            .long_name = "variance of per-sample gradients along eigenvectors of the Hessian",
-           .definition = "v^T S v for the unit eigenvector v of each eigenvalue; of eigenvalues "
-                         "that coincide, no further from the next than the rounding band, the "
-                         "mean of theirs, which depends on no basis",
+           .definition = "v^T S v for the unit eigenvector v of each eigenvalue; for eigenvalues "
+                         "that coincide, each no further from the next than the rounding band, the "
+                         "mean over them, which does not depend on the basis",
            .undefined = kUndefinedOfOne})),
       noise_exponent_(declaring.add(
           {.name = "noise_exponent",
            .long_name = "exponent of noise as a power of curvature",
            .definition = "slope of the least-squares line of log eigendirection_noise on log "
-                         "|eigenvalue|, over those of which neither is zero within rounding, "
-                         "those that coincide as one; undefined where their |eigenvalue| differ "
-                         "by no more than the rounding band",
+                         "|eigenvalue|, over the eigenvalues for which neither is zero within "
+                         "rounding, coinciding ones counting as one; undefined where their "
+                         "|eigenvalue| differ by no more than the rounding band",
            .undefined = kUndefinedScale,
            .headline = 7})),
       noise_exponent_standard_error_(declaring.add(
           {.name = "noise_exponent_standard_error",
            .long_name = "standard error of noise_exponent",
-           .definition = "that of the slope, for residuals independent and of equal variance",
+           .definition =
+               "standard error of the slope, assuming independent residuals of equal variance",
            .undefined = kUndefinedScale})),
-      noise_exponent_count_(declaring.add(
-          {.name = "noise_exponent_count",
-           .type = VariableType::kInt64,
-           .long_name = "eigenvalues in the fit of noise_exponent",
-           .definition = "how many there are of which neither number is zero within rounding, "
-                         "those that coincide as one",
-           .undefined = kUndefinedOfOne})) {}
+      noise_exponent_count_(
+          declaring.add({.name = "noise_exponent_count",
+                         .type = VariableType::kInt64,
+                         .long_name = "eigenvalues in the fit of noise_exponent",
+                         .definition = "number of eigenvalues for which neither number is zero "
+                                       "within rounding, coinciding ones counting as one",
+                         .undefined = kUndefinedOfOne})) {}
 
 NoiseCovariance::Scale NoiseCovariance::declare_scale(Group& declaring, const Variable& value) {
-  return {
-      declaring.add(value),
-      declaring.add({.name = value.name + "_bias",
-                     .long_name = "bias of " + value.name,
-                     .definition =
-                         "delete-one-block jackknife over 32 blocks of consecutive samples, fewer "
-                         "if there are fewer, of N samples the first N mod 32 one longer, where "
-                         "targets have weights or are ignored as sampling/lambda_max_bias; "
-                         "undefined where the denominator without a block is zero within rounding "
-                         "or has another sign; not taken off",
-                     .references = {papers::kBusing},
-                     .undefined = kUndefinedScale}),
-      declaring.add({.name = value.name + "_standard_error",
-                     .long_name = "standard error of " + value.name,
-                     .definition = "by the same jackknife",
-                     .references = {papers::kBusing},
-                     .undefined = kUndefinedScale})};
+  return {declaring.add(value),
+          declaring.add(
+              {.name = value.name + "_bias",
+               .long_name = "bias of " + value.name,
+               .definition =
+                   "by the delete-one-block jackknife over 32 blocks of consecutive samples, or "
+                   "fewer if there are fewer samples; of N samples, the first N mod 32 blocks have "
+                   "one more; where targets have weights or are ignored, as "
+                   "sampling/lambda_max_bias; undefined where the denominator without some block "
+                   "is zero within rounding or changes its sign; not subtracted from the scale",
+               .references = {papers::kBusing},
+               .undefined = kUndefinedScale}),
+          declaring.add({.name = value.name + "_standard_error",
+                         .long_name = "standard error of " + value.name,
+                         .definition = "by the same jackknife",
+                         .references = {papers::kBusing},
+                         .undefined = kUndefinedScale})};
 }
 
 double NoiseCovariance::set(Group& answer, PointAnalysis& point) const {

@@ -24,18 +24,17 @@ NoiseDistribution::NoiseDistribution(Group& declaring)
           {.name = "norm",
            .dimensions = {"draw"},
            .long_name = "gradient noise",
-           .definition =
-               "Euclidean norm of the gradient over a minibatch minus that over all samples; "
-               "of fresh minibatches minus that over noise-reference further ones; 0 up to the "
-               "larger of 16 eps sqrt(tr S + |g|^2) and 16 eps ||H diag(theta)||_F, which is "
-               "rounding, and where none is further than that from another, all are their lower "
-               "median",
+           .definition = "Euclidean norm of the gradient over a minibatch minus the gradient over "
+                         "all samples or, for fresh minibatches, over noise-reference further "
+                         "ones; norms up to the larger of 16 eps sqrt(tr S + |g|^2) and 16 eps ||H "
+                         "diag(theta)||_F are rounding and set to 0, and if all norms lie within "
+                         "that of each other, each is set to their lower median",
            .references = {papers::kKunstner, papers::kAhn}})),
-      batch_size_(
-          declaring.add({.name = "batch_size",
-                         .type = VariableType::kInt64,
-                         .long_name = "samples a minibatch",
-                         .definition = "as asked for, or the smaller of 64 and all samples"})),
+      batch_size_(declaring.add(
+          {.name = "batch_size",
+           .type = VariableType::kInt64,
+           .long_name = "samples per minibatch",
+           .definition = "as requested; by default 64, or all samples if there are fewer"})),
       mean_(declaring.add({.name = "mean",
                            .long_name = "mean noise",
                            .definition = "mean of norm",
@@ -45,11 +44,10 @@ NoiseDistribution::NoiseDistribution(Group& declaring)
            .long_name = "standard deviation of the noise",
            .definition = "of norm, with the number of draws minus 1 in the denominator",
            .undefined = {Status::kUndefinedTooFewPoints}})),
-      median_(declaring.add(
-          {.name = "median",
-           .long_name = "median noise",
-           .definition =
-               "lower median of norm: of an even number the smaller of the two in the middle"})),
+      median_(declaring.add({.name = "median",
+                             .long_name = "median noise",
+                             .definition = "lower median of norm: for an even number of draws, the "
+                                           "smaller of the two middle ones"})),
       max_over_median_(declaring.add(
           {.name = "max_over_median",
            .long_name = "largest over median noise",
@@ -72,8 +70,8 @@ NoiseDistribution::NoiseDistribution(Group& declaring)
       hill_index_(declaring.add(
           {.name = "hill_index",
            .long_name = "tail index of the noise by Hill's estimator",
-           .definition = "hill_plot where k is the floor of the root of the number of draws; heavy "
-                         "tails are small numbers: moments of this order and above are infinite",
+           .definition = "hill_plot at k = floor(sqrt(number of draws)); small values mean heavy "
+                         "tails: moments of this order and above are infinite",
            .references = {papers::kHill},
            .undefined = {Status::kUndefinedZeroDenominator, Status::kUndefinedTooFewPoints},
            .headline = 4})),
@@ -87,36 +85,37 @@ NoiseDistribution::NoiseDistribution(Group& declaring)
           {.name = "hill_plot",
            .dimensions = {"order"},
            .long_name = "Hill plot",
-           .definition = "1 / H_k for k = 1, 2, ..., with H_k the mean over the k largest norms of "
-                         "log(norm / the norm next below them); NaN where H_k is at most 16 eps, "
-                         "zero within rounding",
+           .definition = "1 / H_k for k = 1, 2, ..., where H_k is the mean over the k largest "
+                         "norms of log(norm / r), with r the (k + 1)-th largest; NaN where H_k is "
+                         "zero within rounding, at most 16 eps",
            .references = {papers::kHill},
            .undefined = {Status::kUndefinedZeroDenominator, Status::kUndefinedTooFewPoints}})),
       histogram_edges_(
           declaring.add({.name = "histogram_edges",
                          .dimensions = {"edge"},
                          .long_name = "edges of the histogram of the noise",
-                         .definition = "equally spaced from the smallest to the largest norm; of "
-                                       "norms that are all equal from 1/2 below to 1/2 above"})),
-      histogram_counts_(declaring.add(
-          {.name = "histogram_counts",
-           .dimensions = {"bin"},
-           .long_name = "histogram of the noise",
-           .definition =
-               "norms from one edge on and below the next; in the last bin up to its edge"})),
-      histogram_density_(declaring.add(
-          {.name = "histogram_density",
-           .dimensions = {"bin"},
-           .long_name = "density of the noise",
-           .definition = "histogram_counts over the number of draws and the width of the bin; its "
-                         "integral is 1"})),
-      qq_theoretical_(declaring.add(
-          {.name = "qq_theoretical",
-           .dimensions = {"draw"},
-           .long_name = "normal quantiles",
-           .definition = "of Filliben's p_i = (i - 0.3175) / (K + 0.365), first 1 - 2^(-1/K), last "
-                         "2^(-1/K), for K draws, as scipy.stats.probplot",
-           .references = {papers::kFilliben}})),
+                         .definition = "equally spaced from the smallest to the largest norm; if "
+                                       "all norms are equal, from 1/2 below to 1/2 above them"})),
+      histogram_counts_(
+          declaring.add({.name = "histogram_counts",
+                         .dimensions = {"bin"},
+                         .long_name = "histogram of the noise",
+                         .definition = "number of norms from one edge up to but not including the "
+                                       "next; the last bin includes its upper edge"})),
+      histogram_density_(
+          declaring.add({.name = "histogram_density",
+                         .dimensions = {"bin"},
+                         .long_name = "density of the noise",
+                         .definition = "histogram_counts divided by the number of draws and the "
+                                       "width of the bin; its integral is 1"})),
+      qq_theoretical_(
+          declaring.add({.name = "qq_theoretical",
+                         .dimensions = {"draw"},
+                         .long_name = "normal quantiles",
+                         .definition = "normal quantiles of Filliben's p_i = (i - 0.3175) / (K + "
+                                       "0.365) for K draws, except that the first is 1 - 2^(-1/K) "
+                                       "and the last 2^(-1/K), as in scipy.stats.probplot",
+                         .references = {papers::kFilliben}})),
       qq_sample_(declaring.add({.name = "qq_sample",
                                 .dimensions = {"draw"},
                                 .long_name = "sample quantiles",
@@ -136,12 +135,13 @@ NoiseDistribution::NoiseDistribution(Group& declaring)
                          .definition = "correlation coefficient of qq_theoretical and qq_sample",
                          .references = {papers::kFilliben},
                          .undefined = {Status::kUndefinedZeroDenominator}})),
-      qq_theoretical_standardized_(declaring.add(
-          {.name = "qq_theoretical_standardized",
-           .dimensions = {"draw"},
-           .long_name = "normal quantiles of the standardised plot",
-           .definition = "of p_i = i / (K + 1), as statsmodels' qqplot with fit=True, a=0",
-           .undefined = {Status::kUndefinedZeroDenominator}})),
+      qq_theoretical_standardized_(
+          declaring.add({.name = "qq_theoretical_standardized",
+                         .dimensions = {"draw"},
+                         .long_name = "normal quantiles of the standardised plot",
+                         .definition = "normal quantiles of p_i = i / (K + 1), as in statsmodels' "
+                                       "qqplot with fit=True, a=0",
+                         .undefined = {Status::kUndefinedZeroDenominator}})),
       qq_sample_standardized_(declaring.add({.name = "qq_sample_standardized",
                                              .dimensions = {"draw"},
                                              .long_name = "standardised sample quantiles",

@@ -24,34 +24,35 @@ SettingKey count_key(const std::string& name,
 }  // namespace
 
 std::vector<SettingKey> noise_option_keys() {
-  SettingKey reference =
-      count_key("noise-reference",
-                1,
-                1'000'000,
-                100,
-                "how many further minibatches make the gradient that fresh ones are compared with");
+  SettingKey reference = count_key(
+      "noise-reference",
+      1,
+      1'000'000,
+      100,
+      "number of further minibatches that give the gradient with which fresh ones are compared");
   reference.only_with = {.key = "noise-sampling", .values = {"fresh"}};
-  return {count_key("noise-batch-size",
-                    0,
-                    kMaxBatchSize,
-                    0,
-                    "samples in a minibatch; 0 = 64, or all if there are fewer"),
-          count_key("noise-draws",
-                    1,
-                    100'000'000,
-                    1000,
-                    "how many minibatches to draw; disjoint ones at most as many as there are"),
-          {.name = "noise-sampling",
-           .meaning = "how to draw them\nresampled: from all samples, with replacement\n"
-                      "disjoint: consecutive ranges of the data\n"
-                      "fresh: new samples, of data that are drawn from a distribution",
-           .choices = {"resampled", "disjoint", "fresh"},
-           .fallback = SettingValue(std::string("resampled"))},
-          std::move(reference),
-          count_key("noise-bins", 1, 1'000'000, 100, "bins of the histogram"),
-          {.name = "noise-ladder",
-           .meaning = "further batch sizes at which to describe the noise, as in 1,8,64",
-           .is_optional = true}};
+  return {
+      count_key("noise-batch-size",
+                0,
+                kMaxBatchSize,
+                0,
+                "samples in a minibatch; 0 = 64, or all if there are fewer"),
+      count_key("noise-draws",
+                1,
+                100'000'000,
+                1000,
+                "how many minibatches to draw; no more disjoint ones than there are"),
+      {.name = "noise-sampling",
+       .meaning =
+           "how to draw them\nresampled: from all samples, with replacement\ndisjoint: consecutive "
+           "ranges of the data\nfresh: new samples, for data that are drawn from a distribution",
+       .choices = {"resampled", "disjoint", "fresh"},
+       .fallback = SettingValue(std::string("resampled"))},
+      std::move(reference),
+      count_key("noise-bins", 1, 1'000'000, 100, "bins of the histogram"),
+      {.name = "noise-ladder",
+       .meaning = "further batch sizes at which to describe the noise, for example 1,8,64",
+       .is_optional = true}};
 }
 
 NoiseOptions noise_options_from(const Settings& settings) {

@@ -10,19 +10,20 @@
 namespace hesscope::detail {
 
 OscillationSection::OscillationSection(Group& declaring)
-    : at_edge_{declaring.add(
-                   {.name = "centre_rate",
-                    .long_name = "progressive sharpening at the centre of oscillation",
-                    .definition =
-                        "-P d lambda / d theta . g(theta - x u), x = u . g / lambda, u the unit "
-                        "eigenvector of the largest eigenvalue where that is alone in its cluster "
-                        "and above the rounding band of the spectrum, P removing it; rate_largest, "
-                        "at a point that oscillates, has self-stabilisation in it, too",
-                    .references = {papers::kDamian},
-                    .undefined = {Status::kUndefinedNotPositiveDefinite}}),
+    : at_edge_{declaring.add({.name = "centre_rate",
+                              .long_name = "progressive sharpening at the centre of oscillation",
+                              .definition =
+                                  "-P d lambda / d theta . g(theta - x u), with x = u . g / "
+                                  "lambda, where u is the unit eigenvector of the largest "
+                                  "eigenvalue, if that is alone in its cluster and above the "
+                                  "rounding band of the spectrum, and P projects u out; at a point "
+                                  "that oscillates, rate_largest also includes self-stabilisation",
+                              .references = {papers::kDamian},
+                              .undefined = {Status::kUndefinedNotPositiveDefinite}}),
                declaring.add(
                    {.name = "centre_gap",
-                    .long_name = "distance of the sharpness there from the edge of stability",
+                    .long_name =
+                        "distance of the sharpness at the centre from the edge of stability",
                     .definition =
                         "2 / learning_rate - (lambda - x u . d lambda / d theta), to first "
                         "order in x",
@@ -38,30 +39,27 @@ OscillationSection::OscillationSection(Group& declaring)
                               .undefined = {Status::kUndefinedNotPositiveDefinite}}),
                declaring.add(
                    {.name = "oscillation_variance",
-                    .long_name =
-                        "variance of the oscillation that holds the sharpness, as predicted",
-                    .definition = "sigma^2 = 2 centre_rate / self_stabilization_largest, 0 where "
-                                  "centre_rate is not "
-                                  "positive: the mean of squared_offset while this eigenvalue "
-                                  "alone is at 2 / learning_rate, along "
+                    .long_name = "predicted variance of the oscillation that holds the sharpness",
+                    .definition = "sigma^2 = 2 centre_rate / self_stabilization_largest, or 0 "
+                                  "where centre_rate is not positive: the mean of squared_offset "
+                                  "while this eigenvalue alone is at 2 / learning_rate, both along "
                                   "the central flow d theta / dt = -g - sigma^2 / 2 d lambda / d "
-                                  "theta and over each cycle of "
-                                  "self-stabilisation",
+                                  "theta and over each cycle of self-stabilisation",
                     .references = {papers::kCohen2024, papers::kDamian},
                     .undefined = {Status::kUndefinedNotPositiveDefinite,
                                   Status::kUndefinedZeroDenominator}}),
                declaring.add({.name = "loss_excess",
-                              .long_name = "loss above that of the centre",
+                              .long_name = "loss in excess of the loss at the centre",
                               .definition = "L(theta) - L(theta - x u)",
                               .undefined = {Status::kUndefinedNotPositiveDefinite}}),
                declaring.add({.name = "predicted_loss_excess",
-                              .long_name = "the mean of that over steps, as predicted",
+                              .long_name = "predicted mean of loss_excess over steps",
                               .definition = "lambda oscillation_variance / 2",
                               .references = {papers::kCohen2024},
                               .undefined = {Status::kUndefinedNotPositiveDefinite,
                                             Status::kUndefinedZeroDenominator}}),
                declaring.add({.name = "predicted_squared_gradient",
-                              .long_name = "the mean of that over steps, as predicted",
+                              .long_name = "predicted mean of squared_gradient over steps",
                               .definition = "|g(theta - x u)|^2 + lambda^2 oscillation_variance",
                               .references = {papers::kCohen2024},
                               .undefined = {Status::kUndefinedNotPositiveDefinite,
@@ -70,33 +68,34 @@ OscillationSection::OscillationSection(Group& declaring)
                    {.name = "cycle_energy",
                     .long_name = "energy of the cycle of self-stabilisation",
                     .definition =
-                        "h = X^2 - log X^2 - 1 + Y^2, X^2 = squared_offset / "
-                        "oscillation_variance and Y = centre_gap / sqrt(centre_rate), which "
-                        "the cycle conserves to leading order in the learning rate; 0 where "
-                        "it stands still; where centre_rate is positive",
+                        "h = X^2 - log X^2 - 1 + Y^2, with X^2 = squared_offset / "
+                        "oscillation_variance and Y = centre_gap / sqrt(centre_rate), which the "
+                        "cycle conserves to leading order in the learning rate; 0 where the cycle "
+                        "stands still; defined only where centre_rate is positive",
                     .references = {papers::kDamian},
                     .undefined = {Status::kUndefinedNotPositiveDefinite,
                                   Status::kUndefinedZeroDenominator,
                                   Status::kNotStored}}),
                declaring.add({.name = "cycle_gap",
-                              .long_name = "largest |centre_gap| on that cycle, as predicted",
+                              .long_name = "predicted largest |centre_gap| on the cycle",
                               .definition = "sqrt(centre_rate cycle_energy)",
                               .references = {papers::kDamian},
                               .undefined = {Status::kUndefinedNotPositiveDefinite,
                                             Status::kUndefinedZeroDenominator,
                                             Status::kNotStored}}),
                declaring.add({.name = "cycle_period",
-                              .long_name = "steps that a small cycle takes, as predicted",
-                              .definition = "sqrt(2) pi / (learning_rate sqrt(centre_rate)), for "
-                                            "cycle_energy near 0; where centre_rate is positive",
+                              .long_name = "predicted number of steps of a small cycle",
+                              .definition =
+                                  "sqrt(2) pi / (learning_rate sqrt(centre_rate)), for "
+                                  "cycle_energy near 0; defined only where centre_rate is positive",
                               .references = {papers::kDamian},
                               .undefined = {Status::kUndefinedNotPositiveDefinite,
                                             Status::kUndefinedZeroDenominator,
                                             Status::kNotStored}})},
-      squared_gradient_(declaring.add({.name = "squared_gradient",
-                                       .long_name = "squared norm of the gradient",
-                                       .definition = "|g|^2, beside predicted_squared_gradient"})) {
-}
+      squared_gradient_(
+          declaring.add({.name = "squared_gradient",
+                         .long_name = "squared norm of the gradient",
+                         .definition = "|g|^2, to compare with predicted_squared_gradient"})) {}
 
 void OscillationSection::add_cost(const Objective& objective, Analyzer::Cost& cost) const {
   cost.gradients += 1;

@@ -38,10 +38,10 @@ Variable outermost_eigenvalues() {
 
 Variable error_bound_of_end() {
   return {.name = "error_bound",
-          .long_name = "bound of the eigenvalues' errors",
+          .long_name = "bound on the eigenvalues' errors",
           .definition =
-              "no eigenvalue is further than this from that of H of the same rank; without "
-              "a matrix unless the search missed one"};
+              "each eigenvalue is within this of that of H with the same rank; without a matrix, "
+              "unless the search missed an eigenvalue"};
 }
 
 Variable proof_of_end() {

@@ -38,23 +38,24 @@ constexpr Fit kFits[] = {
     {1,
      "",
      "least squares",
-     "of the least-squares line L0 + L1 gradient_norm, L0 and L1 >= 0, a gradient that is zero "
-     "within rounding having the norm 0",
+     "of the line L0 + L1 gradient_norm fitted to spectral_norm by least squares, with L0 and L1 "
+     ">= 0, where a gradient that is zero within rounding has the norm 0",
      "confidence interval",
-     "never below 0: expanded percentile bootstrap of the free line over m checkpoints as if "
-     "independent, at the normal distribution's tails beyond sqrt(m / (m - 2)) t, t of Student's "
-     "distribution with m - 2 degrees of freedom; cut off at 0; where the free constant is below "
-     "0, moved up to be centred there; extended to the estimate where that is outside",
+     "expanded percentile bootstrap of the unconstrained line over m checkpoints, treated as "
+     "independent, at the normal distribution's tails beyond sqrt(m / (m - 2)) t, with t of "
+     "Student's distribution with m - 2 degrees of freedom; where the unconstrained constant is "
+     "below 0, moved up to be centred at 0; cut off at 0, so never below it; extended to the "
+     "estimate where that is outside",
      nonnegative_line,
      nonnegative_intervals},
     {0,
      "_envelope",
      "tightest line above",
-     "of the line L0 + L1 gradient_norm, L0 and L1 >= 0, that lies above spectral_norm at every "
-     "checkpoint and is lowest at the mean gradient_norm",
+     "of the line L0 + L1 gradient_norm, with L0 and L1 >= 0, that lies above spectral_norm at "
+     "every checkpoint and is lowest at the mean gradient_norm",
      "bootstrap interval",
-     "percentiles over resampled checkpoints, whose lines are never above that of all: how far it "
-     "hangs on single checkpoints, no confidence interval",
+     "percentiles over resampled checkpoints, whose lines are never above the line of all: how "
+     "much it depends on single checkpoints, not a confidence interval",
      tightest_line,
      tightest_intervals},
 };
@@ -67,10 +68,11 @@ Variable line_constant(const Fit& fit, const std::string& constant, int headline
   return {
       .name = constant + fit.suffix,
       .long_name = fmt::format("{} of (L0, L1)-smoothness, {}", constant, fit.words),
-      .definition = fmt::format("{} {}; over all checkpoints of the result together, {} or more",
-                                constant,
-                                fit.definition,
-                                kFewestPointsOfLine),
+      .definition = fmt::format(
+          "{} {}; over all checkpoints of the result together, of which there must be at least {}",
+          constant,
+          fit.definition,
+          kFewestPointsOfLine),
       .references = {papers::kZhangJ},
       .undefined = {Status::kUndefinedTooFewPoints,
                     Status::kUndefinedNoOrder,
@@ -86,7 +88,7 @@ Variable interval_end(const Fit& fit,
   return {.name = fmt::format("{}{}_{}", constant, fit.suffix, end),
           .long_name = fmt::format(
               "{} end of the {} of {}{}", end, fit.interval_words, constant, fit.suffix),
-          .definition = fmt::format("{}; {} samples, level {}; of {} checkpoints or more",
+          .definition = fmt::format("{}; {} resamples, level {}; for {} checkpoints or more",
                                     fit.interval_definition,
                                     options.num_resamples,
                                     options.level,

@@ -15,13 +15,13 @@ Variable preconditioner_of(const std::string& whose) {
           .dimensions = {"parameter"},
           .long_name = "what the update of " + whose + " divides by",
           .definition =
-              "Adam: P = (1 - beta1^t) (sqrt(v / (1 - beta2^t)) + epsilon), corrections 1 "
-              "where the number t of updates is not known; with the v of AMSGrad's maximum; "
-              "NAdam without 1 - beta1^t; RAdam with its rectification; Adamax: "
-              "(1 - beta1^t) v; RMSprop: sqrt(v) + epsilon, v less the squared mean if centered; "
-              "Adagrad: (sqrt(v) + epsilon) (1 + (t - 1) lr_decay); SGD: 1; times the largest "
-              "learning rate over its own for a parameter whose group has a "
-              "smaller one, as far as it is known which group it is in",
+              "Adam: P = (1 - beta1^t) (sqrt(v / (1 - beta2^t)) + epsilon), with both corrections "
+              "1 if the number t of updates is not known; AMSGrad: v is its maximum; NAdam: "
+              "without 1 - beta1^t; RAdam: with its rectification; Adamax: (1 - beta1^t) v; "
+              "RMSprop: sqrt(v) + epsilon, with v minus the squared mean if centered; Adagrad: "
+              "(sqrt(v) + epsilon) (1 + (t - 1) lr_decay); SGD: 1. Multiplied by the largest "
+              "learning rate over its own for a parameter whose group has a smaller one, if it is "
+              "known which group it is in; infinite for parameters that are not trained",
           .references = {papers::kKingma, papers::kCohen2022},
           .undefined = {Status::kNotStored}};
 }
@@ -33,9 +33,8 @@ ThresholdSection threshold_of(Group& declaring, bool is_adam, const std::string&
       {.name = name + "_threshold",
        .long_name = "largest stable preconditioned sharpness of " + whose,
        .definition =
-           std::string(
-               "(2 + 2 beta1) / ((1 - beta1) learning_rate) of Adam and its variants; NAdam: "
-               "by its momenta at that step") +
+           std::string("(2 + 2 beta1) / ((1 - beta1) learning_rate) for Adam and its variants; "
+                       "NAdam: from its momenta at that step") +
            (is_adam ? "" : "; SGD and RMSprop: as momentum_threshold; Adagrad: 2 / learning_rate") +
            "; learning_rate is the largest of the groups'",
        .references = {papers::kCohen2022},
@@ -64,9 +63,9 @@ SettingSection::SettingSection(Group& declaring,
           {.name = name + "_source",
            .type = VariableType::kInt8,
            .long_name = "where " + name + " is from",
-           .definition = "checkpoint: stored there for its optimiser, NaN if not the same for "
-                         "all parameters; option: given for the run, which wins; default: "
-                         "PyTorch's",
+           .definition =
+               "checkpoint: stored there for its optimiser, NaN if not the same for all "
+               "parameters; option: given for the run, which takes precedence; default: PyTorch's",
            .flag_meanings = {kSettingSources.begin(), kSettingSources.end()}})) {}
 
 void SettingSection::set(Group& answer, const EffectiveSetting& setting) const {
@@ -109,10 +108,10 @@ PreconditionedSection::PreconditionedSection(Group& declaring, bool is_adam)
           {.name = "source",
            .type = VariableType::kInt8,
            .long_name = "where second moments v are from",
-           .definition = "checkpoint: stored there; recomputed: g^2 + (variance of the samples' "
-                         "gradients, with their number minus 1 in the denominator) / batch_size, "
-                         "of samples drawn anew for every step, or g^2 for the whole data set at "
-                         "every step",
+           .definition =
+               "checkpoint: stored there; recomputed: g^2 + (variance of the samples' gradients, "
+               "with their number minus 1 in the denominator) / batch_size for minibatches drawn "
+               "anew at every step, or g^2 if every step takes the whole data set",
            .flag_meanings = {"none", "checkpoint", "recomputed"},
            .headline = 6})),
       threshold(threshold_of(declaring, is_adam, owner(is_adam))),
@@ -126,13 +125,18 @@ PreconditionedSection::PreconditionedSection(Group& declaring, bool is_adam)
            .long_name = "robust condition number of preconditioned eigenvalue magnitudes",
            .definition = "largest |lambda| over the lower median of |lambda|",
            .undefined = {Status::kUndefinedZeroMedian}})),
-      beta1(declaring, "beta1", "decay of Adam's first average", "of m <- beta1 m + (1 - beta1) g"),
+      beta1(declaring,
+            "beta1",
+            "decay of Adam's first average",
+            "beta1 in m <- beta1 m + (1 - beta1) g"),
       beta2(declaring,
             "beta2",
             "decay of Adam's second average",
-            "of v <- beta2 v + (1 - beta2) g^2"),
-      epsilon(
-          declaring, "epsilon", "what is added to a square root in P", "epsilon of preconditioner"),
+            "beta2 in v <- beta2 v + (1 - beta2) g^2"),
+      epsilon(declaring,
+              "epsilon",
+              "constant added to the square root in P",
+              "epsilon of preconditioner"),
       spectrum(declaring, "_preconditioned", "P^-1/2 H P^-1/2", {.lambda_max = 4}) {
   for (Variable& variable : declaring.variables) {  // P may not be there
     const bool is_known =
