@@ -225,7 +225,7 @@ class CriticalAnalyzer final : public Analyzer {
                .long_name = "gradient where the search ended",
                .definition = "|g| there / max(mean |g_i|, ||H||_F |theta|) at the checkpoint, "
                              "where g_i is the gradient of sample i; 0 if the denominator is zero; "
-                             "the search goes on until it is at most critical-gradient",
+                             "converged only if it is at most critical-gradient",
                .references = {papers::kMarquardt}});
   VariableId parameters_ = declare(
       {.name = "parameters",

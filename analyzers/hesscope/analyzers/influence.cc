@@ -250,7 +250,7 @@ class InfluenceAnalyzer final : public Analyzer {
       {.name = "mean_self_influence",
        .long_name = "mean self-influence",
        .definition = "mean of self_influence, tr(H^+ C) / N with C the mean of g_i g_i^T: how much "
-                     "higher the loss of a sample is if it was left out, an estimate of the gap "
+                     "higher the loss of a sample is if it is left out, an estimate of the gap "
                      "between unseen samples and these",
        .references = {papers::kTakeuchi, papers::kKoh},
        .headline = 1}));
@@ -294,12 +294,13 @@ class InfluenceAnalyzer final : public Analyzer {
       {.name = "self_influence",
        .dimensions = {"sample"},
        .long_name = "self-influence",
-       .definition = "g_i^T H^+ g_i / N: how much the loss of a sample grows to first order if it "
-                     "is left out together with 1/N of all terms of the loss that belong to every "
-                     "sample: weight decay and, where targets have weights or are ignored, the sum "
-                     "of these weights. Training without the sample, in contrast, keeps all weight "
-                     "decay and divides by the weights of the other targets; with those it gives "
-                     "the same only for samples whose targets weigh as much as an average sample's",
+       .definition =
+           "g_i^T H^+ g_i / N: how much the loss of a sample grows to first order if it is left "
+           "out together with 1/N of all terms of the loss that belong to every sample: weight "
+           "decay and, where targets have weights or are ignored, the sum of these weights. "
+           "Training without the sample, in contrast, keeps all weight decay and divides by the "
+           "weights of the other targets; with such weights the result is the same only for "
+           "samples whose targets weigh as much as an average sample's",
        .references = {papers::kKoh}}));
   VariableId change_norm_ =
       declare(of_critical_point({.name = "parameter_change_norm",

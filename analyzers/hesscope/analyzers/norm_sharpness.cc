@@ -176,7 +176,7 @@ class NormSharpnessAnalyzer final : public Analyzer {
                  .definition = fmt::format(
                      "tr Y for a Y with the ball's structure (diagonal, a multiple of I for each "
                      "tensor, or I x Y_b for each matrix) for which the eigenvalues of Y - H prove "
-                     "it positive semidefinite: no d^T H d over {} is larger",
+                     "it positive semidefinite: an upper bound on d^T H d over {}",
                      norm.ball),
                  .references = {papers::kNesterov},
                  .headline = norm.headline + 1});

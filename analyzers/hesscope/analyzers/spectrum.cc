@@ -26,8 +26,8 @@ class SpectrumAnalyzer final : public Analyzer {
                      "bound on the error of every eigenvalue of the Hessian, from all eigenvectors",
                  .definition =
                      "||H Q - Q Lambda||_F / sqrt(1 - ||Q^T Q - I||_F) with the eigenvalues Lambda "
-                     "and all computed eigenvectors Q: every one of these eigenvalues is within "
-                     "this distance of that of H with the same rank, up to the rounding of H Q",
+                     "and all computed eigenvectors Q: every eigenvalue in Lambda is within this "
+                     "distance of the eigenvalue of H of the same rank, up to the rounding of H Q",
                  .references = {papers::kCao, papers::kParlett}});
   }
 

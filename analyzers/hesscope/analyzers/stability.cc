@@ -267,8 +267,8 @@ class StabilityAnalyzer final : public Analyzer {
   SettingSection momentum_{declaring(),
                            "momentum",
                            "momentum",
-                           "m for SGD, RMSprop or an unknown optimiser that stores one; 0 for "
-                           "Adagrad; beta1 otherwise, as for Adam and its variants"};
+                           "the momentum m of SGD, RMSprop or an unknown optimiser if it is "
+                           "stored; 0 for Adagrad; otherwise beta1, as for Adam and its variants"};
   SettingSection weight_decay_{declaring(),
                                "weight_decay",
                                "the optimiser's weight decay",

@@ -276,13 +276,13 @@ class StructureAnalyzer final : public Analyzer {
            "= sum_k c_k u_k / ||u_k||, with the rounding band b of the spectrum and the error e of "
            "the gradient, plus 4 times the change in H v, for the v of refutation, that rounding "
            "of the parameters causes; 0 where refutation is 0"});
-  VariableId refuted_parameter_ = declare(
-      {.name = "refuted_parameter",
-       .type = VariableType::kInt64,
-       .dimensions = {"invariance"},
-       .long_name = "where a refuted null vector lies",
-       .definition =
-           "index, from 0, of the parameter with the largest entry of the v of refutation"});
+  VariableId refuted_parameter_ =
+      declare({.name = "refuted_parameter",
+               .type = VariableType::kInt64,
+               .dimensions = {"invariance"},
+               .long_name = "where a refuted null vector lies",
+               .definition = "index, from 0, of the parameter with the entry of largest magnitude "
+                             "in the v of refutation"});
   VariableId median_ =
       declare({.name = "median_without_explained",
                .long_name = "lower median eigenvalue without the explained zeros",

@@ -26,7 +26,7 @@ PreparedDirections prepare_between(const std::string& /*argument*/,
 DirectionKind between_directions() {
   return {.name = "between",
           .meaning =
-              "from the first of two checkpoints to the second, at alpha = 1; of a plane, the "
+              "from the first of two checkpoints to the second, at alpha = 1; for a plane, the "
               "second direction is random and orthogonal to it",
           .min_checkpoints = 2,
           .max_checkpoints = 2,

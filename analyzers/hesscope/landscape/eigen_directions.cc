@@ -62,9 +62,9 @@ std::vector<Variable> eigen_quantities() {
     quantities.push_back(
         {.name = std::string("gap_") + index,
          .long_name = std::string("gap beside eigenvalue_") + index,
-         .definition = std::string("distance to the eigenvalue next to it, over the largest "
-                                   "magnitude of an eigenvalue; within 1e-6 direction_") +
-                       index + " is any of a space that they have in common",
+         .definition = std::string("distance to the nearest other eigenvalue, over the largest "
+                                   "magnitude of an eigenvalue; if it is within 1e-6, direction_") +
+                       index + " is an arbitrary one in their common space",
          .undefined = {Status::kUndefinedTooFewPoints}});
   }
   return quantities;

@@ -49,7 +49,7 @@ std::vector<Variable> centre_quantities() {
       "asked for");
   add("centre_lambda_max",
       "largest eigenvalue of the Hessian at the centre",
-      "of the whole Hessian; not_computed as centre_lambda_min");
+      "of the whole Hessian; not_computed where centre_lambda_min is not");
   return all;
 }
 
@@ -102,8 +102,8 @@ Group measure_centre(PointAnalysis& centre, const Plane& plane, bool with_spectr
 
 std::vector<Variable> quadratic_model_quantities() {
   const std::string words =
-      " of |loss - (f + g^T d + d^T H d / 2)| over the grid's points with a finite loss; f, g, H "
-      "at the centre, d = alpha direction_1 + beta direction_2";
+      " of |loss - (f + g^T d + d^T H d / 2)| over the grid's points with a finite loss, with f, g "
+      "and H at the centre and d = alpha direction_1 + beta direction_2";
   return {{.name = "quadratic_error_max",
            .long_name = "largest error of the quadratic model at the centre",
            .definition = "maximum" + words},
@@ -146,17 +146,17 @@ Group measure_quadratic_model(const Group& centre,
 }
 
 std::vector<Variable> barrier_quantities() {
-  return {{.name = "barrier_height",
-           .long_name = "barrier between the two checkpoints",
-           .definition =
-               "maximum over the grid's t = alpha in [0, 1] of loss(t) - ((1 - t) loss(0) "
-               "+ t loss(1)), loss(0) and loss(1) at the checkpoints' parameters, as everywhere "
-               "on the surface with the centre's buffers; of a line between two checkpoints "
-               "alone",
-           .references = {papers::kFrankle}},
-          {.name = "barrier_alpha",
-           .long_name = "where the barrier is highest",
-           .definition = "the first alpha at which barrier_height is attained"}};
+  return {
+      {.name = "barrier_height",
+       .long_name = "barrier between the two checkpoints",
+       .definition =
+           "maximum over the grid's t = alpha in [0, 1] of loss(t) - ((1 - t) loss(0) + t "
+           "loss(1)), with loss(0) and loss(1) at the checkpoints' parameters and, as everywhere "
+           "on the surface, with the centre's buffers; only for a line between two checkpoints",
+       .references = {papers::kFrankle}},
+      {.name = "barrier_alpha",
+       .long_name = "where the barrier is highest",
+       .definition = "the first alpha at which barrier_height is attained"}};
 }
 
 Group measure_barrier(const Eigen::VectorXd& alpha,

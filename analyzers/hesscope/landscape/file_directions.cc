@@ -93,7 +93,7 @@ PreparedDirections prepare_file(const std::string& argument, const DirectionCont
 DirectionKind file_directions() {
   return {.name = "file",
           .argument = "PATH",
-          .meaning = "arrays direction_1 and direction_2, or tensors named as the parameters",
+          .meaning = "arrays direction_1 and direction_2, or tensors named like the parameters",
           .prepare = prepare_file};
 }
 

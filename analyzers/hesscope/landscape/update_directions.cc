@@ -61,7 +61,7 @@ DirectionKind update_directions() {
   return {.name = "update",
           .argument = "gradient|sign",
           .meaning =
-              "the step of an optimiser without memory, as a unit vector; of a plane, the second "
+              "the step of an optimiser without memory, as a unit vector; for a plane, the second "
               "is random",
           .prepare = prepare_update,
           .check = [](const std::string& argument, bool /*needs_second*/) { find_rule(argument); }};

@@ -213,7 +213,7 @@ ExperimentFigureKind blocks_kind() {
                 .fallback = SettingValue(std::string("blocks/js_distance"))},
                {.name = "step",
                 .type = SettingKey::Type::kInteger,
-                .meaning = "of the checkpoint; the last without",
+                .meaning = "of the checkpoint; the last one by default",
                 .minimum = 0,
                 .is_optional = true}},
       .takes_arrays = true,

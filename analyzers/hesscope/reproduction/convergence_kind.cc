@@ -107,7 +107,7 @@ constexpr DescentColumn kColumns[] = {
     {"gradient_norm",
      &Descent::gradient_norm,
      "Euclidean norm of the gradient at the end",
-     "on the evaluation samples, of the parameters that are trained"},
+     "on the evaluation samples, with respect to the trained parameters"},
     {"rate",
      &Descent::rate,
      "share of the quantity that a step takes away",
@@ -116,10 +116,10 @@ constexpr DescentColumn kColumns[] = {
     {"determination",
      &Descent::determination,
      "how straight the logarithm falls",
-     "R^2, the squared correlation of logarithm and step of the same points"},
+     "R^2, the squared correlation of logarithm and step over the same points"},
     {"bound",
      &Descent::bound,
-     "bound of the rate from below",
+     "lower bound on the rate",
      "learning rate times the least value of the bound over the run's checkpoints"}};
 
 std::vector<std::string> column_names(const ExperimentFigure& /*figure*/) {
@@ -237,7 +237,7 @@ ExperimentFigureKind convergence_kind() {
                     .is_optional = true},
                    {.name = "part",
                     .type = Type::kReal,
-                    .meaning = "of the steps, the last, that the rate is fitted to",
+                    .meaning = "share of the steps, at the end, to which the rate is fitted",
                     .fallback = SettingValue(0.5)},
                    {.name = "floor",
                     .type = Type::kReal,

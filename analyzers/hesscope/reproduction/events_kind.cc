@@ -120,15 +120,16 @@ FigureContent make_events(const ExperimentResults& results, const ExperimentFigu
   content.data.add({.name = "time",
                     .dimensions = {"variant", "run", "seed", "event"},
                     .long_name = "step of an event",
-                    .definition = "first step of those looked at where the quantity is at or "
-                                  "beyond the level; missing where it never is",
+                    .definition = "first recorded step at which the quantity is at or beyond the "
+                                  "level; missing if it never is",
                     .values = times.values});
-  content.data.add({.name = "in_order",
-                    .dimensions = {"variant", "run", "seed"},
-                    .long_name = "whether the events came in their order",
-                    .definition = "1 where all of them happened, none before the one listed "
-                                  "before it; 0 elsewhere",
-                    .values = std::move(in_order)});
+  content.data.add(
+      {.name = "in_order",
+       .dimensions = {"variant", "run", "seed"},
+       .long_name = "whether the events came in their order",
+       .definition =
+           "1 if all of them happened and none came before the one listed before it; 0 otherwise",
+       .values = std::move(in_order)});
   content.figure = table_figure(figure, table.rows());
   content.figure.description = "Steps at which quantities reach levels: mean over seeds";
   content.text =

@@ -282,7 +282,7 @@ FigureContent make_landscape(const ExperimentResults& results, const ExperimentF
     content.data.add({.name = name,
                       .dimensions = {name},
                       .long_name = fmt::format("coordinate {}", name),
-                      .definition = "the factor of a direction in a point of the plane",
+                      .definition = "factor of a direction at a point of the plane",
                       .values = std::vector<double>(values.begin(), values.end())});
   };
   axis("beta", grid.beta);
@@ -339,7 +339,7 @@ ExperimentFigureKind landscape_kind() {
   using Type = SettingKey::Type;
   return {.name = "landscape",
           .summary = "the loss on a plane through a checkpoint of each variant and run",
-          .keys = {{.name = "directions", .meaning = "KIND or KIND:ARGUMENT, as of a landscape"},
+          .keys = {{.name = "directions", .meaning = "KIND or KIND:ARGUMENT, as for a landscape"},
                    {.name = "grid",
                     .meaning = "points NxM",
                     .fallback = SettingValue(std::string("25x25"))},
@@ -361,7 +361,7 @@ ExperimentFigureKind landscape_kind() {
                     .fallback = SettingValue(false)},
                    {.name = "step",
                     .type = Type::kInteger,
-                    .meaning = "of the checkpoint; the last without",
+                    .meaning = "of the checkpoint; the last one by default",
                     .minimum = 0,
                     .is_optional = true}},
           .takes_seeds = true,

@@ -164,13 +164,13 @@ FigureContent make_noise(const ExperimentResults& results, const ExperimentFigur
                     .type = VariableType::kText,
                     .dimensions = {"variant"},
                     .long_name = "run whose noise it is",
-                    .definition = "the first of the figure's that was measured at the step",
+                    .definition = "the first run of the figure that was measured at the step",
                     .values = std::move(runs)});
   content.data.add({.name = "seed",
                     .type = VariableType::kInt64,
                     .dimensions = {"variant"},
                     .long_name = "seed of the run",
-                    .definition = "the first from which it was measured at the step",
+                    .definition = "the first seed from which the run was measured at the step",
                     .values = std::move(seeds)});
   for (std::size_t i = 0; i < kStatistics.size(); ++i) {
     add(kStatistics[i], {"variant"}, kStatistics[i], statistics[i]);

@@ -289,13 +289,13 @@ class Rates {
         {.name = "near_best_learning_rate",
          .dimensions = {"variant", "run"},
          .long_name = "learning rate of a run within one standard error of the best",
-         .definition = "where the mean over seeds of value less that of the best run of the "
+         .definition = "where the mean over seeds of value minus that of the best run of the "
                        "family is at most its standard deviation over sqrt(number of seeds)",
          .values = std::move(near_best)},
         {.name = "best_learning_rate",
          .dimensions = {"variant", "family"},
          .long_name = "best learning rate",
-         .definition = "that of the least mean",
+         .definition = "learning rate with the smallest mean",
          .values = std::move(best)}};
     return data;
   }
@@ -369,7 +369,7 @@ ExperimentFigureKind rates_kind() {
   return {.name = "rates",
           .summary = "how far runs get by their learning rate, and which is best",
           .keys = {{.name = "quantity",
-                    .meaning = "GROUP/NAME, by whose last values rates are compared",
+                    .meaning = "GROUP/NAME by whose last values learning rates are compared",
                     .fallback = SettingValue(std::string("history/batch_loss"))},
                    {.name = "last",
                     .type = SettingKey::Type::kInteger,

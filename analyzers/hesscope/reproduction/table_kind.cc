@@ -142,8 +142,8 @@ ExperimentFigureKind table_kind() {
           .summary = "quantities at given steps, or at the end: mean and spread over seeds",
           .keys = {{.name = "window",
                     .type = SettingKey::Type::kInteger,
-                    .meaning = "takes the mean of the looks in so many steps up to each of the "
-                               "steps; 0: of the step alone",
+                    .meaning = "number of steps, up to each of the steps, over which recorded "
+                               "values are averaged; 0 = the step alone",
                     .minimum = 0,
                     .fallback = SettingValue(std::int64_t{0})}},
           .steps_if_absent = "the last of each variant",

@@ -92,18 +92,18 @@ std::vector<Variable> loss_check_quantities(std::span<const ExpectedLoss> expect
 std::vector<Variable> loss_check_quantities() {
   return {{.name = "expected_loss",
            .long_name = "loss known from elsewhere",
-           .definition = "as expected_loss_source says",
+           .definition = "from the source that expected_loss_source names",
            .undefined = {Status::kNotStored}},
           {.name = "expected_loss_source",
            .type = VariableType::kInt8,
-           .long_name = "who says what the loss should be",
+           .long_name = "where the expected loss is from",
            .definition = "the command, [check] of the problem file, or the number 'loss' in the "
                          "checkpoint",
            .flag_meanings = {"nobody", "request", "problem_file", "checkpoint"}},
           {.name = "loss_difference",
            .long_name = "difference from the loss known from elsewhere",
            .definition = fmt::format("loss - expected_loss; differs_from_expected where its "
-                                     "magnitude is beyond {} of expected_loss",
+                                     "magnitude exceeds {} of expected_loss",
                                      kTolerance),
            .undefined = {Status::kNotStored, Status::kDiffersFromExpected}}};
 }

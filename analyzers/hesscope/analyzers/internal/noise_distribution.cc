@@ -24,11 +24,12 @@ NoiseDistribution::NoiseDistribution(Group& declaring)
           {.name = "norm",
            .dimensions = {"draw"},
            .long_name = "gradient noise",
-           .definition = "Euclidean norm of the gradient over a minibatch minus the gradient over "
-                         "all samples or, for fresh minibatches, over noise-reference further "
-                         "ones; norms up to the larger of 16 eps sqrt(tr S + |g|^2) and 16 eps ||H "
-                         "diag(theta)||_F are rounding and set to 0, and if all norms lie within "
-                         "that of each other, each is set to their lower median",
+           .definition =
+               "Euclidean norm of the difference between the gradient over a minibatch and the "
+               "gradient over all samples or, for fresh minibatches, over noise-reference further "
+               "ones; norms up to the larger of 16 eps sqrt(tr S + |g|^2) and 16 eps ||H "
+               "diag(theta)||_F are rounding and set to 0, and if all norms lie within that of "
+               "each other, each is set to their lower median",
            .references = {papers::kKunstner, papers::kAhn}})),
       batch_size_(declaring.add(
           {.name = "batch_size",

@@ -40,8 +40,8 @@ Variable error_bound_of_end() {
   return {.name = "error_bound",
           .long_name = "bound on the eigenvalues' errors",
           .definition =
-              "each eigenvalue is within this of that of H with the same rank; without a matrix, "
-              "unless the search missed an eigenvalue"};
+              "each eigenvalue is within this distance of the eigenvalue of H of the same rank; "
+              "without a matrix, unless the search missed an eigenvalue"};
 }
 
 Variable proof_of_end() {

@@ -127,10 +127,10 @@ SmoothnessRun::SmoothnessRun(Group& group, const Sources& sources) : sources_(so
         {.name = name + "_coordinate",
          .dimensions = {"parameter"},
          .long_name = name + " of coordinate-wise (L0, L1)-smoothness",
-         .definition = name + " of the least-squares line of |H_jj| over |g_j| of parameter j, "
-                              "L0 and L1 >= 0, |g_j| being 0 where g is zero within rounding or "
-                              "|g_j| at most 16 eps |g|; NaN where |g_j| is the same at all "
-                              "checkpoints",
+         .definition =
+             name + " of the line L0 + L1 |g_j| fitted to |H_jj| of parameter j by least squares, "
+                    "with L0 and L1 >= 0, where |g_j| counts as 0 if g is zero within rounding or "
+                    "|g_j| is at most 16 eps |g|; NaN where |g_j| is the same at all checkpoints",
          .references = {papers::kCrawshaw},
          .undefined = {Status::kUndefinedTooFewPoints,
                        Status::kUndefinedNoOrder,

@@ -25,7 +25,7 @@ Variable axis_quantity(const std::string& name, const std::string& direction) {
   return {.name = name,
           .dimensions = {name},
           .long_name = fmt::format("coordinate along {}", direction),
-          .definition = fmt::format("the factor of {} in a point of the plane", direction)};
+          .definition = fmt::format("factor of {} at a point of the plane", direction)};
 }
 
 }  // namespace
@@ -38,10 +38,10 @@ std::vector<Variable> direction_quantities() {
          .dimensions = {"parameter"},
          .long_name = fmt::format("direction {} of the plane", index),
          .definition = fmt::format(
-             "as the attribute direction_{}_is of the group says; random ones with "
-             "normalization filter: normal numbers d, each row f of a matrix, or slice of "
-             "a tensor, scaled to d_f |w_f| / |d_f|, w the weights at the centre, vectors as a "
-             "whole; not_computed where the grid does not leave the line",
+             "as the attribute direction_{}_is of the group says; for random ones with "
+             "normalization filter, normal numbers d, where each row f of a matrix, slice of a "
+             "tensor, or whole vector is scaled to d_f |w_f| / |d_f|, with w the weights at the "
+             "centre; not_computed where the grid does not leave the line",
              index),
          .references = {papers::kLi2018}});
     all.push_back({.name = fmt::format("direction_{}_norm", index),
@@ -59,19 +59,19 @@ Group trajectory_of(std::span<const CheckpointSummary> checkpoints,
                     std::span<const Plane::Projection> places,
                     Status status) {
   Group trajectory{
-      .variables = {{.name = "trajectory_step",
-                     .type = VariableType::kInt64,
-                     .dimensions = {kStep},
-                     .long_name = "step of a checkpoint",
-                     .definition = "as /step"},
-                    {.name = "trajectory_run",
-                     .type = VariableType::kInt64,
-                     .dimensions = {kStep},
-                     .long_name = "run that a checkpoint is of",
-                     .definition = "counted from 0; checkpoints of one run are in the order of "
-                                   "its training, which is a path, and those of different runs "
-                                   "are not joined",
-                     .undefined = {Status::kUndefinedNoOrder}}}};
+      .variables = {
+          {.name = "trajectory_step",
+           .type = VariableType::kInt64,
+           .dimensions = {kStep},
+           .long_name = "step of a checkpoint",
+           .definition = "as /step"},
+          {.name = "trajectory_run",
+           .type = VariableType::kInt64,
+           .dimensions = {kStep},
+           .long_name = "run that a checkpoint belongs to",
+           .definition = "counted from 0; the checkpoints of one run, in the order of its "
+                         "training, form a path, and those of different runs are not joined",
+           .undefined = {Status::kUndefinedNoOrder}}}};
   std::vector<std::int64_t> steps;
   std::vector<Status> step_statuses;
   std::vector<Status> statuses;

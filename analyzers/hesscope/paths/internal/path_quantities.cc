@@ -28,7 +28,7 @@ Variable place_quantity() {
   return {.name = kPlace,
           .dimensions = {kPlace},
           .long_name = "place on the straight paths",
-          .definition = "t of (1 - t) first + t second, evenly from 0 to 1"};
+          .definition = "t in (1 - t) first + t second, evenly spaced from 0 to 1"};
 }
 
 std::vector<Variable> alignment_quantities() {
@@ -43,26 +43,25 @@ std::vector<Variable> alignment_quantities() {
        .headline = 5},
       {.name = "num_moved",
        .type = VariableType::kInt64,
-       .long_name = "number of units that have changed their place",
-       .definition = "of all families of interchangeable units, as the attribute aligned_by "
-                     "names their tensors"},
+       .long_name = "number of units that have changed places",
+       .definition = "over all families of interchangeable units, whose tensors the attribute "
+                     "aligned_by names"},
       {.name = "num_flipped",
        .type = VariableType::kInt64,
        .long_name = "number of units that have changed their sign",
-       .definition = "of families with a sign, as around an odd activation"},
+       .definition = "over families with a sign, such as those around an odd activation"},
       {.name = "alignment_error",
-       .long_name = "what the alignment has changed of the loss",
-       .definition =
-           "|loss(aligned_parameters) - loss(second)| / max(|loss(second)|, |loss((first "
-           "+ second) / 2)|, 1e-300), with the first checkpoint's buffers; above 1e-8 it has "
-           "failed, and the second checkpoint is taken as it is, as where loss(second) is not "
-           "finite"},
+       .long_name = "change of the loss by the alignment",
+       .definition = "|loss(aligned_parameters) - loss(second)| / max(|loss(second)|, |loss((first "
+                     "+ second) / 2)|, 1e-300), with the first checkpoint's buffers; above 1e-8 "
+                     "the alignment has failed, and the second checkpoint is taken unaligned, as "
+                     "also where loss(second) is not finite"},
       {.name = "aligned_parameters",
        .dimensions = {"parameter"},
        .long_name = "parameters of the second checkpoint, aligned with the first",
-       .definition = "min |first - m(second)| over permutations of interchangeable units, their "
-                     "signs, and flows of continuous invariances: a minimum, by least "
-                     "assignments and Newton steps in turns",
+       .definition = "m(second) for the m that minimizes |first - m(second)| over permutations of "
+                     "interchangeable units, their signs, and flows of continuous invariances: a "
+                     "local minimum, found by alternating optimal assignments and Newton steps",
        .references = {papers::kEntezari, papers::kAinsworth}}};
 }
 
@@ -71,10 +70,10 @@ std::vector<Variable> straight_quantities() {
     return {.name = name,
             .long_name = std::string("barrier on the straight path to ") + whose,
             .definition =
-                "maximum over t in [0, 1] of loss(t) - ((1 - t) loss(0) + t loss(1)): the "
-                "highest of the places and of the maxima between them, found to rounding by where "
-                "the exact slope changes its sign; one between two places of which neither losses "
-                "nor slopes tell is not seen",
+                "maximum over t in [0, 1] of loss(t) - ((1 - t) loss(0) + t loss(1)): the highest "
+                "of the places and of the maxima between them, which are found to rounding from "
+                "where the exact slope changes its sign; a maximum between two places that neither "
+                "losses nor slopes reveal is missed",
             .references = {papers::kFrankle},
             .headline = headline};
   };
@@ -98,34 +97,33 @@ std::vector<Variable> straight_quantities() {
 }
 
 std::vector<Variable> band_quantities() {
-  return {
-      {.name = "length",
-       .long_name = "length of the band",
-       .definition = "sum of the distances between neighbouring images"},
-      {.name = "band_barrier",
-       .long_name = "barrier of the band",
-       .definition = "largest loss of an image - loss of the higher end; it goes to barrier, from "
-                     "either side, as `tolerance` goes to 0, and is what there is of it where the "
-                     "search for the pass has failed",
-       .references = {papers::kDraxler}},
-      {.name = "band_outcome",
-       .type = VariableType::kInt8,
-       .long_name = "how the band ended",
-       .definition = "moving: out of steps before it was at rest; its numbers are those of the "
-                     "path that it had come to",
-       .flag_meanings = {std::begin(kBandOutcomes), std::end(kBandOutcomes)},
-       .headline = 8},
-      {.name = "band_steps",
-       .type = VariableType::kInt64,
-       .long_name = "number of steps of the band",
-       .definition = "each with a gradient at every image between the ends"},
-      {.name = "band_force",
-       .long_name = "largest force across the band at its end",
-       .definition =
-           "largest |g - (g . tau) tau| of an image, where the band has a kink with the springs "
-           "across it, of the climbing one |-g + 2 (g . tau) tau|, over that of the straight "
-           "path, tau as of force; at rest at most `tolerance`; 0 where the ends coincide",
-       .references = {papers::kJonsson, papers::kHenkelmanTangent}}};
+  return {{.name = "length",
+           .long_name = "length of the band",
+           .definition = "sum of the distances between neighbouring images"},
+          {.name = "band_barrier",
+           .long_name = "barrier of the band",
+           .definition = "largest loss of an image - loss of the higher end; it approaches "
+                         "barrier, from either side, as `tolerance` goes to 0, and stands in for "
+                         "it where the search for the pass has failed",
+           .references = {papers::kDraxler}},
+          {.name = "band_outcome",
+           .type = VariableType::kInt8,
+           .long_name = "how the band ended",
+           .definition = "moving: it ran out of steps before it was at rest; its numbers are those "
+                         "of the path reached by then",
+           .flag_meanings = {std::begin(kBandOutcomes), std::end(kBandOutcomes)},
+           .headline = 8},
+          {.name = "band_steps",
+           .type = VariableType::kInt64,
+           .long_name = "number of steps of the band",
+           .definition = "each takes a gradient at every image between the ends"},
+          {.name = "band_force",
+           .long_name = "largest force across the band at its end",
+           .definition = "largest |g - (g . tau) tau| of an image, plus the springs' pull across "
+                         "the band where it has a kink, and |-g + 2 (g . tau) tau| for the "
+                         "climbing image, over that of the straight path, with tau as for force; "
+                         "at most `tolerance` at rest; 0 where the ends coincide",
+           .references = {papers::kJonsson, papers::kHenkelmanTangent}}};
 }
 
 std::vector<Variable> image_quantities(bool has_spectrum, bool is_assembled) {
@@ -133,7 +131,7 @@ std::vector<Variable> image_quantities(bool has_spectrum, bool is_assembled) {
       {.name = "arc_length",
        .dimensions = {kImage},
        .long_name = "distance along the band",
-       .definition = "from the first end, by straight pieces between images"},
+       .definition = "from the first end, along the straight pieces between images"},
       {.name = "loss",
        .dimensions = {kImage},
        .long_name = "loss on the minimum-energy path",
@@ -147,14 +145,14 @@ std::vector<Variable> image_quantities(bool has_spectrum, bool is_assembled) {
       {.name = "force",
        .dimensions = {kImage},
        .long_name = "gradient across the path",
-       .definition = "|g - (g . tau) tau|, tau the unit tangent: upwind along the piece to the "
-                     "higher neighbour, of both pieces by weight where the loss has an extremum, "
-                     "at the ends along the only piece; a minimum-energy path has none",
+       .definition = "|g - (g . tau) tau|, where tau is the unit tangent: along the piece to the "
+                     "higher neighbour, a weighted mean of both pieces where the loss has an "
+                     "extremum, and along the only piece at the ends; 0 on a minimum-energy path",
        .references = {papers::kHenkelmanTangent}},
       {.name = "tangent_curvature",
        .dimensions = {kImage},
        .long_name = "curvature along the path",
-       .definition = "tau^T H tau, tau as of force",
+       .definition = "tau^T H tau, with tau as for force",
        .references = {papers::kHenkelmanTangent}}};
   if (has_spectrum) {
     all.push_back({.name = "lambda_min",
@@ -193,18 +191,18 @@ std::vector<Variable> saddle_quantities() {
   return {
       {.name = "barrier",
        .long_name = "barrier on the minimum-energy path",
-       .definition = "max(0, saddle_loss - loss of the higher end), exact to rounding where "
-                     "saddle_index is 1; 0 where no place on the band is higher than both ends "
-                     "beyond rounding",
+       .definition =
+           "max(0, saddle_loss - loss of the higher end), exact to rounding where saddle_index is "
+           "1; 0 where no place on the band is higher than both ends by more than rounding",
        .references = {papers::kHenkelman, papers::kDraxler},
        .headline = 1},
       {.name = "saddle_index",
        .type = VariableType::kInt64,
        .long_name = "index of the pass",
-       .definition = "number of negative eigenvalues of its Hessian, without the explained null "
-                     "space, by LDL^T and by Sturm counts, which agree; 1 at a pass; "
-                     "undefined_no_pass, as all numbers of the pass, where saddle_outcome is "
-                     "no_pass",
+       .definition =
+           "number of negative eigenvalues of its Hessian outside the explained null space, by "
+           "LDL^T and by Sturm counts, which agree; 1 at a pass; undefined_no_pass, like all "
+           "numbers of the pass, where saddle_outcome is no_pass",
        .references = {papers::kHenkelman},
        .undefined = kWithoutPass,
        .headline = 6},
@@ -223,9 +221,8 @@ std::vector<Variable> saddle_quantities() {
        .undefined = kWithoutPass},
       {.name = "saddle_lambda_min",
        .long_name = "smallest eigenvalue at the pass",
-       .definition =
-           "of its Hessian without the explained null space, by counts: minus the rate at "
-           "which gradient flow leaves the pass",
+       .definition = "of its Hessian outside the explained null space, by counts: minus the rate "
+                     "at which gradient flow leaves the pass",
        .references = {papers::kParlett},
        .undefined = kWithoutPass},
       {.name = "saddle_num_zero",
@@ -240,7 +237,7 @@ std::vector<Variable> saddle_quantities() {
        .undefined = kWithoutPass},
       {.name = "saddle_gradient",
        .long_name = "gradient where the search for the pass ended",
-       .definition = "|g| there / max(mean |g_i|, ||H||_F |theta|) where it began, g_i the "
+       .definition = "|g| there / max(mean |g_i|, ||H||_F |theta|) where it began, with g_i the "
                      "gradient of sample i",
        .references = {papers::kMarquardt},
        .undefined = kWithoutPass},
@@ -250,10 +247,9 @@ std::vector<Variable> saddle_quantities() {
        .undefined = kWithoutPass},
       {.name = "saddle_arc_length",
        .long_name = "where on the band the pass is",
-       .definition =
-           "arc length of the place that the search began from: the highest of the images "
-           "and of the straight pieces between them, as far as losses and exact slopes at "
-           "images tell, or a lower maximum, where that leads to a higher pass",
+       .definition = "arc length of the place where the search began: the highest on the images "
+                     "and the straight pieces between them, as far as losses and exact slopes at "
+                     "the images tell, or a lower maximum if that leads to a higher pass",
        .references = {papers::kHenkelman},
        .undefined = kWithoutPass},
       {.name = "saddle_outcome",
@@ -261,15 +257,15 @@ std::vector<Variable> saddle_quantities() {
        .long_name = "how the search for the pass ended",
        .definition =
            "as /critical/outcome, from the place at saddle_arc_length; no_pass: no place on the "
-           "band is higher than both ends beyond rounding, 1e-14 (|loss| + |loss of the end|); "
-           "not_searched: the Hessian is too large, or the band is not finite; elsewhere: the "
-           "critical point is further from there than the images on both sides are, so that it is "
-           "none of this path, and barrier has failed",
+           "band is higher than both ends by more than rounding, 1e-14 (|loss| + |loss of the "
+           "end|); not_searched: the Hessian is too large, or the band is not finite; elsewhere: "
+           "the critical point is further from there than the images on both sides are, so that it "
+           "is not on this path, and barrier has failed",
        .flag_meanings = pass_outcomes()},
       {.name = "saddle_parameters",
        .dimensions = {"parameter"},
        .long_name = "parameters of the pass",
-       .definition = "where Newton's method, as of /critical/parameters, led from the place at "
+       .definition = "where Newton's method, as for /critical/parameters, led from the place at "
                      "saddle_arc_length",
        .references = {papers::kMarquardt},
        .undefined = kWithoutPass}};

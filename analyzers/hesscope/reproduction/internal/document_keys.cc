@@ -30,10 +30,10 @@ SettingKey minutes_key(const std::string& scale) {
 std::vector<SettingKey> about_keys() {
   return {{.name = "name", .meaning = "of the experiment and its folder"},
           optional_text("title", "in one line"),
-          optional_text("paper", "whose figures these are"),
+          optional_text("paper", "from which these figures are"),
           optional_text("figures", "of the paper"),
           optional_text("source", "where the settings are from"),
-          optional_text("note", "what is ours"),
+          optional_text("note", "what differs from the paper"),
           minutes_key("paper"),
           minutes_key("quick"),
           {.name = "may_diverge",
@@ -62,7 +62,7 @@ std::vector<SettingKey> measure_keys() {
            .fallback = SettingValue(std::int64_t{0})},
           {.name = "samples",
            .type = Type::kInteger,
-           .meaning = "drawn as those of [evaluation], so many",
+           .meaning = "how many to draw, in the same way as those of [evaluation]",
            .minimum = 1,
            .is_optional = true}};
 }
@@ -76,9 +76,10 @@ std::vector<ListKey> measure_lists() {
 }
 
 std::vector<SettingKey> figure_keys(const ExperimentFigureKind& kind) {
-  std::vector<SettingKey> keys = {{.name = "name", .meaning = "of its files"},
-                                  optional_text("title", "above the figure"),
-                                  optional_text("published", "what of the paper it is")};
+  std::vector<SettingKey> keys = {
+      {.name = "name", .meaning = "of its files"},
+      optional_text("title", "above the figure"),
+      optional_text("published", "which part of the paper it reproduces")};
   if (kind.has_equal_axes) {
     keys.push_back({.name = "share_scales",
                     .type = Type::kBoolean,
@@ -121,7 +122,7 @@ std::vector<SettingKey> mark_keys() {
 
 std::vector<SettingKey> published_keys() {
   return {{.name = "variant", .meaning = "of this file"},
-          optional_text("run", "of the figure; of rates a family of its runs"),
+          optional_text("run", "of the figure; for kind rates, a family of its runs"),
           optional_text("quantity", "one that the figure has"),
           {.name = "step",
            .type = Type::kInteger,
@@ -132,12 +133,12 @@ std::vector<SettingKey> published_keys() {
           {.name = "std", .type = Type::kReal, .meaning = "over seeds", .is_optional = true},
           {.name = "seeds",
            .type = Type::kInteger,
-           .meaning = "that mean and std are of; as many as ours if absent",
+           .meaning = "number of seeds behind mean and std; as many as ours if absent",
            .minimum = 1,
            .is_optional = true},
           {.name = "least",
            .type = Type::kReal,
-           .meaning = "of a claimed range, instead of the number",
+           .meaning = "smallest number of a claimed range, instead of mean",
            .is_optional = true},
           {.name = "most", .type = Type::kReal, .meaning = "the same", .is_optional = true},
           {.name = "source", .meaning = "who says so"}};

@@ -45,7 +45,8 @@ const std::vector<Column>& columns() {
   static const std::vector<Column> all = {
       {{.name = "loss",
         .long_name = "mean loss over the evaluation samples",
-        .definition = "mean over samples of the model's loss, after as many updates as step says"},
+        .definition =
+            "mean over samples of the model's loss, after the number of updates that step gives"},
        &HistoryRow::loss,
        true},
       {{.name = "gradient_norm",
@@ -61,25 +62,26 @@ const std::vector<Column>& columns() {
        false},
       {{.name = "training_loss",
         .long_name = "mean loss over the training set",
-        .definition = "mean over the samples that every update is made from, after as many updates "
-                      "as step says; not computed where a batch is not all of them"},
+        .definition = "mean over the samples that updates are made from, after the number of "
+                      "updates that step gives; not computed where a batch is not all of them"},
        &HistoryRow::training_loss,
        false},
       {{.name = "seconds",
         .long_name = "wall time of training",
-        .definition = "time spent on this run since its first step, looks at the loss included",
+        .definition =
+            "time spent on this run since its first step, including evaluations of the loss",
         .units = "s"},
        &HistoryRow::seconds,
        false},
       {{.name = "distance",
         .long_name = "distance of the parameters from where they started",
-        .definition = "Euclidean norm of theta - theta at step 0, over what is trained"},
+        .definition = "Euclidean norm of theta - theta at step 0, over the trained parameters"},
        &HistoryRow::distance,
        true},
       {{.name = "relative_distance",
         .long_name = "distance of the parameters from where they started, over their norm there",
-        .definition = "distance / Euclidean norm of theta at step 0, over what is trained; not "
-                      "computed where that is zero"},
+        .definition = "distance / Euclidean norm of theta at step 0, over the trained parameters; "
+                      "not computed where that is zero"},
        &HistoryRow::relative_distance,
        false},
       {{.name = "accuracy",
@@ -90,8 +92,8 @@ const std::vector<Column>& columns() {
        true,
        [](const History& history) { return history.has_accuracy; }},
       {{.name = "trained_gradient_norm",
-        .long_name = "Euclidean norm of the gradient by what is trained",
-        .definition = "as gradient_norm, of the parameters that [training] names"},
+        .long_name = "Euclidean norm of the gradient with respect to the trained parameters",
+        .definition = "as gradient_norm, but for the parameters that [training] names"},
        &HistoryRow::trained_gradient_norm,
        true,
        [](const History& history) { return history.experiment.names_trained(); }}};
