@@ -27,6 +27,15 @@ void require_same_number(std::size_t theirs, std::size_t ours) {
   if (theirs > ours) throw UnusableState{text_of_other_number(theirs, ours)};
 }
 
+// Whether the optimiser numbers parameters of frozen layers, too, as model.parameters() lists them.
+// It keeps nothing for those, since they have no gradients, and something for as many others as the
+// model has.
+bool numbers_frozen_ones(const StoredOptimizer& stored, std::size_t num_ours) {
+  const auto num_kept = static_cast<std::size_t>(std::ranges::count_if(
+      stored.entries, [](const auto& entry) { return !entry.second.tensors.empty(); }));
+  return num_kept == num_ours && !stored.groups.empty() && stored.num_parameters() > num_ours;
+}
+
 // Whether the checkpoint's tensor is the parameter, under this name or one tied to it.
 bool is_name_of(const io::TensorInfo& tensor, const CheckpointParameter& own, const Model& model) {
   return &tensor == own.tensor || (tensor.tie && tensor.tie == own.tensor->tie) ||
@@ -144,15 +153,17 @@ class ParameterAssignment {
       listed.push_back(
           {checkpoint_.stored_name(each.tensor->name), each.index, each.shape_of_moments(false)});
     }
+    const bool leaves_out_frozen = numbers_frozen_ones(stored_, listed.size());
     std::vector<NumberedParameter> numbered;
     std::vector<Place> places;
     for (std::size_t g = 0; g < stored_.groups.size(); ++g) {
       for (const std::string& number : stored_.groups[g].parameters) {
-        numbered.push_back({g, shape_kept_for(number)});
+        auto shape = shape_kept_for(number);
+        if (!shape && leaves_out_frozen) continue;
+        numbered.push_back({g, std::move(shape)});
         places.push_back({g, &number});
       }
     }
-    leave_out_those_without_state(listed.size(), numbered, places);
     require_same_number(numbered.size(), listed.size());
     ParameterOrder order = order_parameters(listed, numbered, keeps_order_of_layers(checkpoint_));
     if (order.is_open) throw UnknownGroups{{order.obstacle}};
@@ -161,24 +172,6 @@ class ParameterAssignment {
     for (std::size_t k = 0; k < places.size(); ++k) {
       assigned_.blocks[order.blocks[k]] = {places[k].key, places[k].group};
     }
-  }
-
-  // Optimisers keep nothing for parameters that have had no gradient: those of frozen layers, which
-  // model.parameters() lists all the same. Only if that leaves as many as the model has.
-  static void leave_out_those_without_state(std::size_t num_wanted,
-                                            std::vector<NumberedParameter>& numbered,
-                                            std::vector<Place>& places) {
-    const auto num_kept = static_cast<std::size_t>(std::ranges::count_if(
-        numbered, [](const NumberedParameter& each) { return each.shape.has_value(); }));
-    if (numbered.size() <= num_wanted || num_kept != num_wanted) return;
-    std::size_t end = 0;
-    for (std::size_t k = 0; k < numbered.size(); ++k) {
-      if (!numbered[k].shape) continue;
-      numbered[end] = numbered[k];
-      places[end++] = places[k];
-    }
-    numbered.resize(end);
-    places.erase(places.begin() + static_cast<std::ptrdiff_t>(end), places.end());
   }
 
   std::optional<std::vector<std::int64_t>> shape_kept_for(const std::string& number) const {
@@ -233,10 +226,9 @@ void require_as_many_parameters(const Model& model,
                                 const StoredOptimizer& stored) {
   const std::size_t num_parameters = stored.groups.empty() ? 0 : stored.num_parameters();
   const std::size_t num_ours = model.parameters.size();
-  const auto num_kept = static_cast<std::size_t>(std::ranges::count_if(
-      stored.entries, [](const auto& entry) { return !entry.second.tensors.empty(); }));
-  const bool are_without_frozen = num_parameters > num_ours && num_kept == num_ours;
-  if (num_parameters > 0 && !are_without_frozen) require_same_number(num_parameters, num_ours);
+  if (num_parameters > 0 && !numbers_frozen_ones(stored, num_ours)) {
+    require_same_number(num_parameters, num_ours);
+  }
   std::multiset<std::int64_t> sizes;
   for (const ParameterBlock& block : model.parameters) sizes.insert(block.size);
   for (const auto& [parameter, entry] : stored.entries) {
