@@ -93,15 +93,14 @@ class NoiseAnalyzer final : public Analyzer {
     const auto add_draws = [&](Index batch_size) {
       const double drawn = static_cast<double>(batch_size);
       const double draws = static_cast<double>(num_draws(objective, batch_size));
+      cost.numbers += draws * n;  // sums
       if (options_.draws == Draws::kFresh) {
         cost.fresh_samples += (static_cast<double>(options_.reference_batches) + draws) * drawn;
-        cost.numbers += draws * n;
       } else {
         cost.operations += n * drawn * draws;
-        // Sums, and the places of the samples in 32 bits.
-        const bool is_resampled = options_.draws == Draws::kResampled;
-        cost.numbers += draws * (is_resampled ? n + 0.5 * drawn : n);
       }
+      // The places of the samples, in 32 bits.
+      if (options_.draws == Draws::kResampled) cost.numbers += 0.5 * draws * drawn;
     };
     add_draws(batch_size(objective));
     for (const Index size : options_.ladder) add_draws(size);

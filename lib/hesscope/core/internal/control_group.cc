@@ -50,15 +50,6 @@ void add_groups(const fs::path& mount,
   add_group(mount, version, memory);
 }
 
-bool has_controller(std::string_view controllers, std::string_view name) {
-  while (!controllers.empty()) {
-    const std::size_t comma = std::min(controllers.find(','), controllers.size());
-    if (controllers.substr(0, comma) == name) return true;
-    controllers.remove_prefix(std::min(comma + 1, controllers.size()));
-  }
-  return false;
-}
-
 }  // namespace
 
 ControlGroupMemory control_group_memory(std::istream& groups, const fs::path& root) {
@@ -68,12 +59,11 @@ ControlGroupMemory control_group_memory(std::istream& groups, const fs::path& ro
     const std::size_t first = line.find(':');
     const std::size_t second = first == std::string::npos ? first : line.find(':', first + 1);
     if (second == std::string::npos) continue;
-    const std::string_view controllers =
-        std::string_view(line).substr(first + 1, second - first - 1);
+    const std::string controllers = line.substr(first + 1, second - first - 1);
     const std::string_view path = std::string_view(line).substr(second + 1);
     if (controllers.empty()) {
       add_groups(root / kVersion2.folder, path, kVersion2, memory);
-    } else if (has_controller(controllers, "memory")) {
+    } else if (("," + controllers + ",").find(",memory,") != std::string::npos) {
       add_groups(root / kVersion1.folder, path, kVersion1, memory);
     }
   }
