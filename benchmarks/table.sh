@@ -11,6 +11,6 @@ build="$root/build/bench"
 
 step "configuring" cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
   -DHESSCOPE_BUILD_APPS=OFF -DHESSCOPE_BUILD_TESTS=OFF
-step "building" cmake --build "$build" --parallel "$(nproc)" --target hesscope_work_table
+step "building" cmake --build "$build" --parallel "$(num_compilers)" --target hesscope_work_table
 printf '\n%s\n\n' "$(sed -n 's/^model name[[:space:]]*: //p' /proc/cpuinfo | sort -u), $(nproc) cores"
 exec "$build/benchmarks/hesscope_work_table" "$@"

@@ -39,3 +39,11 @@ show_count() {
     printf '\r\033[K%s ... %s ' "$1" "$count"
   done
 }
+
+# num_compilers: how many may run at a time: one per core, and for each, the 3 GB that a batch of sources takes.
+num_compilers() {
+  local cores in_memory
+  cores=$(nproc)
+  in_memory=$(awk '/^MemAvailable:/ { print int($2 / 3e6) }' /proc/meminfo)
+  echo $((in_memory < 1 ? 1 : in_memory < cores ? in_memory : cores))
+}

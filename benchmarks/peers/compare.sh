@@ -12,7 +12,7 @@ build="$root/build/bench"
 
 step "configuring" cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
   -DHESSCOPE_BUILD_APPS=OFF -DHESSCOPE_BUILD_TESTS=OFF
-step "building" cmake --build "$build" --parallel "$(nproc)" --target hesscope_peers
+step "building" cmake --build "$build" --parallel "$(num_compilers)" --target hesscope_peers
 printf '\n%s\n\n' "$(sed -n 's/^model name[[:space:]]*: //p' /proc/cpuinfo | sort -u), $(nproc) cores"
 # The system's interpreter, for which Debian installs python3-torch.
 exec /usr/bin/python3 "$root/benchmarks/peers/compare.py" "$build/benchmarks/peers" "$@"

@@ -19,6 +19,6 @@ fi
 
 step "configuring" cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
   -DHESSCOPE_BUILD_APPS=OFF -DHESSCOPE_BUILD_TESTS=OFF
-step "building" cmake --build "$build" --parallel "$(nproc)" --target onnx_peer
+step "building" cmake --build "$build" --parallel "$(num_compilers)" --target onnx_peer
 printf '\n%s\n\n' "$(sed -n 's/^model name[[:space:]]*: //p' /proc/cpuinfo | sort -u), $(nproc) cores"
 exec "$python" "$root/benchmarks/peers/onnx_table.py" "$build/benchmarks/peers" "$@"

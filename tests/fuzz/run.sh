@@ -58,7 +58,7 @@ merge() {
 
 step "installing packages" "$root/cmake/install-packages.sh" build fuzz
 step "configuring" cmake -S "$root" --preset fuzz
-step "building" cmake --build "$build" --target fuzzers --parallel "$(nproc)"
+step "building" cmake --build "$build" --target fuzzers --parallel "$(num_compilers)"
 if [[ ${1-} == merge ]]; then
   for target in "${targets[@]}"; do merge "$target" "$2"; done
   exit
