@@ -4,6 +4,7 @@ import h5py
 import numpy as np
 
 import program
+from onnx_files import node
 from onnx_perceptron import Perceptron
 from program import BAD_INPUT, DONE
 
@@ -30,6 +31,46 @@ class Buffers(Perceptron):
         for line in ('frozen = ["a"]', 'parameters = ["A", "B", "b"]', 'parameters = ["*"]'):
             self.say(line)
             self.assertEqual(self.warnings("step-1.npz", "step-2.npz"), "")
+
+    def test_what_pytorch_keeps_next_to_a_parameter(self):
+        _, loss, hessian = self.run_it()
+        mask = np.arange(12).reshape(4, 3) % 2
+        kept = {"fc.A_orig": self.weights["A"], "fc.A_mask": 1.0 * mask, "a": self.weights["a"], "b": self.weights["b"],
+                "fc.parametrizations.B.original": self.weights["B"], "fc.parametrizations.B.0._u": np.ones((2, 1)),
+                "c_orig": np.ones(3), "c_u": np.ones(1), "c_v": np.ones(1)}
+        self.weights = kept
+        self.write_model(before=[
+            node("Mul", ["fc.A_orig", "fc.A_mask"], ["A"]),
+            node("Mul", ["fc.parametrizations.B.original", "fc.parametrizations.B.0._u"], ["B"]),
+            node("Mul", ["x", "c_orig"], ["cx"]), node("Mul", ["cx", "c_u"], ["ucx"]), node("Mul", ["ucx", "c_v"], ["y"])],
+            into="y")
+        # The checkpoint's mask lets all through; the graph's does not.
+        self.save("weights.npz", **{"fc.A_mask": np.ones((4, 3))})
+        names, loss_of_all, of_all = self.run_it()
+        self.assertEqual({name.split("[")[0] for name in names},
+                         {"fc.A_orig", "a", "fc.parametrizations.B.original", "b", "c_orig"})
+        self.assertAlmostEqual(loss_of_all, loss, delta=1e-15)
+        kept = [i for i, name in enumerate(names) if not name.startswith("c_orig")]
+        np.testing.assert_allclose(np.sort(np.linalg.eigvalsh(of_all[np.ix_(kept, kept)])),
+                                   np.sort(np.linalg.eigvalsh(hessian)), rtol=0, atol=1e-13)
+        shown = self.run_program("inspect", "weights.npz", "-p", "problem.toml").stdout
+        for text in ("the mask of fc.A_orig: fc.A_mask", "a vector of the spectral normalisation of c_orig: c_u, c_v"):
+            self.assertIn(text, shown)
+        # Without the parameter, the name says nothing; `parameters` decides.
+        self.say('parameters = ["*"]')
+        self.assertIn("fc.A_mask[0,0]", self.run_it()[0])
+
+    def test_names_that_are_mostly_those_of_buffers(self):
+        self.weights["rotary.inv_freq"] = np.ones(3)
+        self.write_model(before=[node("Mul", ["x", "rotary.inv_freq"], ["y"])], into="y")
+        self.save("weights.npz")
+        self.assertIn("rotary.inv_freq, a buffer by its name, is a parameter here", self.warnings("weights.npz"))
+        for line, count in (('frozen = ["*.inv_freq"]', 0), ('parameters = ["*"]', 3)):
+            self.say(line)
+            self.assertEqual(self.warnings("weights.npz"), "")
+            with h5py.File(self.folder / "out.h5") as file:
+                names = [program.text(name) for name in file["parameter_name"]]
+            self.assertEqual(sum(name.startswith("rotary") for name in names), count)
 
     def test_numbers_that_are_none_are_the_same(self):
         self.save("step-1.npz", a=np.full(4, np.nan))

@@ -24,9 +24,10 @@ class Perceptron(program.Case):
         np.savez(self.folder / "data.npz", **self.data)
         self.say()
 
-    def write_model(self, batch="N", extra=(), inline=(), x="x"):
-        nodes = [node("Constant", [], [name], value=self.weights[name]) for name in inline]
-        nodes += [node("Gemm", [x, "A", "a"], ["sum"], transB=1), node("Tanh", ["sum"], ["hidden"]),
+    def write_model(self, batch="N", extra=(), inline=(), x="x", before=(), into=None):
+        """With the nodes `before`, of which the first layer takes `into` instead of the input."""
+        nodes = [node("Constant", [], [name], value=self.weights[name]) for name in inline] + list(before)
+        nodes += [node("Gemm", [into or x, "A", "a"], ["sum"], transB=1), node("Tanh", ["sum"], ["hidden"]),
                   node("Gemm", ["hidden", "B", "b"], ["logits"], transB=1)]
         outputs = [value_info("logits", (batch, 2), "float64")] + [value_info(n, (batch, 4), "float64") for n in extra]
         (self.folder / "model.onnx").write_bytes(onnx_files.model(

@@ -382,6 +382,13 @@ def contrastive():
                       tower=nn.Sequential(nn.Linear(3, 4), nn.CELU(), nn.Linear(4, 3)))
 
 
+def spectral_norms():
+    """Their weights are divided by a norm that two buffers estimate."""
+    normalized = nn.utils.parametrizations.spectral_norm
+    return classes(lambda self, x: self.last(F.silu(self.first(x))), {"x": torch.randn(10, 4)},
+                   first=normalized(nn.Linear(4, 5)), last=normalized(nn.Linear(5, 3)))
+
+
 OTHERS = (encoder_layer, attention_with_padding, rotary_decoder, group_norm, local_response_norm,
           separable_convolutions, unet, recurrent_both_ways, time_first, factorisation, radial_basis, neural_ode,
-          hypernetwork, residual_of_an_equation, mixture_density, contrastive)
+          hypernetwork, residual_of_an_equation, mixture_density, contrastive, spectral_norms)

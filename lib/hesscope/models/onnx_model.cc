@@ -16,6 +16,7 @@
 #include <hesscope/models/internal/onnx_inline_weights.h>
 #include <hesscope/models/internal/onnx_inputs.h>
 #include <hesscope/models/internal/onnx_output.h>
+#include <hesscope/models/internal/onnx_remarks.h>
 #include <hesscope/models/losses.h>
 #include <hesscope/models/onnx_model.h>
 #include <hesscope/models/onnx_tensors.h>
@@ -277,19 +278,11 @@ Model build(const ChosenGraph& graph, const ModelSources& sources, const TensorS
   model.files = {{file.path.string(), file.sha256}};
   model.weight_decay = weight_decay_from(settings);
   model.searches_invariances = true;
+  const std::set<std::string> names = names_of(graph.tensors);
+  std::ranges::move(detail::remarks_on_weights({file, names, roles, weights, settings, checkpoint}),
+                    std::back_inserter(remarks));
   remarks.insert(remarks.end(),
-                 {remark_on_left_out(file, roles, settings, checkpoint),
-                  remark_on_constants(file, weights, settings, checkpoint),
-                  remark_on_single_numbers(file, weights, settings),
-                  remark_on_folded_numbers(file, weights, settings),
-                  remark_on_statistics(file, weights, settings),
-                  remark_on_merged_constants(file, weights, settings),
-                  remark_on_constant_copies(file, weights),
-                  remark_on_lost_ties(file, names_of(graph.tensors), settings, checkpoint),
-                  remark_on_unused_parameters(file, weights, settings),
-                  remark_on_folded_weights(file, weights, settings),
-                  remark_on_related_weights(file, weights, settings),
-                  detail::remark_on_inline_weights(file, graph.needs),
+                 {detail::remark_on_inline_weights(file, graph.needs),
                   remark_on_class_axis(loss, shape, target, sources.data),
                   of_one_class,
                   ends_in});

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <set>
 #include <utility>
 
@@ -14,6 +15,7 @@
 #include <hesscope/core/suggest.h>
 #include <hesscope/core/wildcard.h>
 #include <hesscope/models/internal/onnx_tie_names.h>
+#include <hesscope/models/internal/pytorch_buffers.h>
 #include <hesscope/models/onnx_tensors.h>
 #include <hesscope/models/onnx_ties.h>
 
@@ -74,10 +76,12 @@ void add_other_names(const OnnxFile& file, std::set<std::string>& names) {
   }
 }
 
-// Why a tensor is a constant whatever checkpoints hold; empty if it is not.
+// Why a tensor is a constant whatever the numbers of checkpoints are; empty if it is not.
+// @param has  whether there is a tensor of a name.
 std::string constant_reason(const OwnTensor& own,
                             const onnx::Dependencies& needs,
-                            const Settings& settings) {
+                            const Settings& settings,
+                            const std::function<bool(const std::string&)>& has) {
   const OnnxCandidate& candidate = own.candidate;
   const std::string& name = candidate.name;
   if (candidate.tensor->kind == ElementKind::kOther) {
@@ -91,8 +95,8 @@ std::string constant_reason(const OwnTensor& own,
   }
   if (matches_any(own.names, texts_or_none(settings, "frozen"))) return "frozen";
   const std::vector<std::string> chosen = texts_or_none(settings, "parameters");
-  if (!chosen.empty() && !matches_any(own.names, chosen)) return std::string(kNotChosen);
-  return {};
+  if (!chosen.empty()) return std::string(matches_any(own.names, chosen) ? "" : kNotChosen);
+  return detail::buffer_next_to_a_parameter(name, has);
 }
 
 bool is_unnamed_number(const OnnxCandidate& candidate,
@@ -224,6 +228,9 @@ std::vector<OnnxTensorRole> onnx_tensor_roles(const OnnxFile& file,
   for (const OnnxCandidate& candidate : candidates) names.insert(candidate.name);
   const std::vector<ModelTie> all_ties = detail::all_ties(names, settings, checkpoint);
   std::vector<ModelTie> ties = all_ties;
+  const auto has = [&](const std::string& name) {
+    return names.contains(name) || checkpoint.has(name);
+  };
   std::vector<OnnxTensorRole> parameters;
   std::vector<OnnxTensorRole> others;
   for (const OwnTensor& own : own_tensors(file, needs, candidates, ties, settings, checkpoint)) {
@@ -238,7 +245,7 @@ std::vector<OnnxTensorRole> onnx_tensor_roles(const OnnxFile& file,
       role.tied_to = tie->to;
       ties.erase(tie);
     }
-    role.reason = constant_reason(own, needs, settings);
+    role.reason = constant_reason(own, needs, settings, has);
     role.is_not_chosen = role.reason == kNotChosen;
     if (!role.tied_to.empty()) role.reason = "tied to " + role.tied_to;
     if (role.reason.empty() && !checkpoint.has(role.name)) {

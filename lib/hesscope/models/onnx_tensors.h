@@ -37,10 +37,12 @@ struct OnnxTensorRole {
 ///
 /// Parameters are the tensors of real numbers that the checkpoint holds under their names and that
 /// a derivative reaches. Not parameters are: tensors used only by comparisons, conditions and
-/// statistics of batch normalisation; tensors that are frozen or tied to another; and tensors with
-/// infinities both in the graph and in the checkpoint, such as masks. An .onnx checkpoint holds
-/// everything; its single numbers are parameters only if `parameters` names them. A tensor that
-/// nothing in the graph uses is a parameter, too, without effect.
+/// statistics of batch normalisation; tensors that are frozen or tied to another; tensors with
+/// infinities both in the graph and in the checkpoint, such as masks; and, unless `parameters`
+/// names them, masks and vectors that PyTorch's pruning and spectral normalisation keep next to a
+/// parameter. An .onnx checkpoint holds everything; its single numbers are parameters only if
+/// `parameters` names them. A tensor that nothing in the graph uses is a parameter, too, without
+/// effect.
 ///
 /// An exporter that merges tensors by value leaves an Identity node whose result carries the name
 /// of the merged tensor. This result is a tensor of its own in the following cases; otherwise it is

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <hesscope/core/wildcard.h>
 #include <hesscope/models/internal/onnx_tie_names.h>
 #include <hesscope/models/onnx_ties.h>
 #include <hesscope/models/tensor_copies.h>
@@ -76,6 +77,23 @@ std::vector<ModelTie> all_ties(const std::set<std::string>& names_of_graph,
   }
   follow(ties, settings);
   return ties;
+}
+
+bool is_settled(const Settings& settings, const std::string& name, const std::string& other) {
+  const auto is_among = [&](const char* key) {
+    if (!settings.has(key)) return false;
+    return std::ranges::any_of(settings.texts(key), [&](const std::string& pattern) {
+      return matches_wildcard(pattern, name) || matches_wildcard(pattern, other);
+    });
+  };
+  for (const ModelTie& tie : onnx_ties_in(settings)) {
+    if (tie.name == name || tie.name == other) return true;
+  }
+  return is_among("separate") || is_among("frozen");
+}
+
+ShapedNumbers numbers_of(const onnx::Tensor& tensor) {
+  return {.shape = tensor.shape, .entries = tensor.reals};
 }
 
 }  // namespace hesscope::detail

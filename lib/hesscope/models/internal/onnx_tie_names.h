@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Which names of an ONNX graph and its checkpoint denote the same tensor.
+// Which names of an ONNX graph and its checkpoint denote the same tensor, and about which of them
+// the problem file decides.
 #pragma once
 
 #include <set>
@@ -9,7 +10,9 @@
 
 #include <hesscope/core/settings.h>
 #include <hesscope/models/model.h>
+#include <hesscope/models/tensor_copies.h>
 #include <hesscope/models/tensor_shapes.h>
+#include <hesscope/onnx/onnx_file.h>
 
 namespace hesscope::detail {
 
@@ -26,5 +29,12 @@ std::vector<ModelTie> declared_ties(const std::set<std::string>& names_of_graph,
 std::vector<ModelTie> all_ties(const std::set<std::string>& names_of_graph,
                                const Settings& settings,
                                const TensorShapes& checkpoint);
+
+/// Whether the problem file states what at least one of two tensors is, by `tied`, `separate` or
+/// `frozen`.
+bool is_settled(const Settings& settings, const std::string& name, const std::string& other);
+
+/// To be compared with those of other tensors.
+ShapedNumbers numbers_of(const onnx::Tensor& tensor);
 
 }  // namespace hesscope::detail
