@@ -2,8 +2,10 @@
 #include "run_command.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -25,20 +27,32 @@ namespace {
 
 constexpr const char* kResultExtension = ".h5";
 
-// What is wrong with the name of a result that ends like an export; nothing for other names.
+// The command that makes a file with this ending of a result OUT.h5; empty if none does.
+std::string command_for(const std::string& extension) {
+  const std::string result = fmt::format("OUT{}", kResultExtension);
+  for (const std::string_view figure : {".png", ".svg", ".pdf"}) {
+    if (extension == figure) return fmt::format("plot {} --figure NAME", result);
+  }
+  if (extension == ".html") return "report " + result;
+  const bool is_exported = std::ranges::any_of(
+      io::export_kinds(), [&](const io::ExportKind& kind) { return kind.extension == extension; });
+  const bool is_other = extension != kResultExtension;
+  return (is_exported && is_other) || extension == ".txt" ? "export " + result : "";
+}
+
+// What is wrong with the name of a result that ends as files of other formats do; nothing for other
+// names.
 std::string result_name_problem(const std::string& given) {
   const std::string extension = std::filesystem::path(given).extension().string();
-  for (const io::ExportKind& kind : io::export_kinds()) {
-    if (kind.extension != extension || extension == kResultExtension) continue;
-    return fmt::format(
-        "must be an HDF5 file, OUT{}, got '{}'; 'hesscope export OUT{} -o {}' makes "
-        "one of it",
-        kResultExtension,
-        given,
-        kResultExtension,
-        shell_word(given));
-  }
-  return {};
+  const std::string command = command_for(extension);
+  constexpr std::array<std::string_view, 8> kOthers = {
+      ".json", ".npy", ".npz", ".onnx", ".pt", ".pth", ".safetensors", ".toml"};
+  if (command.empty() && std::ranges::find(kOthers, extension) == kOthers.end()) return {};
+  const std::string problem =
+      fmt::format("must be an HDF5 file, OUT{}, got '{}'", kResultExtension, given);
+  if (command.empty()) return problem;
+  return fmt::format(
+      "{}; 'hesscope {} -o {}' makes one of it", problem, command, shell_word(given));
 }
 
 }  // namespace

@@ -20,6 +20,13 @@ class BadOutputs(Refusals):
         for output in ("out.csv", "folder/out.vtk"):
             self.refuses_analysis(USAGE, [checkpoint(0)], "--output: must be an HDF5 file, OUT.h5", output,
                                   f"hesscope export OUT.h5 -o {output}", output=output)
+        for output, maker in (("out.txt", "export"), ("out.png", "plot"), ("out.html", "report")):
+            self.refuses_analysis(USAGE, [checkpoint(0)], f"'hesscope {maker} OUT.h5", output, output=output)
+
+    def test_a_result_named_like_a_checkpoint(self):
+        for output in ("out.npz", "out.json", "out.toml"):
+            self.refuses_analysis(USAGE, [checkpoint(0)], f"--output: must be an HDF5 file, OUT.h5, got '{output}'",
+                                  output=output)
 
     def test_standard_output_as_a_file(self):
         said = "--output: '-' is no output: what is written are files, so name one; --json prints to standard output"
