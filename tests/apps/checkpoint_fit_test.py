@@ -135,6 +135,20 @@ class Fit(program.Case):
         refused(BAD_INPUT, "bad.npz", *problem, "--write-map", "map.toml", words="no map was written")
         refused(USAGE, checkpoint(0), "--write-map", "map.toml", words="--write-map goes with --problem alone")
 
+    def test_settings_for_other_sizes_than_a_part_has(self):
+        # nn.Sequential(nn.Linear(4, 5), nn.Tanh(), nn.Linear(5, 3)): as a model of its own, layer 0 has five classes.
+        random = np.random.default_rng(1)
+        self.write_checkpoint("theirs.npz", {"0.weight": random.normal(size=(5, 4)), "0.bias": random.normal(size=5),
+                                             "2.weight": random.normal(size=(3, 5)), "2.bias": random.normal(size=3)})
+        np.savez(self.folder / "data.npz", x=random.normal(size=(6, 4)), y=np.arange(6) % 3)
+        for weights_of_classes, expect in (("1, 2, 1", DONE), ("1, 2", BAD_INPUT)):
+            (self.folder / "problem.toml").write_text(
+                '[model]\nkind = "mlp"\nactivation = "tanh"\nloss = "cross-entropy"\n'
+                f'class_weights = [{weights_of_classes}]\n[data]\nfile = "data.npz"\n')
+            done = self.run_program("inspect", "theirs.npz", "--problem", "problem.toml", "--write-map", "map.toml", "--force")
+            self.assertEqual(done.returncode, expect, done.stderr)
+        self.assertIn("'class_weights' has 2 numbers, but the model tells 3 classes apart", done.stdout + done.stderr)
+
     def test_tells_wrong_shapes(self):
         self.write_checkpoint("bad.npz", {**weights(), "layers.2.P": np.zeros((5, 4)), "extra": np.zeros(3), "epoch": np.array(3)})
         text = self.fit(BAD_INPUT, "bad.npz")

@@ -16,6 +16,10 @@ class Buffers(Perceptron):
         self.assertEqual(done.returncode, DONE, done.stderr)
         return done.stderr
 
+    def preconditioned(self):
+        with h5py.File(self.folder / "out.h5") as file:
+            return float(file["stability/lambda_max_preconditioned"][0])
+
     def test_what_is_the_same_in_all_checkpoints(self):
         self.save("step-1.npz")
         self.save("step-2.npz", **{name: 2 * value for name, value in self.weights.items() if name != "a"})
@@ -71,6 +75,35 @@ class Buffers(Perceptron):
             with h5py.File(self.folder / "out.h5") as file:
                 names = [program.text(name) for name in file["parameter_name"]]
             self.assertEqual(sum(name.startswith("rotary") for name in names), count)
+
+    def test_a_parameter_named_as_programs_name_counters(self):
+        self.weights["step"] = np.array(0.5)
+        self.write_model(before=[node("Mul", ["x", "step"], ["y"])], into="y")
+        self.save("weights.npz", step=np.array(0.25), epoch=np.array(3))
+        names, loss, _ = self.run_it()
+        self.assertIn("step", names)
+        self.assertNotIn("epoch", names)
+        del self.weights["step"]
+        self.weights["A"] = self.weights["A"] / 4
+        self.write_model()
+        self.save("plain.npz", step=np.array(7))
+        names, of_plain, _ = self.run_it("plain.npz")
+        self.assertAlmostEqual(loss, of_plain, delta=1e-14)
+        self.assertNotIn("step", names)
+
+    def test_what_the_checkpoint_does_not_have_as_it_should(self):
+        self.weights.update(temperature=np.array(2.0), val_3=np.array(1.5))
+        self.write_model(before=[node("Mul", ["x", "temperature"], ["scaled"]), node("Mul", ["scaled", "val_3"], ["y"])],
+                         into="y")
+        self.save("without.npz", temperature=None, val_3=None)
+        warned = self.warnings("without.npz")
+        self.assertIn("computes with temperature, which the checkpoint does not have", warned)
+        self.assertNotIn("val_3", warned)
+        self.save("integer.npz", temperature=np.array(2), val_3=None)
+        self.assertIn("computes with temperature, which the checkpoint holds as integers", self.warnings("integer.npz"))
+        self.say('frozen = ["temperature"]')
+        for checkpoint in ("without.npz", "integer.npz"):
+            self.assertEqual(self.warnings(checkpoint), "")
 
     def test_numbers_that_are_none_are_the_same(self):
         self.save("step-1.npz", a=np.full(4, np.nan))
@@ -129,7 +162,17 @@ class Buffers(Perceptron):
                                  "--preconditioner", "stored"), "it is of 3 parameters, the model has 4: name",
                      "by 'frozen' in [model]")
         self.say('frozen = ["a"]')
-        self.assertEqual(self.warnings("of-three.npz", options=("--preconditioner", "stored")), "")
+        stability = ("--preconditioner", "stored", "--only", "stability")
+        self.assertEqual(self.warnings("of-three.npz", options=stability), "")
+        # Where it was given all, what the problem file freezes is left out.
+        of_three = self.preconditioned()
+        state.update({"optimizer.param_groups.0.params.3": 3, "optimizer.state.3.step": 7.0})
+        for number, name in enumerate(self.weights):
+            for field in ("exp_avg", "exp_avg_sq"):
+                state[f"optimizer.state.{number}.{field}"] = np.full_like(self.weights[name], 1.0 if name in given else 9.0)
+        self.save("of-four.npz", **state)
+        self.assertEqual(self.warnings("of-four.npz", options=stability), "")
+        self.assertEqual(self.preconditioned(), of_three)
         # By names, which a sharded run stores, it is known which.
         self.say()
         names = {}

@@ -73,6 +73,7 @@ struct ModelBuffer {
   std::vector<double> values;
   /// The values to use if a checkpoint lacks the tensor; empty if only the model kind knows them.
   std::vector<double> values_if_absent = {};
+  bool is_frozen = false;  ///< by the problem file: an optimiser may have it as a parameter
 };
 
 /// Another name that a checkpoint may use for a parameter.

@@ -101,6 +101,7 @@ ModelBuffer buffer_of(const Tensor& tensor,
                       const OnnxTensorRole& role,
                       const TensorShapes& checkpoint) {
   ModelBuffer buffer{.name = role.name, .shape = role.shape, .values = {}};
+  buffer.is_frozen = role.is_frozen && checkpoint.has(role.name);
   buffer.values = buffer.values_if_absent = detail::values_of(tensor);
   if (checkpoint.has(role.name) && checkpoint.read && checkpoint.at(role.name) == tensor.shape) {
     buffer.values = checkpoint.read(role.name);
@@ -127,6 +128,7 @@ OnnxWeights weights_of(const ChosenGraph& graph,
   OnnxWeights weights{.parameters = {},
                       .constants = {},
                       .single_numbers = {},
+                      .integers = {},
                       .statistics = {},
                       .are_named_by_model = checkpoint.format != "onnx"};
   for (const OnnxTensorRole& role : roles) {
@@ -151,8 +153,12 @@ OnnxWeights weights_of(const ChosenGraph& graph,
       weights.parameters.push_back(tensor);
     } else if (role.is_single_number) {
       weights.single_numbers.push_back(tensor);
-    } else if (!tensor->reals.empty() && !checkpoint.has(role.name)) {
+    } else if (tensor->reals.empty()) {
+      continue;
+    } else if (!checkpoint.has(role.name)) {
       weights.constants.push_back(tensor);
+    } else if (checkpoint.has_integers(role.name) && !role.is_not_chosen) {
+      weights.integers.push_back(role.name);
     }
   }
   return weights;
@@ -270,7 +276,7 @@ Model build(const ChosenGraph& graph, const ModelSources& sources, const TensorS
   for (const auto& [name, extents] : checkpoint.shapes) {
     const bool is_known =
         std::ranges::any_of(roles, [&, &n = name](const auto& role) { return role.name == n; });
-    if (!is_known && !is_batch_count(checkpoint, name)) buffers.push_back({name, extents, {}});
+    if (!is_known && !may_be_ignored(checkpoint, name)) buffers.push_back({name, extents, {}});
   }
   model.buffers = std::move(buffers);
   model.ties = std::move(ties);

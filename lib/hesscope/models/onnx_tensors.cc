@@ -33,6 +33,7 @@ using onnx::ElementKind;
 using onnx::OnnxFile;
 using onnx::Tensor;
 
+constexpr std::string_view kFrozen = "frozen";
 constexpr std::string_view kNotChosen = "not among `parameters`";
 constexpr std::string_view kSingleNumber = "a single number of the graph: `parameters` can name it";
 
@@ -93,7 +94,7 @@ std::string constant_reason(const OwnTensor& own,
   if (needs.values.contains(name) && !needs.with_slopes.contains(name)) {
     return "only conditions, sizes or statistics use it: no derivative reaches it";
   }
-  if (matches_any(own.names, texts_or_none(settings, "frozen"))) return "frozen";
+  if (matches_any(own.names, texts_or_none(settings, "frozen"))) return std::string(kFrozen);
   const std::vector<std::string> chosen = texts_or_none(settings, "parameters");
   if (!chosen.empty()) return std::string(matches_any(own.names, chosen) ? "" : kNotChosen);
   return detail::buffer_next_to_a_parameter(name, has);
@@ -247,6 +248,7 @@ std::vector<OnnxTensorRole> onnx_tensor_roles(const OnnxFile& file,
     }
     role.reason = constant_reason(own, needs, settings, has);
     role.is_not_chosen = role.reason == kNotChosen;
+    role.is_frozen = role.reason == kFrozen;
     if (!role.tied_to.empty()) role.reason = "tied to " + role.tied_to;
     if (role.reason.empty() && !checkpoint.has(role.name)) {
       require_no_copy_alone(role.name, all_ties, checkpoint);
@@ -327,7 +329,7 @@ void require_onnx_names(const OnnxFile& file,
   add_other_names(file, known);  // including those of other outputs
   std::vector<std::string> unknown;
   for (const auto& [name, shape] : checkpoint.shapes) {
-    if (!known.contains(name) && !is_batch_count(checkpoint, name)) unknown.push_back(name);
+    if (!known.contains(name) && !may_be_ignored(checkpoint, name)) unknown.push_back(name);
   }
   if (unknown.empty()) return;
   constexpr std::size_t kMostShown = 5;

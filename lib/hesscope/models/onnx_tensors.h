@@ -23,6 +23,7 @@ struct OnnxTensorRole {
   bool is_missing = false;        ///< constant only because the checkpoint lacks it
   bool is_single_number = false;  ///< or because it is one, and `parameters` is empty
   bool is_not_chosen = false;     ///< or because `parameters` lists others
+  bool is_frozen = false;         ///< or because `frozen` names it
   std::string tied_to = {};       ///< the tensor that it stands for, if it is not independent
   std::string reason = {};        ///< "in the checkpoint, and a derivative reaches it"
   /// Names that are treated as this tensor, although its entries are all equal and it is also used

@@ -27,6 +27,7 @@ struct OnnxWeights {
   std::vector<const onnx::Tensor*> parameters;
   std::vector<const onnx::Tensor*> constants;       ///< that the checkpoint lacks
   std::vector<const onnx::Tensor*> single_numbers;  ///< constant because `parameters` is empty
+  std::vector<std::string> integers;    ///< in the checkpoint, and a derivative reaches them
   std::vector<std::string> statistics;  ///< of BatchNormalization, not in the checkpoint
   /// OnnxTensorRole::merged of all parameters.
   std::vector<ModelTie> merged = {};

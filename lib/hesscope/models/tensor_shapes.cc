@@ -76,7 +76,8 @@ const std::vector<std::int64_t>& TensorShapes::at(const std::string& name,
   return shape;
 }
 
-bool is_batch_count(const TensorShapes& checkpoint, const std::string& name) {
+bool may_be_ignored(const TensorShapes& checkpoint, const std::string& name) {
+  if (checkpoint.training_numbers.contains(name)) return true;
   constexpr std::string_view kCount = "num_batches_tracked";
   const std::size_t dot = name.rfind('.');
   return name.substr(dot == std::string::npos ? 0 : dot + 1) == kCount &&
@@ -95,7 +96,7 @@ void require_parameters(const Model& model, const TensorShapes& checkpoint) {
   }
   require_ties_hold(model.ties, checkpoint);
   for (const auto& [name, shape] : checkpoint.shapes) {
-    if (known.contains(name) || is_batch_count(checkpoint, name)) continue;
+    if (known.contains(name) || may_be_ignored(checkpoint, name)) continue;
     throw InputError(fmt::format(
         "{}: tensor '{}' of shape {} is no parameter of the {} model described; "
         "check the number of layers and the kind in the problem file, or let a map ignore "

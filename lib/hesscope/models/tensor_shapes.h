@@ -28,6 +28,8 @@ struct TensorShapes {
   std::vector<std::vector<std::string>> ties = {};
   std::map<std::string, std::string> renamed = {};  ///< by names in the file, if different
   std::set<std::string> left_out = {};  ///< names that the file has, and a map of names ignores
+  /// Those that programs store next to parameters (steps, epochs, the loss), by their names.
+  std::set<std::string> training_numbers = {};
   /// The elements of a tensor, row-major; empty if only shapes are known. Throws InputError if they
   /// cannot be read.
   std::function<std::vector<double>(const std::string& name)> read = {};
@@ -49,12 +51,12 @@ struct TensorShapes {
                                       const std::string& pattern) const;
 };
 
-/// Whether a tensor of a checkpoint counts batches (num_batches_tracked of batch normalisation): an
-/// integer on which no model depends.
-bool is_batch_count(const TensorShapes& checkpoint, const std::string& name);
+/// Whether a model that does not have this tensor of a checkpoint may ignore it: it is a training
+/// number, or an integer that counts batches (num_batches_tracked of batch normalisation).
+bool may_be_ignored(const TensorShapes& checkpoint, const std::string& name);
 
 /// Checks that a checkpoint holds exactly the model's parameters, optionally also its buffers and
-/// counts of batches: none missing, none with another shape, none superfluous, and tied ones equal.
+/// what may be ignored: none missing, none with another shape, none superfluous, and tied ones equal.
 /// @throws InputError naming the file, the tensor, the expected and the found shape.
 void require_parameters(const Model& model, const TensorShapes& checkpoint);
 

@@ -197,12 +197,18 @@ std::optional<Model> build_by_layers(const ProblemFile& problem,
   const TensorShapes there = parameter_shapes_of(checkpoint);
   std::vector<io::TensorInfo> tensors;
   for (const io::TensorInfo& tensor : checkpoint.tensors()) {
-    if (there.shapes.contains(tensor.name)) tensors.push_back(tensor);
+    const bool is_there = there.shapes.contains(tensor.name);
+    if (is_there && !may_be_ignored(there, tensor.name)) tensors.push_back(tensor);
   }
   std::string contradiction;
   const auto fits = [&](const std::vector<io::TensorRule>& rules) {
-    std::string ignored;
-    const std::optional<Model> model = build(problem, renamed(there, rules), data, ignored);
+    std::optional<Model> model;
+    try {
+      std::string ignored;
+      model = build(problem, renamed(there, rules), data, ignored);
+    } catch (const ConfigError& error) {  // `class_weights`, say, for another number of classes
+      contradiction = error.what();
+    }
     if (!model) return false;
     const auto is_there = [&](const DataArray& array) { return data.has(array.name); };
     if (!std::ranges::all_of(model->arrays, is_there)) return true;  // it is unknown which
@@ -266,7 +272,7 @@ CheckpointFit fit_part(const ProblemFile& problem,
   }
   for (const io::TensorInfo& tensor : checkpoint.tensors()) {
     if (there.shapes.contains(tensor.name) && !used.contains(tensor.name) &&
-        !is_batch_count(there, tensor.name)) {
+        !may_be_ignored(there, tensor.name)) {
       fit.unused.push_back(tensor);
     }
   }
@@ -282,8 +288,10 @@ CheckpointFit fit_part(const ProblemFile& problem,
 }
 
 bool has_more_than(const io::TensorFile& checkpoint, const std::string& key) {
-  return std::ranges::any_of(parameter_shapes_of(checkpoint).shapes, [&](const auto& tensor) {
-    return !tensor.first.starts_with(key + '.') && !tensor.first.starts_with(key + '/');
+  const TensorShapes there = parameter_shapes_of(checkpoint);
+  return std::ranges::any_of(there.shapes, [&](const auto& tensor) {
+    return !may_be_ignored(there, tensor.first) && !tensor.first.starts_with(key + '.') &&
+           !tensor.first.starts_with(key + '/');
   });
 }
 
@@ -314,7 +322,8 @@ std::vector<io::TensorMap> maps_of_parts(const ProblemFile& problem,
       maps.push_back(part.suggestion);
       maps.back().key = key;
       outer.push_back(key);
-    } catch (const InputError&) {  // an unreadable part does not fit
+    } catch (const InputError&) {   // an unreadable part does not fit
+    } catch (const ConfigError&) {  // nor does one of other sizes than the settings are for
     }
   }
   return maps;

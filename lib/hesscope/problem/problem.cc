@@ -60,10 +60,10 @@ TensorShapes parameter_shapes_of(const io::TensorFile& checkpoint) {
   io::require_readable_numbers(checkpoint);
   TensorShapes shapes = shapes_of(checkpoint);
   for (const io::TensorInfo& tensor : checkpoint.tensors()) {
-    if (tensor.name.starts_with(kOptimizer) || is_training_number(tensor)) {
-      shapes.shapes.erase(tensor.name);
-      shapes.types.erase(tensor.name);
-    }
+    if (is_training_number(tensor)) shapes.training_numbers.insert(tensor.name);
+    if (!tensor.name.starts_with(kOptimizer)) continue;
+    shapes.shapes.erase(tensor.name);
+    shapes.types.erase(tensor.name);
   }
   for (std::vector<std::string>& names : shapes.ties) {
     std::erase_if(names, [&](const std::string& name) { return !shapes.has(name); });

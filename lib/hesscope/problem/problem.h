@@ -50,8 +50,8 @@ class MisfitError : public InputError {
   std::filesystem::path problem_;
 };
 
-/// The same without the tensors of an optimiser, named optimizer.*, and without
-/// is_training_number().
+/// The same without the tensors of an optimiser, named optimizer.*; is_training_number() says which
+/// are training numbers.
 /// @throws InputError naming the first unreadable tensor that is not a text: it may be a parameter,
 ///         and no parameter may be skipped.
 TensorShapes parameter_shapes_of(const io::TensorFile& checkpoint);

@@ -28,8 +28,9 @@ std::optional<double> training_number(const io::TensorFile& file,
 /// Those of counter_names() that are present. @throws as training_number().
 std::map<std::string, double> training_counters(const io::TensorFile& file, std::string_view key);
 
-/// Whether a tensor is not a parameter but a counter (one of counter_names(), or the number of
-/// averaged models) or the loss, stored as a tensor of one element.
+/// Whether a tensor, unless the model has one of its name, is no parameter but a counter (one of
+/// counter_names(), or the number of averaged models) or the loss, stored as a tensor of one
+/// element.
 bool is_training_number(const io::TensorInfo& tensor);
 
 }  // namespace hesscope

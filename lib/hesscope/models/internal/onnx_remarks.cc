@@ -43,9 +43,11 @@ bool is_path_of_names(const std::string& name) {
          });
 }
 
-// Named as a module's tensor in a state_dict(): "ln.weight".
-bool is_of_a_module(const std::string& name) {
-  return is_path_of_names(name) && name.find('.') != std::string::npos;
+// Neither named nor numbered by an exporter: "ln.weight", "temperature", not "val_3".
+bool is_named_by_program(const std::string& name) {
+  if (!is_path_of_names(name)) return false;
+  const std::size_t digits = name.find_last_not_of("0123456789") + 1;
+  return name.find('.') != std::string::npos || digits == name.size() || name[digits - 1] != '_';
 }
 
 // The prefix of names given by PyTorch's exporter.
@@ -83,8 +85,8 @@ std::string remark_on_constants(const OnnxReading& reading) {
   std::vector<std::string> names;
   for (const Tensor* tensor : reading.weights.constants) {
     const std::vector<double>& entries = tensor->reals;
-    // Not a mask and, unless it belongs to a module, not a number, or one number many times.
-    const bool is_plain = are_all_equal(entries) && !is_of_a_module(tensor->name);
+    // Not a mask and, unless a program has named it, not a number, or one number many times.
+    const bool is_plain = are_all_equal(entries) && !is_named_by_program(tensor->name);
     const bool is_mask = !std::ranges::all_of(entries, [](double x) { return std::isfinite(x); });
     const bool is_known = reading.checkpoint.left_out.contains(tensor->name) ||
                           is_settled(reading.settings, tensor->name, tensor->name);
@@ -279,6 +281,18 @@ std::string remark_on_related_weights(const OnnxReading& reading) {
       pair);
 }
 
+// Remarks that the checkpoint holds as integers what the graph computes with as real numbers.
+std::string remark_on_integers(const OnnxReading& reading) {
+  std::vector<std::string> names;
+  for (const std::string& name : reading.weights.integers) {
+    if (!is_settled(reading.settings, name, name)) names.push_back(name);
+  }
+  return computes_with(reading.file,
+                       names,
+                       ", which the checkpoint holds as integers: constants. If they are learned, "
+                       "store them as real numbers; where they are constants, 'frozen' says so");
+}
+
 // Remarks that parameters have names that are nearly always those of buffers.
 std::string remark_on_buffers(const OnnxReading& reading) {
   if (reading.settings.has("parameters")) return {};
@@ -304,6 +318,7 @@ std::vector<std::string> remarks_on_weights(const OnnxReading& reading) {
   std::vector<std::string> remarks;
   for (const auto remark : {&remark_on_left_out,
                             &remark_on_constants,
+                            &remark_on_integers,
                             &remark_on_single_numbers,
                             &remark_on_folded_numbers,
                             &remark_on_statistics,

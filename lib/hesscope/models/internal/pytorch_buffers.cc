@@ -56,7 +56,8 @@ std::string buffer_next_to_a_parameter(const std::string& name,
 }
 
 bool is_name_of_buffers(const std::string& name) {
-  constexpr std::array<std::string_view, 3> kNames = {"inv_freq", "running_mean", "running_var"};
+  constexpr std::array<std::string_view, 5> kNames = {
+      "inv_freq", "mean", "running_mean", "running_var", "std"};
   return std::ranges::find(kNames, last_component(name)) != kNames.end();
 }
 

@@ -16,8 +16,9 @@ namespace hesscope::detail {
 std::string buffer_next_to_a_parameter(const std::string& name,
                                        const std::function<bool(const std::string&)>& has);
 
-/// Whether tensors of this name are nearly always buffers: running statistics and the frequencies
-/// of rotary embeddings (inv_freq), also after a prefix.
+/// Whether tensors of this name, also after a prefix, are nearly always buffers: statistics of the
+/// inputs or running ones (mean, std, running_mean, running_var), and the frequencies of rotary
+/// embeddings (inv_freq).
 bool is_name_of_buffers(const std::string& name);
 
 }  // namespace hesscope::detail

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <limits>
 #include <set>
 #include <utility>
 
@@ -42,6 +43,14 @@ bool is_name_of(const io::TensorInfo& tensor, const CheckpointParameter& own, co
          std::ranges::any_of(model.ties, [&](const ModelTie& tie) {
            return tie.name == tensor.name && tie.to == own.block->name;
          });
+}
+
+// As ListedParameter::block: none of the model's.
+constexpr std::size_t kFrozen = std::numeric_limits<std::size_t>::max();
+
+bool is_frozen(const Model& model, const std::string& name) {
+  const auto found = std::ranges::find(model.buffers, name, &ModelBuffer::name);
+  return found != model.buffers.end() && found->is_frozen;
 }
 
 class ParameterAssignment {
@@ -164,14 +173,37 @@ class ParameterAssignment {
         places.push_back({g, &number});
       }
     }
+    if (numbered.size() > listed.size())
+      listed = with_frozen_ones(std::move(listed), numbered.size());
     require_same_number(numbered.size(), listed.size());
     ParameterOrder order = order_parameters(listed, numbered, keeps_order_of_layers(checkpoint_));
     if (order.is_open) throw UnknownGroups{{order.obstacle}};
     if (!order.obstacle.empty()) throw UnusableState{order.obstacle};
     assigned_.warning = std::move(order.warning);
     for (std::size_t k = 0; k < places.size(); ++k) {
+      if (order.blocks[k] == kFrozen) continue;
       assigned_.blocks[order.blocks[k]] = {places[k].key, places[k].group};
     }
+  }
+
+  // The same and those that the problem file freezes, if these are `count` together and the
+  // checkpoint is known to list them as the model does: names in alphabetical order may be sorted.
+  std::vector<ListedParameter> with_frozen_ones(std::vector<ListedParameter> listed,
+                                                std::size_t count) const {
+    std::vector<ListedParameter> all;
+    auto next = listed.begin();
+    for (const io::TensorInfo& tensor : checkpoint_.tensors()) {
+      const std::string name = checkpoint_.stored_name(tensor.name);
+      if (next != listed.end() && next->name == name) {
+        all.push_back(*next++);
+      } else if (is_frozen(model_, tensor.name)) {
+        all.push_back({name, kFrozen, tensor.shape});
+        if (tensor.is_transposed) std::ranges::reverse(all.back().shape);
+      }
+    }
+    const bool may_be_sorted = std::ranges::is_sorted(all, {}, &ListedParameter::name) &&
+                               !keeps_order_of_layers(checkpoint_);
+    return next == listed.end() && all.size() == count && !may_be_sorted ? all : listed;
   }
 
   std::optional<std::vector<std::int64_t>> shape_kept_for(const std::string& number) const {
@@ -226,11 +258,14 @@ void require_as_many_parameters(const Model& model,
                                 const StoredOptimizer& stored) {
   const std::size_t num_parameters = stored.groups.empty() ? 0 : stored.num_parameters();
   const std::size_t num_ours = model.parameters.size();
-  if (num_parameters > 0 && !numbers_frozen_ones(stored, num_ours)) {
-    require_same_number(num_parameters, num_ours);
-  }
   std::multiset<std::int64_t> sizes;
   for (const ParameterBlock& block : model.parameters) sizes.insert(block.size);
+  for (const ModelBuffer& buffer : model.buffers) {
+    if (buffer.is_frozen) sizes.insert(std::ssize(buffer.values));
+  }
+  const bool has_frozen_ones =
+      num_parameters == sizes.size() || numbers_frozen_ones(stored, num_ours);
+  if (num_parameters > 0 && !has_frozen_ones) require_same_number(num_parameters, num_ours);
   for (const auto& [parameter, entry] : stored.entries) {
     if (entry.tensors.empty()) continue;
     const io::TensorInfo& kept = *file.find(entry.tensors.begin()->second);
