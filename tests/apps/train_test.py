@@ -252,6 +252,10 @@ class Refusals(Trained):
             self.assertIn(old, EXPERIMENT)
             done = self.train(experiment=EXPERIMENT.replace(old, new), expect=USAGE)
             self.assertIn(text, done.stderr)
+        muon = EXPERIMENT + '[[run]]\nname = "m"\nrule = "muon"\nlearning_rate = 0.1\nadam-blocks = ["head.*"]\n'
+        place = f"experiment.toml:{len(muon.splitlines())}: 'adam-blocks': no parameter is named 'head.*'"
+        for option in ("--dry-run", "--quiet"):
+            self.assertIn(place, self.train("out", option, experiment=muon, expect=USAGE).stderr)
         done = self.train("out", "--run", "adm", expect=USAGE)
         self.assertIn("no [[run]] is named 'adm' (did you mean 'adam'?)", done.stderr)
         data = EXPERIMENT.split("[data]")[0] + '[data]\nfile = "nothere.npz"\n' + EXPERIMENT[EXPERIMENT.index("[init"):]

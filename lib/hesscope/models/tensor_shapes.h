@@ -51,12 +51,13 @@ struct TensorShapes {
                                       const std::string& pattern) const;
 };
 
-/// Whether a model that does not have this tensor of a checkpoint may ignore it: it is a training
+/// Whether a model that lacks this tensor of a checkpoint may ignore it: it is a training
 /// number, or an integer that counts batches (num_batches_tracked of batch normalisation).
 bool may_be_ignored(const TensorShapes& checkpoint, const std::string& name);
 
 /// Checks that a checkpoint holds exactly the model's parameters, optionally also its buffers and
-/// what may be ignored: none missing, none with another shape, none superfluous, and tied ones equal.
+/// what may be ignored: none missing, none with another shape, none superfluous, and tied ones
+/// equal.
 /// @throws InputError naming the file, the tensor, the expected and the found shape.
 void require_parameters(const Model& model, const TensorShapes& checkpoint);
 

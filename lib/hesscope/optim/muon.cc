@@ -8,6 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include <hesscope/core/error.h>
 #include <hesscope/core/internal/norms.h>
 #include <hesscope/core/parameter_block.h>
 #include <hesscope/optim/internal/adam_direction.h>
@@ -155,6 +158,17 @@ class Muon final : public UpdateRule {
   VectorXd& exp_avg_sq_;
 };
 
+// Without blocks, only the settings are checked. @throws ConfigError with the place of
+// `adam-blocks`.
+void require_blocks(const Settings& settings, std::span<const ParameterBlock> blocks) {
+  if (blocks.empty()) return;
+  try {
+    blocks_matching(blocks, settings.texts("adam-blocks"));
+  } catch (const ConfigError& error) {
+    settings.refuse("adam-blocks", fmt::format("'adam-blocks': {}", error.what()));
+  }
+}
+
 }  // namespace
 
 UpdateRuleKind muon_kind() {
@@ -183,6 +197,7 @@ UpdateRuleKind muon_kind() {
                            "'?' for one, [ab] for a or b",
                 .fallback = SettingValue(std::vector<std::string>())}},
       .create = [](const Settings& settings, std::span<const ParameterBlock> blocks) {
+        require_blocks(settings, blocks);
         MuonOptions options = {.momentum = settings.real("momentum"),
                                .is_nesterov = settings.boolean("nesterov"),
                                .num_iterations = settings.integer("newton-schulz-steps"),

@@ -174,6 +174,9 @@ TrainingSetup::TrainingSetup(ExperimentFile experiment,
   Model model = fit(data.sampler, [&] { return made_for(data.shapes()); });
   trained_ = at_place(experiment_.trained_location,
                       [&] { return blocks_matching(model.parameters, experiment_.trained); });
+  for (const ExperimentRun& run : experiment_.runs) {  // refuses settings that the model is not for
+    make_update_rule(find_update_rule_kind(run.rule), run.settings, model.parameters);
+  }
   at_place(experiment_.initialization_location, [&] {
     if (experiment_.start) return Eigen::VectorXd();
     return initial_parameters(
