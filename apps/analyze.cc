@@ -258,6 +258,8 @@ class AnalyzeCommand final : public RunCommand {
 
   Json document_of(const AnalysisResult& result) const {
     Json document = result_document();
+    document["parameters"] = result.num_parameters;
+    document["samples"] = result.num_samples;
     document["checkpoints"] = json_of(result.checkpoints);
     if (!result.run_numbers.empty()) add_numbers(document["run"], result.run_numbers);
     document["done_already"] = result.is_done_already;
@@ -280,7 +282,9 @@ class AnalyzeCommand final : public RunCommand {
       return table_text(std::move(table));
     };
     const std::vector<std::vector<std::string>> losses = loss_rows(result.checkpoints);
-    std::string text = shown(losses);
+    std::string text =
+        fmt::format("{} parameters, {} samples\n\n", result.num_parameters, result.num_samples);
+    text += shown(losses);
     std::vector<std::vector<std::string>> rows;
     std::vector<HeadlineNumber> all = result.run_numbers;
     const auto& columns = result.checkpoints.front().numbers;

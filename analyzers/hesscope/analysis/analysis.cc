@@ -41,6 +41,8 @@ class Run {
     const std::size_t count = inputs_.checkpoints.size();
     std::tie(first_, last_) =
         request.share.part ? request.share.part->range(count) : std::pair(std::size_t{0}, count);
+    result_.num_parameters = inputs_.problem.objective().num_parameters();
+    result_.num_samples = inputs_.problem.objective().num_samples();
   }
 
   AnalysisResult execute() {
@@ -54,6 +56,8 @@ class Run {
         });
     if (run.is_done()) {
       AnalysisResult result = detail::read_analysis(request_, inputs_);
+      result.num_parameters = result_.num_parameters;
+      result.num_samples = result_.num_samples;
       result.timings = result_.timings;
       return result;
     }

@@ -108,6 +108,8 @@ struct UnprovedAnswers {
 };
 
 struct AnalysisResult {
+  Eigen::Index num_parameters = 0;
+  Eigen::Index num_samples = 0;
   std::vector<CheckpointSummary> checkpoints;
   std::vector<HeadlineNumber> run_numbers;  ///< of all checkpoints together
   std::vector<std::string> warnings;
