@@ -246,6 +246,9 @@ Model build(const ChosenGraph& graph, const ModelSources& sources, const TensorS
   const Value value = onnx::import_output(file, graph.needs, builder.graph(), given);
   const auto require_parameters = [&](const auto& is_one) {
     if (std::ranges::any_of(roles, is_one)) return;
+    if (std::ranges::any_of(roles, &OnnxTensorRole::is_frozen)) {
+      settings.refuse("frozen", "[model] of kind 'onnx': 'frozen' leaves no parameter");
+    }
     throw InputError(
         fmt::format("{}: no tensor of {} is a parameter of the graph: none of its initializers "
                     "that a derivative of '{}' reaches is in the checkpoint. {}",

@@ -122,7 +122,8 @@ class TorchSource final : public TensorSource {
     find_ties();
     if (tensors_.empty() && unreadable_.empty()) {
       throw InputError(fmt::format(
-          "{} holds no tensor (at byte 0 of it); what else a pickle names is never executed",
+          "{} holds no tensor (at byte 0 of it); what else a pickle names is never executed. "
+          "Arrays of NumPy are stored by torch.as_tensor(), or by numpy.savez()",
           where));
     }
     // One storage may be shared by a hundred thousand tensors.
