@@ -164,6 +164,44 @@ class TorchMessages(program.Case):
             with self.subTest(words), self.assertRaisesRegex(hesscope.Error, f"{words}[^\n]*$"):
                 self.hessian(Net(forward, **layers), self.x, self.y, F.mse_loss)
 
+    def test_functions_that_drop_numbers_out(self):
+        layers = {"a": nn.Linear(3, 4), "b": nn.Linear(4, 2)}
+        for name in ("dropout", "alpha_dropout"):
+            module = Net(lambda net, x: net.b(getattr(F, name)(net.a(x), 0.5, True)), **layers)
+            with self.subTest(name), self.assertRaisesRegex(
+                    hesscope.Error, rf"although it is in evaluation mode: write F\.{name}\(x, p, training=self.training\)"):
+                self.hessian(module, self.x, self.y, F.mse_loss)
+        module = Net(lambda net, x: net.b(F.dropout(net.drop(net.a(x)), 0.0)), drop=nn.Dropout(0.5), **layers)
+        self.assert_same(module, F.cross_entropy, *self.hessian(module, self.x, self.classes, F.cross_entropy)[:2])
+
+    def test_fake_quantisation(self):
+        quantisation = torch.ao.quantization
+        trained = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2)).train()
+        trained.qconfig = quantisation.get_default_qat_qconfig("fbgemm")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            trained = quantisation.prepare_qat(trained)
+        single = nn.Sequential(nn.Linear(3, 4), quantisation.FakeQuantize(), nn.Linear(4, 2))
+        function = Net(lambda net, x: net.a(torch.fake_quantize_per_tensor_affine(x, 0.1, 0, -128, 127)), a=nn.Linear(3, 2))
+        for module in (trained, single, function):
+            module(self.x)  # after which observers have seen numbers
+            with self.assertRaisesRegex(hesscope.Error, r"rounding has no derivative.*quantization\.disable_fake_quant"):
+                self.hessian(module, self.x, self.y, F.mse_loss)
+        for module in (trained, single):
+            _, names, _ = self.hessian(module.apply(quantisation.disable_fake_quant), self.x, self.y, F.mse_loss)
+            self.assertEqual(list(dict.fromkeys(names)), ["0.weight", "0.bias", "2.weight", "2.bias"])
+
+    def test_parametrizations_that_pytorch_does_not_export(self):
+        for choice in ("cayley", "matrix_exp", "householder"):
+            module = nn.Sequential(nn.utils.parametrizations.orthogonal(nn.Linear(3, 3), orthogonal_map=choice),
+                                   nn.Linear(3, 2))
+            words = r'parametrization of 0\.weight \(_Orthogonal\).*remove_parametrizations\(module, "weight"\)$'
+            with self.subTest(choice), self.assertRaisesRegex(hesscope.Error, words):
+                self.hessian(module, self.x, self.y, F.mse_loss)
+            nn.utils.parametrize.remove_parametrizations(module[0], "weight")
+            _, names, _ = self.hessian(module, self.x, self.y, F.mse_loss)
+            self.assertIn("0.weight", names)
+
     def test_samples_that_interact(self):
         last = nn.Linear(3, 2)
         ignored = self.classes.index_fill(0, torch.tensor([1]), -100)

@@ -173,6 +173,27 @@ def _slope_within(*_, **__):
                          "that: write the derivative out, layer by layer", None)
 
 
+def _drops_out(function):
+    """Of a function that drops numbers out: itself, where it leaves them all."""
+    def formula(input, p, training, inplace):
+        if training and p > 0:
+            raise hesscope.Error("the model drops numbers out at random although it is in evaluation mode: write F."
+                                 f"{function.__name__}(x, p, training=self.training), or use a module such as nn.Dropout",
+                                 None)
+        return function(input, p, False, inplace)
+    return formula
+
+
+def _fake_quantize(*_, **__):
+    raise hesscope.Error("the model rounds its numbers (fake_quantize), and rounding has no derivative: analyze the model "
+                         "as it was before it was prepared for quantisation, or without rounding: "
+                         "model.apply(torch.ao.quantization.disable_fake_quant)", None)
+
+
+def _observe_and_fake_quantize(input, observes, rounds, *_, **__):
+    return _fake_quantize() if known(rounds) else input
+
+
 def _logaddexp(input, other):
     return input + F.softplus(other - input)
 
@@ -203,6 +224,8 @@ TENSORS = {
     "logaddexp": _logaddexp, "logit": _logit, "exp2": lambda input: torch.full_like(input, 2) ** input, "expm1": expm1,
     "cosh": _cosh, "sinh": lambda input: input.tanh() * _cosh(input),
 }
+DROPPING = ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout")
+ROUNDING = ("fake_quantize_per_tensor_affine", "fake_quantize_per_channel_affine")
 FORMULAS = {
     **_attributes.FORMULAS, **_loss_formulas.FORMULAS,
     F.pairwise_distance: distance, torch.pairwise_distance: distance, torch.cdist: _cdist, F.embedding: _embedding,
@@ -210,4 +233,7 @@ FORMULAS = {
     torch.norm: _norm, torch.Tensor.norm: _norm, torch.autograd.grad: _slope_within,
     **{getattr(owner, name): formula for owner in (torch, torch.Tensor) for name, formula in TENSORS.items()
        if hasattr(owner, name)},
+    **{getattr(F, name): _drops_out(getattr(F, name)) for name in DROPPING if hasattr(F, name)},
+    **{getattr(torch, name): _fake_quantize for name in ROUNDING},
+    torch.fused_moving_avg_obs_fake_quant: _observe_and_fake_quantize,
 }

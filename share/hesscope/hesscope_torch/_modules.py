@@ -111,6 +111,12 @@ def averages_of(model):
             if isinstance(part, nn.modules.batchnorm._NormBase) for kind in ("running_mean", "running_var")}
 
 
+def parametrized(model):
+    """(name, class) of the first tensor that a parametrization computes; None where there is none."""
+    return next(((f"{name}.{key}".lstrip("."), type(steps[0]).__name__) for name, part in model.named_modules()
+                 if nn.utils.parametrize.is_parametrized(part) for key, steps in part.parametrizations.items()), None)
+
+
 def held_rows(model):
     """(table, rows) of embeddings that PyTorch has no derivatives by, or that each forward pass shortens."""
     return [(part.weight, slice(None) if part.max_norm is not None else part.padding_idx) for part in model.modules()

@@ -20,7 +20,8 @@ import hesscope
 from ._formulas import WrittenOut
 from ._graph import names_read
 from ._losses import Loss, kind_of, loss_of
-from ._modules import Root, asked_for_slopes, averages_of, cast, computing, equal_tensors, held_rows, tensors_of
+from ._modules import Root, asked_for_slopes, averages_of, cast, computing, equal_tensors, held_rows
+from ._modules import parametrized, tensors_of
 from ._slopes import Slopes
 
 OPSET = 17
@@ -277,7 +278,8 @@ class Problem:
             elif "aten::_convolution_mode" in failure:
                 failure = 'a convolution with padding="same" or "valid": give the padding as numbers'
             elif missing:
-                failure = f"{missing[1]}{missing[2] or ''}: write it by functions that PyTorch exports"
+                failure = (f"{missing[1]}{missing[2] or ''}: write it by functions that PyTorch exports"
+                           f"{_without_parametrization(self._model)}")
             raise hesscope.Error(f"PyTorch cannot export this model as ONNX: {failure}", None)
 
     def _compare_slopes(self, root, tensors):
@@ -393,6 +395,17 @@ class Problem:
 
     def _warn_of_infinite_slopes(self):
         said = ("the loss has no finite gradient at these parameters, and so no Hessian: as where a root is taken of 0, "
+def _without_parametrization(model):
+    """What to do about a function that the user has not written; "" of a model without parametrizations."""
+    found = parametrized(model)
+    if found is None:
+        return ""
+    name, kind = found
+    tensor = name.rpartition(".")[2]
+    return (f"; if it is of the parametrization of {name} ({kind}), take that away, and analyze the model by its {tensor} "
+            f'itself: torch.nn.utils.parametrize.remove_parametrizations(module, "{tensor}")')
+
+
                 "whose slope is infinite; sqrt(x + 1e-12) has a finite one")
         if math.isfinite(self._own_gradient_norm):
             said += (f". PyTorch's gradient, of norm {self._own_gradient_norm:.9g}, leaves infinite slopes out where they "
