@@ -501,6 +501,20 @@ class TorchModule(program.Case):
                 hesscope_torch.save_problem(other, spare, x, y, loss)
             self.assertEqual([path.name for path in other.iterdir()], [name])
 
+    def test_parameters_with_names_of_buffers(self):
+        names = ("inv_freq", "running_mean", "running_var", "mean", "std", "a_mask", "a_u")
+        module = Net(lambda net, x: net.head(x) + sum(getattr(net, name) for name in names) * net.part.step,
+                     head=nn.Linear(4, 3), part=Net(None, step=nn.Parameter(torch.tensor(0.5))),
+                     **{name: weight(3) for name in names})
+        x, y = torch.randn(7, 4), torch.arange(7) % 3
+        problem = hesscope_torch.save_problem(self.folder / "p", module, x, y, nn.CrossEntropyLoss())
+        self.assertIn('\nparameters = ["inv_freq", "running_mean",', problem.read_text())
+        torch.save(module.state_dict(), self.folder / "model.pt")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            run = hesscope.analyze(self.folder / "model.pt", problem, "--only", "hessian", program=PROGRAM)
+        self.assertEqual(set(run["parameter_name"].values), {"head.weight", "head.bias", "part.step", *names})
+
     def test_names_paddings_that_cannot_be_exported(self):
         module = Net(lambda net, x: net.head(net.conv(x[:, None]).flatten(1)), head=nn.Linear(8, 3),
                      conv=nn.Conv1d(1, 2, 3, padding="same"))

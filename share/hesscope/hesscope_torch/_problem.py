@@ -330,8 +330,7 @@ class Problem:
             settings["batch"] = 1
         if self._weight_decay:
             settings["weight_decay"] = self._weight_decay
-        if any(role != "parameter" for role in self._roles.values()):
-            settings["parameters"] = [_pattern(name) for name in self.parameters]
+        settings["parameters"] = [_pattern(name) for name in self.parameters]  # whatever they are called
         separate = [_pattern(name) for name in separate]
         settings.update({key: names for key, names in (("tied", tied), ("separate", separate)) if names})
         lines = ["[model]", *(f"{key} = {json.dumps(value)}" for key, value in settings.items()),
