@@ -8,6 +8,7 @@ import contextlib
 import copy
 import io
 import os
+import pathlib
 import re
 import sys
 import unittest
@@ -500,6 +501,69 @@ class TorchModule(program.Case):
             with self.assertRaisesRegex(FileExistsError, f"{name} is there, and none of save_problem"):
                 hesscope_torch.save_problem(other, spare, x, y, loss)
             self.assertEqual([path.name for path in other.iterdir()], [name])
+
+    def test_a_saved_problem_is_replaced_as_a_whole_or_not_at_all(self):
+        def contents(folder):
+            return {path.name: path.read_bytes() for path in folder.iterdir()}
+        x, y, loss = torch.randn(7, 4), torch.randn(7, 1), nn.MSELoss()
+        folder = self.folder / "p"
+        hesscope_torch.save_problem(folder, nn.Linear(4, 1), x, y, loss)
+        saved = contents(folder)
+        other = Net(lambda net, x: torch.lgamma(net.layer(x).exp()), layer=nn.Linear(4, 1))
+        for error, model, targets in ((ValueError, nn.Linear(4, 1), y[:, 0]), (hesscope.Error, other, y)):
+            with self.subTest(error), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                for place in (folder, self.folder / "new"):
+                    with self.assertRaises(error):
+                        hesscope_torch.save_problem(place, model, x, targets, loss)
+                self.assertEqual(contents(folder), saved)
+                self.assertFalse((self.folder / "new").exists())
+        (self.folder / "new").mkdir()
+        with self.assertRaises(hesscope.Error):
+            hesscope_torch.save_problem(self.folder / "new", other, x, y, loss)
+        hesscope_torch.save_problem(self.folder / "new", nn.Linear(4, 1), x, y, loss)
+
+    def test_a_problem_that_is_half_replaced_is_none(self):
+        x, y, loss = torch.randn(7, 4), torch.randn(7, 1), nn.MSELoss()
+        model, replace = nn.Linear(4, 1), os.replace
+        torch.save(model.state_dict(), self.folder / "model.pt")
+        for num_replaced in range(1, 4):
+            folder = self.folder / f"after-{num_replaced}"
+            problem = hesscope_torch.save_problem(folder, nn.Linear(4, 1), x, y, loss)
+            steps = iter([replace] * num_replaced)
+
+            def interrupted(*paths):
+                next(steps, self.interrupt)(*paths)
+            with unittest.mock.patch("os.replace", interrupted), self.assertRaises(KeyboardInterrupt):
+                hesscope_torch.save_problem(folder, model, x, y, loss)
+            self.assertIn("interrupted", problem.read_text())
+            with self.assertRaisesRegex(hesscope.Error, r"problem.toml: needs a table \[model\]"):
+                hesscope.analyze(self.folder / "model.pt", problem, program=PROGRAM)
+            hesscope_torch.save_problem(folder, model, x, y, loss)
+            self.assertEqual({path.name for path in folder.iterdir()}, {"model.onnx", "data.npz", "problem.toml"})
+            run = hesscope.analyze(self.folder / "model.pt", problem, "--only", "hessian", program=PROGRAM)
+            self.assertAlmostEqual(run["loss"].values[0], loss(model(x), y).item(), delta=1e-6)
+
+    def interrupt(self, *_):
+        raise KeyboardInterrupt
+
+    def test_large_tensors_have_files_of_their_own(self):
+        """As the exporter writes them where a model has more than 2 GB."""
+        x, y, export = torch.randn(7, 4), torch.randn(7, 1), torch.onnx.export
+
+        def with_a_file(model, arguments, path, **options):
+            export(model, arguments, path, **options)
+            pathlib.Path(path).with_name("weight").write_bytes(b"numbers")
+        arguments = nn.Linear(4, 1), x, y, nn.MSELoss()
+        with unittest.mock.patch("torch.onnx.export", with_a_file):
+            hesscope_torch.save_problem(self.folder / "p", *arguments)
+            self.assertEqual((self.folder / "p/weight").read_bytes(), b"numbers")
+            (self.folder / "mine").mkdir()
+            (self.folder / "mine/weight").write_text("mine")
+            with self.assertRaisesRegex(FileExistsError, "weight is there, and none of save_problem"):
+                hesscope_torch.save_problem(self.folder / "mine", *arguments)
+        self.assertEqual([path.name for path in (self.folder / "mine").iterdir()], ["weight"])
+        self.assertEqual((self.folder / "mine/weight").read_text(), "mine")
 
     def test_parameters_with_names_of_buffers(self):
         names = ("inv_freq", "running_mean", "running_var", "mean", "std", "a_mask", "a_u")

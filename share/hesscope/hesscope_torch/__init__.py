@@ -51,7 +51,8 @@ import torch
 
 import hesscope
 
-from ._problem import Problem, require_own_folder
+from ._folder import require_own_folder, save_all_or_nothing
+from ._problem import Problem
 
 __all__ = ["analyze", "hessian", "save_problem"]
 
@@ -116,8 +117,9 @@ def save_problem(folder, model, inputs, targets=None, loss=None, *, output=None,
                  whole_batch=False):
     """Writes model.onnx, data.npz and problem.toml into the folder, which is made where it is missing; and map.toml, to be
     given as --map, where the model has tensors without a part in its output. What it has written before it replaces;
-    other files of these names are a FileExistsError, and another map.toml stays. Returns the path of problem.toml."""
+    other files of these names are a FileExistsError, and another map.toml stays. Where it raises an error, the folder is
+    as it was. Returns the path of problem.toml."""
     folder = pathlib.Path(folder).expanduser()
-    folder.mkdir(parents=True, exist_ok=True)
     require_own_folder(folder)
-    return Problem(model, inputs, targets, loss, output, sample_axis, weight_decay, whole_batch).save(folder)
+    problem = Problem(model, inputs, targets, loss, output, sample_axis, weight_decay, whole_batch)
+    return save_all_or_nothing(problem, folder)

@@ -17,6 +17,7 @@ from torch import nn
 
 import hesscope
 
+from ._folder import MARK
 from ._formulas import WrittenOut
 from ._graph import names_read
 from ._losses import Loss, kind_of, loss_of
@@ -34,25 +35,6 @@ ROUNDED = 1e-12  # up to which a loss may be rounding alone, as that of a perfec
 CUT = ("detach(), no_grad() and custom backward functions make PyTorch leave derivatives out, or change them; hesscope's are "
        "those of what the model computes")
 ONE_AT_A_TIME = threading.RLock()  # the exporter of PyTorch is not made for more
-
-
-# What is replaced without asking begins so.
-MARK = "# Written by hesscope_torch.save_problem(), which replaces it\n"
-
-
-def is_own(path):
-    with path.open("rb") as file:
-        return file.read(len(MARK)) == MARK.encode()
-
-
-def require_own_folder(folder):
-    """Raises FileExistsError where saving would replace what is none of save_problem()."""
-    problem = folder / "problem.toml"
-    if problem.exists() and is_own(problem):
-        return
-    for path in (problem, folder / "model.onnx", folder / "data.npz"):
-        if path.exists():
-            raise FileExistsError(f"{path} is there, and none of save_problem(): move it, or choose another folder")
 
 
 class Problem:
@@ -102,7 +84,7 @@ class Problem:
         return next((axis for axis in axes if tensor.ndim > axis and tensor.shape[axis] == self._count), None)
 
     def save(self, folder, is_compared=False):
-        """Writes the files; returns the path of problem.toml."""
+        """Writes the files into an empty folder; returns the path of problem.toml."""
         with ONE_AT_A_TIME:
             try:
                 return self._save(folder, torch.float64, is_compared)
@@ -336,20 +318,10 @@ class Problem:
         lines = ["[model]", *(f"{key} = {json.dumps(value)}" for key, value in settings.items()),
                  "[data]", 'file = "data.npz"']
         (folder / "problem.toml").write_text(MARK + "\n".join(lines) + "\n", encoding="utf-8")
-        self._write_map(folder / "map.toml")
-        return folder / "problem.toml"
-
-    def _write_map(self, path):
         unused = self._named_as("unused")
-        text = f"ignore = {json.dumps(unused)}\n"
-        if path.exists() and not is_own(path):
-            if unused:
-                warnings.warn(f"{path} is none of save_problem(), and stays as it is; the model needs, in a map: {text.strip()}",
-                              stacklevel=7)
-        elif unused:
-            path.write_text(MARK + text, encoding="utf-8")
-        else:
-            path.unlink(missing_ok=True)  # of another model
+        if unused:
+            (folder / "map.toml").write_text(f"{MARK}ignore = {json.dumps(unused)}\n", encoding="utf-8")
+        return folder / "problem.toml"
 
     def compare(self, loss, gradient_norm):
         """With PyTorch's own."""
@@ -394,17 +366,6 @@ class Problem:
 
     def _warn_of_infinite_slopes(self):
         said = ("the loss has no finite gradient at these parameters, and so no Hessian: as where a root is taken of 0, "
-def _without_parametrization(model):
-    """What to do about a function that the user has not written; "" of a model without parametrizations."""
-    found = parametrized(model)
-    if found is None:
-        return ""
-    name, kind = found
-    tensor = name.rpartition(".")[2]
-    return (f"; if it is of the parametrization of {name} ({kind}), take that away, and analyze the model by its {tensor} "
-            f'itself: torch.nn.utils.parametrize.remove_parametrizations(module, "{tensor}")')
-
-
                 "whose slope is infinite; sqrt(x + 1e-12) has a finite one")
         if math.isfinite(self._own_gradient_norm):
             said += (f". PyTorch's gradient, of norm {self._own_gradient_norm:.9g}, leaves infinite slopes out where they "
@@ -432,6 +393,17 @@ def _require_usual(model, loss):
     names = _names_of(model)
     if names and all(name.startswith(("module.", "_orig_mod.")) for name in names):
         raise ValueError("all names begin as those of DataParallel do, which is left out: call the attribute otherwise")
+
+
+def _without_parametrization(model):
+    """What to do about a function that the user has not written; "" of a model without parametrizations."""
+    found = parametrized(model)
+    if found is None:
+        return ""
+    name, kind = found
+    tensor = name.rpartition(".")[2]
+    return (f"; if it is of the parametrization of {name} ({kind}), take that away, and analyze the model by its {tensor} "
+            f'itself: torch.nn.utils.parametrize.remove_parametrizations(module, "{tensor}")')
 
 
 def _pattern(name):
