@@ -187,6 +187,13 @@ class Buffers(Perceptron):
                 names[f"optimizer.state.{name}.{field}"] = state[f"optimizer.state.{number}.{field}"]
         self.save("by-name.npz", **names)
         self.assertIn('has 4 here: frozen = ["a"] in [model] says which', self.warnings("by-name.npz"))
+        names.update({key.replace(".b.", ".a."): value for key, value in names.items() if ".b." in key})
+        names.update({f"optimizer.state.a.{field}": np.ones_like(self.weights["a"]) for field in ("exp_avg", "exp_avg_sq")})
+        names["optimizer.state.a.step"] = 7.0
+        self.save("four-by-name.npz", **names)
+        self.say('frozen = ["a"]')
+        self.assertEqual(self.warnings("four-by-name.npz", options=stability), "")
+        self.assertEqual(self.preconditioned(), of_three)
 
 
 if __name__ == "__main__":

@@ -114,6 +114,10 @@ class ParameterAssignment {
         ours.push_back({tensor.name, checkpoint_.stored_name(tensor.name), each.index});
       }
     }
+    for (const io::TensorInfo& tensor : checkpoint_.tensors()) {
+      if (!is_frozen(model_, tensor.name)) continue;
+      ours.push_back({tensor.name, checkpoint_.stored_name(tensor.name), kFrozen});
+    }
     std::vector<std::string> theirs;
     for (const auto& [name, place] : named) theirs.push_back(name);
     const std::vector<std::optional<std::size_t>> blocks = blocks_by_name(theirs, ours);
@@ -124,6 +128,7 @@ class ParameterAssignment {
         if (num_unknown++ == 0) unknown = named[k].first;
         continue;
       }
+      if (blocks[k] == kFrozen) continue;
       const Place& place = named[k].second;
       AssignedParameters::Block& block = assigned_.blocks[*blocks[k]];
       if (block.key != nullptr) {
@@ -153,7 +158,10 @@ class ParameterAssignment {
                       model_.parameters[index].name)};
     }
     assigned_.warning =
-        fmt::format("'{}' and {} more of its parameters are none of the model's", first, count - 1);
+        count == 1
+            ? fmt::format("its parameter '{}' is none of the model's", first)
+            : fmt::format(
+                  "'{}' and {} more of its parameters are none of the model's", first, count - 1);
   }
 
   void assign_by_order() {
