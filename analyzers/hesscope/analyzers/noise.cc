@@ -91,8 +91,8 @@ class NoiseAnalyzer final : public Analyzer {
               .matrix_operations = 0.5 * num_samples * n * n};
     if (options_.draws != Draws::kFresh) cost.sample_gradients += 1;
     const auto add_draws = [&](Index batch_size) {
-      const double drawn = static_cast<double>(batch_size);
-      const double draws = static_cast<double>(num_draws(objective, batch_size));
+      const auto drawn = static_cast<double>(batch_size);
+      const auto draws = static_cast<double>(num_draws(objective, batch_size));
       cost.numbers += draws * n;  // sums
       if (options_.draws == Draws::kFresh) {
         cost.fresh_samples += (static_cast<double>(options_.reference_batches) + draws) * drawn;

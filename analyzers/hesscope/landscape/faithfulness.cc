@@ -3,6 +3,8 @@
 #include <cmath>
 #include <string>
 
+#include <fmt/format.h>
+
 #include <hesscope/analyzers/internal/papers.h>
 #include <hesscope/core/constants.h>
 #include <hesscope/core/internal/norms.h>
@@ -74,7 +76,7 @@ Group measure_centre(PointAnalysis& centre, const Plane& plane, bool with_spectr
     }
     const Eigen::VectorXd unit = detail::normalized(to_basis.col(k));
     record["slope_" + index].set(slopes[k]);
-    record["curvature_" + index + index].set(in_plane(k, k));
+    record[fmt::format("curvature_{0}{0}", index)].set(in_plane(k, k));
     record["rayleigh_" + index].set(unit.dot(in_basis * unit));
   }
   if (d.cols() > 1) record["curvature_12"].set((in_plane(0, 1) + in_plane(1, 0)) / 2);

@@ -81,7 +81,7 @@ std::vector<Variable> surface_quantities(bool curvature) {
   return all;
 }
 
-Surface::Surface(const Objective& objective, Plane plane, Grid grid, Options options)
+Surface::Surface(const Objective& objective, Plane plane, Grid grid, const Options& options)
     : objective_(&objective),
       plane_(std::move(plane)),
       grid_(std::move(grid)),

@@ -30,8 +30,8 @@ class Surface {
 
   /// `objective` must outlive this. @throws PreconditionError as require_grid(), if the sizes do
   /// not fit, or if the grid needs a second direction that the plane lacks.
-  Surface(const Objective& objective, Plane plane, Grid grid, Options options);
-  Surface(const Objective&& objective, Plane plane, Grid grid, Options options) = delete;
+  Surface(const Objective& objective, Plane plane, Grid grid, const Options& options);
+  Surface(const Objective&& objective, Plane plane, Grid grid, const Options& options) = delete;
 
   const Plane& plane() const { return plane_; }
 

@@ -125,7 +125,8 @@ FigureContent make_noise(const ExperimentResults& results, const ExperimentFigur
           figures::read_row(file, kNoiseGroup, kStatistics[i], 1, place).front());
     }
     const auto append = [&](const char* name, std::vector<double>& all) {
-      const std::vector<double> row = figures::read_row(file, kNoiseGroup, name, 2, place);
+      const std::vector<double> row =
+          figures::read_row(*source.result, kNoiseGroup, name, 2, place);
       all.insert(all.end(), row.begin(), row.end());
       return std::ssize(row);
     };

@@ -131,8 +131,8 @@ class Jet {
           hessian;
 
   /// A constant.
-  Jet(double constant = 0.0)
-      : value(constant) {  // NOLINT(google-explicit-constructor): mixes with T
+  // NOLINTNEXTLINE(google-explicit-constructor): mixes with T
+  Jet(double constant = 0.0) : value(constant) {
     gradient.fill(0.0);
     if constexpr (Order == 2) hessian.fill(0.0);
   }

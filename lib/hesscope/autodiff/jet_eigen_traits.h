@@ -44,6 +44,7 @@ struct Eigen::NumTraits<hesscope::Jet<Order, N, M>> : Eigen::NumTraits<double> {
   using Nested = Real;
   using Literal = Real;
 
+  // NOLINTBEGIN(readability-identifier-naming): names of Eigen
   enum : int {
     IsComplex = 0,
     IsInteger = 0,
@@ -53,6 +54,8 @@ struct Eigen::NumTraits<hesscope::Jet<Order, N, M>> : Eigen::NumTraits<double> {
     AddCost = ReadCost,
     MulCost = 3 * ReadCost
   };
+
+  // NOLINTEND(readability-identifier-naming)
 };
 
 template <int Order, int N, int M, typename Operation>

@@ -139,8 +139,8 @@ class Jet<2, Eigen::Dynamic, Eigen::Dynamic> {
   double value;
 
   /// A constant.
-  Jet(double constant = 0.0)
-      : value(constant) {}  // NOLINT(google-explicit-constructor): mixes with T
+  // NOLINTNEXTLINE(google-explicit-constructor): mixes with T
+  Jet(double constant = 0.0) : value(constant) {}
 
   /// Variable number `index` of the tape, with value `at`.
   Jet(double at, detail::JetTape& tape, Eigen::Index index)

@@ -33,6 +33,7 @@ class Json {
  public:
   struct Member;
 
+  // NOLINTBEGIN(google-explicit-constructor): values convert, so that documents read like JSON
   Json(std::nullptr_t = nullptr) {}
 
   Json(bool value) : value_(value) {}
@@ -63,6 +64,8 @@ class Json {
     List& elements = std::get<List>(value_);
     for (const auto& each : range) elements.emplace_back(each);
   }
+
+  // NOLINTEND(google-explicit-constructor)
 
   /// An object.
   Json(std::initializer_list<Member> members);

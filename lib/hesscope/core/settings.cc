@@ -20,7 +20,7 @@ std::string RealRange::to_string() const {
   if (has_maximum && !excludes_minimum && !excludes_maximum) {
     return fmt::format("between {} and {}", minimum, maximum);
   }
-  const std::string lower = fmt::format("{} {}", excludes_minimum ? "above" : "at least", minimum);
+  std::string lower = fmt::format("{} {}", excludes_minimum ? "above" : "at least", minimum);
   if (!has_maximum) return lower;
   return fmt::format("{} and {} {}", lower, excludes_maximum ? "below" : "at most", maximum);
 }

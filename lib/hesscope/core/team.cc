@@ -88,7 +88,7 @@ class Exchange {
       const auto room = static_cast<Index>(kExchangedNumbers - numbers_.size());
       const Index taken = std::min(room, count - done);
       numbers_.insert(numbers_.end(), data + done, data + done + taken);
-      places_.push_back({data + done, taken});
+      places_.emplace_back(data + done, taken);
       done += taken;
       if (numbers_.size() == kExchangedNumbers) flush();
     }

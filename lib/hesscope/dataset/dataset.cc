@@ -226,7 +226,7 @@ void Group::append(const Group& other) {
     Variable& ours = (*this)[variable.name];
     std::visit(
         [&]<typename T>(const std::vector<T>& more) {
-          std::vector<T>& all = std::get<std::vector<T>>(ours.values);
+          auto& all = std::get<std::vector<T>>(ours.values);
           all.insert(all.end(), more.begin(), more.end());
         },
         variable.values);

@@ -37,7 +37,7 @@ std::vector<ModelTie> onnx_ties_in(const Settings& settings) {
     if (tie.name.empty() || tie.to.empty()) {
       settings.refuse(
           "tied",
-          fmt::format("[model] of kind 'onnx': an entry of 'tied' is \"NAME = OTHER\", got \"{}\"",
+          fmt::format(R"([model] of kind 'onnx': an entry of 'tied' is "NAME = OTHER", got "{}")",
                       entry));
     }
     ties.push_back(std::move(tie));

@@ -32,7 +32,8 @@ std::size_t num_repeated(const std::vector<T>& sorted) {
 
 std::vector<double> sorted_entries(std::span<const double> entries) {
   std::vector<double> numbers(entries.begin(), entries.end());
-  std::ranges::sort(numbers, [](double x, double y) { return std::strong_order(x, y) < 0; });
+  std::ranges::sort(numbers,
+                    [](double x, double y) { return std::is_lt(std::strong_order(x, y)); });
   return numbers;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <utility>
 
 #include <hesscope/core/executor.h>
@@ -100,20 +101,20 @@ bool is_gradient_zero(const GradientCovariance& covariance) {
   using detail::Wide;
   const Wide square = detail::sum_of_squares(covariance.mean);
   if (covariance.status != Status::kOk) return isfinite(square) && !(square > 0.0);
-  const Wide trace = ldexp(Wide(covariance.trace), 2 * covariance.exponent);
+  const Wide trace = ldexp(Wide(covariance.trace), std::int64_t{2} * covariance.exponent);
   return !(square > detail::rounding_of_square(trace, square));
 }
 
 bool is_noise_zero(const GradientCovariance& covariance) {
   using detail::Wide;
-  const Wide trace = ldexp(Wide(covariance.trace), 2 * covariance.exponent);
+  const Wide trace = ldexp(Wide(covariance.trace), std::int64_t{2} * covariance.exponent);
   return !(trace > detail::rounding_of_square(0.0, detail::sum_of_squares(covariance.mean)));
 }
 
 double rounding_of_gradients(const GradientCovariance& covariance) {
   using detail::Wide;
   const Wide trace = covariance.status == Status::kOk
-                         ? ldexp(Wide(covariance.trace), 2 * covariance.exponent)
+                         ? ldexp(Wide(covariance.trace), std::int64_t{2} * covariance.exponent)
                          : Wide(0.0);
   const Wide square = detail::sum_of_squares(covariance.mean);
   return sqrt(detail::rounding_of_square(trace, square)).value();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -70,7 +71,7 @@ Ratio hessian_ratio(const Eigen::Ref<const MatrixXd>& hessian,
   const Wide square = Wide(factor) * factor;
   const double norm = std::max(detail::norm(hessian), norm_of_all);
   const double band = detail::rounding_band(g.size(), norm);
-  return {ldexp(Wide(hessian.cwiseProduct(scatter).sum() / count), 2 * exponent),
+  return {ldexp(Wide(hessian.cwiseProduct(scatter).sum() / count), std::int64_t{2} * exponent),
           Wide(g.dot(hessian * g)) / square,
           Wide(band) * g.squaredNorm() / square,
           simple.has_gradient};
@@ -164,7 +165,7 @@ struct Ratios {
 
 // For samples with this covariance and, optionally, with a multiple of their Hessian.
 Ratios ratios_of(const GradientCovariance& covariance, const Eigen::Ref<const MatrixXd>* hessian) {
-  const Wide trace = ldexp(Wide(covariance.trace), 2 * covariance.exponent);
+  const Wide trace = ldexp(Wide(covariance.trace), std::int64_t{2} * covariance.exponent);
   const Wide square = detail::sum_of_squares(covariance.mean);
   Ratios ratios{simple_ratio(trace, covariance.mean, detail::rounding_of_square(trace, square)),
                 {}};
@@ -225,12 +226,13 @@ class LeaveOneOut {
     const VectorXd& g = covariance_.mean;
     VectorXd gradient = g + std::ldexp(1.0, exponent) * m;
     weight.apply_to_gradient(theta_, gradient);
-    const Wide trace = ldexp(Wide(covariance_.trace), 2 * exponent);
-    Ratios ratios{simple_ratio(weight.square() * ldexp(Wide(squares / (rest - 1.0)), 2 * exponent),
-                               gradient,
-                               weight.square() *
-                                   detail::rounding_of_square(trace, detail::sum_of_squares(g))),
-                  {}};
+    const Wide trace = ldexp(Wide(covariance_.trace), std::int64_t{2} * exponent);
+    Ratios ratios{
+        simple_ratio(
+            weight.square() * ldexp(Wide(squares / (rest - 1.0)), std::int64_t{2} * exponent),
+            gradient,
+            weight.square() * detail::rounding_of_square(trace, detail::sum_of_squares(g))),
+        {}};
     if (hessian_ == nullptr) return ratios;
     MatrixXd h = objective_.hessian(theta_, block, {});
     if (factor_of_h_ != 1.0) h *= factor_of_h_;

@@ -27,13 +27,13 @@ bool is_finite(const Objective::ValueAndGradient& found) {
 
 }  // namespace
 
-GraphObjective::GraphObjective(Model model, SampleTable samples, Options options)
+GraphObjective::GraphObjective(Model model, SampleTable samples, const Options& options)
     : GraphObjective(
           std::move(model), std::make_shared<const SampleTable>(std::move(samples)), options) {}
 
 GraphObjective::GraphObjective(Model model,
                                std::shared_ptr<const SampleTable> samples,
-                               Options options) {
+                               const Options& options) {
   if (samples == nullptr) throw PreconditionError("GraphObjective: there is no table of samples");
   if (model.graph == nullptr || model.num_parameters() < 1) {
     throw PreconditionError("GraphObjective: the model must have a graph and parameters");

@@ -61,11 +61,11 @@ class GraphObjective final : public Objective {
   /// @param samples  at least one row; columns = model.record_size().
   /// @throws PreconditionError if the sizes do not fit, the model has no parameters, or by
   ///         require_blocks().
-  GraphObjective(Model model, SampleTable samples, Options options);
+  GraphObjective(Model model, SampleTable samples, const Options& options);
   GraphObjective(Model model, SampleTable samples);
 
   /// The same of a table that others use, too.
-  GraphObjective(Model model, std::shared_ptr<const SampleTable> samples, Options options);
+  GraphObjective(Model model, std::shared_ptr<const SampleTable> samples, const Options& options);
   ~GraphObjective() override;
 
   Eigen::Index num_parameters() const override;

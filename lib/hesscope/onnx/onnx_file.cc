@@ -268,7 +268,8 @@ OnnxFile read_onnx_file(const std::filesystem::path& path, const OnnxLimits& lim
   return read_onnx_file(std::make_shared<io::InputFile>(path, "an ONNX model"), limits);
 }
 
-OnnxFile read_onnx_file(std::shared_ptr<const io::InputFile> file, const OnnxLimits& limits) {
+OnnxFile read_onnx_file(const std::shared_ptr<const io::InputFile>& file,
+                        const OnnxLimits& limits) {
   if (file == nullptr) throw PreconditionError("read_onnx_file: file must not be null");
   try {
     OnnxFile read = read_model(file, limits);

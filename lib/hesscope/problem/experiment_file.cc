@@ -153,7 +153,7 @@ Initialization initialization_from(const TomlTable& table, const ModelKind& mode
 std::vector<std::uint64_t> seeds_from(const TomlTable& training) {
   if (!training.locations.contains("seeds")) return {0};
   const std::vector<std::int64_t> listed = detail::number_list(training, "seeds");
-  const std::vector<std::uint64_t> seeds(listed.begin(), listed.end());
+  std::vector<std::uint64_t> seeds(listed.begin(), listed.end());
   if (seeds.empty() || std::set(seeds.begin(), seeds.end()).size() != seeds.size()) {
     refuse(training.place("seeds"), "'seeds' must be at least one, each of them once");
   }

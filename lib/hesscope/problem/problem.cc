@@ -341,7 +341,7 @@ std::vector<std::string> Problem::remarks_on(std::span<const Eigen::VectorXd> po
     std::ranges::copy(detail::remarks_on_unmoved_parameters(model_, points),
                       std::back_inserter(remarks));
   }
-  for (std::string& remark : remarks) remark = file_.path.string() + ": " + remark;
+  for (std::string& remark : remarks) remark.insert(0, file_.path.string() + ": ");
   return remarks;
 }
 

@@ -78,7 +78,7 @@ class Remainder {
   // v^T (H_(-b) - H) v for unit vectors v, from v^T H v and v^T H_b v.
   FirstOrderFigures::Forms change(const FirstOrderFigures::Forms& of_all,
                                   const FirstOrderFigures::Forms& of_block) const {
-    const FirstOrderFigures::Forms plain = weight_ * (of_all - of_block);
+    FirstOrderFigures::Forms plain = weight_ * (of_all - of_block);
     const double c = others_.factor();
     if (c == 1) return plain;
     return c * plain.array() + (c - 1) * (of_all.array() - others_.decay());

@@ -79,7 +79,9 @@ class FileStream final : public ByteStream {
 InputFile::InputFile(std::filesystem::path path, int descriptor, std::stop_token stop)
     : path_(std::move(path)), descriptor_(descriptor), stop_(std::move(stop)) {}
 
-InputFile::InputFile(std::filesystem::path path, std::string_view expected, std::stop_token stop)
+InputFile::InputFile(const std::filesystem::path& path,
+                     std::string_view expected,
+                     std::stop_token stop)
     : InputFile(path, opened(path), std::move(stop)) {
   examine(expected);
 }

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <ctime>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -17,8 +18,6 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
-
-#include <time.h>
 
 #include <hesscope/core/error.h>
 #include <hesscope/storage/descriptor.h>
@@ -48,7 +47,7 @@ class InputFile {
   ///                  Interrupted.
   /// @throws InputError naming the path: missing (MissingFileError), a directory, not a regular
   ///         file (which would hang, or never end), unreadable (UnreadableFileError).
-  explicit InputFile(std::filesystem::path path,
+  explicit InputFile(const std::filesystem::path& path,
                      std::string_view expected = kCheckpoint,
                      std::stop_token stop = {});
   /// Opens `name` in the folder of `file`, which names it. Use this for names read from untrusted

@@ -253,7 +253,7 @@ std::shared_ptr<const GraphHessian> site_hessian(std::shared_ptr<const Graph> gr
 
 namespace hesscope {
 
-std::shared_ptr<const GraphHessian> graph_hessian(std::shared_ptr<const Graph> graph,
+std::shared_ptr<const GraphHessian> graph_hessian(const std::shared_ptr<const Graph>& graph,
                                                   InstructionSet set) {
   require_supported(set);
   if (graph == nullptr || graph->output() < 0) {

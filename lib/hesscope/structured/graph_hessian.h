@@ -44,7 +44,7 @@ class GraphHessian : public StructuredHessian {
 /// @cost   see plan(); scratch bounded by about 256 MiB, or by the needs of one pack of eight
 ///         samples.
 /// @throws PreconditionError if the set is not supported, or the graph has no output.
-std::shared_ptr<const GraphHessian> graph_hessian(std::shared_ptr<const Graph> graph,
+std::shared_ptr<const GraphHessian> graph_hessian(const std::shared_ptr<const Graph>& graph,
                                                   InstructionSet set = best_instruction_set());
 
 }  // namespace hesscope

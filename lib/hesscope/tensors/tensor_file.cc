@@ -332,13 +332,13 @@ TensorFile open_tensor_file(std::shared_ptr<const InputFile> file, const ReadLim
   if (file == nullptr) throw PreconditionError("open_tensor_file: file must not be null");
   const FormatKind* const format = recognised_format(*file, limits);
   if (format == nullptr) refuse_unknown(*file);
-  std::unique_ptr<TensorSource> source = format->open(file, limits);
+  const std::filesystem::path path = file->path();
+  std::unique_ptr<TensorSource> source = format->open(std::move(file), limits);
   require_source(*format, source.get());
-  TensorFile opened(file->path(), format->name, std::move(source));
+  TensorFile opened(path, format->name, std::move(source));
   if (opened.tensors().empty() && !opened.unreadable().empty()) {
     const UnreadableTensor& first = opened.unreadable().front();
-    throw InputError(
-        fmt::format("{}: tensor '{}': {}", file->path().string(), first.name, first.reason));
+    throw InputError(fmt::format("{}: tensor '{}': {}", path.string(), first.name, first.reason));
   }
   return opened;
 }

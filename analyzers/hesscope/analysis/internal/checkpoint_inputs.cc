@@ -300,7 +300,7 @@ void CheckpointInputs::require_output_apart(const std::filesystem::path& output,
   paths.push_back(problem.file().path);
   const auto& data = problem.file().data_files;
   paths.insert(paths.end(), data.begin(), data.end());
-  for (const ModelFile& file : problem.model().files) paths.push_back(file.path);
+  for (const ModelFile& file : problem.model().files) paths.emplace_back(file.path);
   if (tensor_map) paths.push_back(map_file);
   paths.insert(paths.end(), shards.begin(), shards.end());
   for (const CheckpointFile& checkpoint : checkpoints) paths.push_back(checkpoint.path);

@@ -60,7 +60,7 @@ bool is_result_about(const std::filesystem::path& path, const std::string& subje
 
 std::string difference_of(const std::filesystem::path& path,
                           const io::RunConfiguration& configuration) {
-  const std::string kUnreadable = "its unreadable configuration";
+  constexpr const char* kUnreadable = "its unreadable configuration";
   if (!io::is_result_file(path)) return kUnreadable;
   try {
     const io::ResultReader result(path);

@@ -139,7 +139,7 @@ std::optional<Steps> RunEvidence::steps_in_names() const {
     return collect([&](std::size_t i) { return names[i].numbers[position]; });
   };
   const std::size_t position = step_position(names);
-  const std::optional<Steps> steps = numbers_at(position);
+  std::optional<Steps> steps = numbers_at(position);
   for (std::size_t earlier = 0; steps && earlier < position; ++earlier) {
     const bool is_other =
         is_of_step(names.front(), position) && !is_of_step(names.front(), earlier);

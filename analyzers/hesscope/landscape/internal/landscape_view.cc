@@ -39,7 +39,7 @@ const Eigen::VectorXd& finite_centre(std::span<const Eigen::VectorXd> points,
 NamedDirections checked_directions(const char* function,
                                    const LandscapeOptions& options,
                                    std::size_t num_points) {
-  const NamedDirections named = find_direction_kind(options.directions);
+  NamedDirections named = find_direction_kind(options.directions);
   const DirectionKind& kind = *named.kind;
   if (num_points == 0) throw PreconditionError(fmt::format("{}: no checkpoints", function));
   require_grid(function, options.grid);

@@ -64,7 +64,7 @@ inline constexpr int kLargestSingleSweep = 16;
 using BlockGradientJet = Jet<1, 16>;
 using BlockHessianJet = Jet<2, 28, 8>;
 // Eigen's decompositions put 8 x 8 scalars on the stack and do not compile beyond 128 KiB.
-static_assert(8 * 8 * sizeof(BlockHessianJet) <= 128 * 1024);
+static_assert(sizeof(BlockHessianJet) * 8 * 8 <= std::size_t{128} * 1024);
 using OneDirectionJet = Jet<2, 17, 1>;
 using FourDirectionsJet = Jet<2, 20, 4>;
 

@@ -229,7 +229,7 @@ template <typename B, typename Exact>
   const Vector cosine = most + (((1.0 - most) - half) + z * z * lane_polynomial(kCosine, z));
   const Bits quarters = reinterpret_cast<Bits>(shifted) + static_cast<long long>(n);
   const Vector size = (quarters & 1) != 0 ? cosine : sine;
-  Vector y = reinterpret_cast<Vector>(reinterpret_cast<Bits>(size) ^ ((quarters & 2) << 62));
+  auto y = reinterpret_cast<Vector>(reinterpret_cast<Bits>(size) ^ ((quarters & 2) << 62));
   const auto is_near = lane_magnitude<B>(x) <= Vector{} + 1e6;
   for (unsigned lane = 0; lane < sizeof(Vector) / sizeof(double); ++lane) {
     if (is_near[lane] == 0) y[lane] = exact(x[lane]);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <cstdint>
+
 #include <hesscope/core/internal/norms.h>
 
 namespace hesscope::detail {
@@ -11,7 +13,7 @@ Wide scaled_sum_of_squares(const Eigen::Ref<const Eigen::MatrixXd>& x) {
   const double factor = std::ldexp(1.0, -exponent);
   double squares = 0.0;
   for (Eigen::Index j = 0; j < x.cols(); ++j) squares += (x.col(j) * factor).squaredNorm();
-  return ldexp(Wide(squares), 2 * exponent);
+  return ldexp(Wide(squares), std::int64_t{2} * exponent);
 }
 
 Eigen::VectorXd column_norms(const Eigen::Ref<const Eigen::MatrixXd>& x) {

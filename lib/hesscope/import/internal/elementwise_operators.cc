@@ -100,7 +100,7 @@ Var gelu_operator(const OperatorCall& call, Var x) {
   const std::string kind = call.text("approximate", "none");
   if (kind == "none") return gelu(x);
   if (kind != "tanh")
-    call.refuse("attribute 'approximate' is \"{}\"; \"none\" and \"tanh\" are known", kind);
+    call.refuse(R"(attribute 'approximate' is "{}"; "none" and "tanh" are known)", kind);
   constexpr double kTwiceRoot = 1.59576912160573071175978423974;  // 2 sqrt(2 / pi)
   return hadamard(x, sigmoid(kTwiceRoot * (x + 0.044715 * power(x, 3))));
 }

@@ -176,7 +176,8 @@ Values lower_gather_nd(const OperatorCall& call) {
   const std::int64_t rows = num_blocks * slices;
   std::vector<double> starts;
   for (std::int64_t row = 0; row < rows; ++row) {
-    starts.push_back(static_cast<double>(row / slices * block));
+    const std::int64_t start = row / slices * block;
+    starts.push_back(static_cast<double>(start));
   }
   Var places = call.constant(starts);
   for (std::int64_t k = 0; k < depth; ++k) {

@@ -167,7 +167,8 @@ Values lower_grid_sample(const OperatorCall& call) {
       matrix(transposed(call, x, {0, 2, 3, 1}), x.size() / x.axes[1].size, x.axes[1].size);
   std::vector<double> image_rows;
   for (std::int64_t e = 0; e < places; ++e) {
-    image_rows.push_back(static_cast<double>(e / (places / images) * height * width));
+    const std::int64_t first = e / (places / images) * height * width;
+    image_rows.push_back(static_cast<double>(first));
   }
   const Var first_rows = call.constant(image_rows);
   std::optional<Var> total;

@@ -153,7 +153,8 @@ Values lower_top_k(const OperatorCall& call) {
 
 // The place of the first or last of the largest entries along an axis, for numbers that are not
 // known. It changes by jumps, and has no slope in between.
-Value computed_place(const OperatorCall& call, Value data, int axis, bool takes_last, Axes axes) {
+Value computed_place(
+    const OperatorCall& call, const Value& data, int axis, bool takes_last, Axes axes) {
   call.require_no_batch(data, axis, "it compares entries along");
   const Value ordered = transposed(call, data, order_with_last(data.rank(), std::span(&axis, 1)));
   const std::int64_t size = ordered.axes.back().size;
@@ -183,7 +184,7 @@ Values lower_arg_extreme(const OperatorCall& call) {
   if (!is_at_hand(call, data)) {
     Value compared = call.real(data);
     if (!kIsLargest) compared.var = -*compared.var;
-    return {computed_place(call, std::move(compared), axis, takes_last, std::move(axes))};
+    return {computed_place(call, compared, axis, takes_last, std::move(axes))};
   }
   const auto is_less = less_of(call, data);
   call.require_no_batch(data, axis, "it compares entries along");

@@ -199,8 +199,8 @@ Value slices_by_data(const OperatorCall& call,
     const Value own = {.axes = plain_axes({slices}),
                        .var = slice(matrix(indices, slices, depth), 0, k, slices, 1)};
     const Var column = places_of(own, size, pickings[i]);
-    places = without(places + static_cast<double>(strides[i] / inner) * column,
-                     is_outside(column, size));
+    const std::int64_t step = strides[i] / inner;
+    places = without(places + static_cast<double>(step) * column, is_outside(column, size));
   }
   // A line for each entry of a slice.
   const std::vector<int> turned = {1, 0};

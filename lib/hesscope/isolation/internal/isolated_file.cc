@@ -24,7 +24,7 @@ namespace {
 
 using Outcome = MessageSocket::Outcome;
 using Message = MessageSocket::Message;
-using namespace isolated;  // the protocol
+using namespace isolated;  // NOLINT(google-build-using-namespace): the protocol, all of it
 
 // A child forked while a foreign thread was inside HDF5, or inside a sanitizer's malloc, never
 // becomes ready; the next one will.

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <map>
 #include <numeric>
-#include <ranges>
 #include <string>
 #include <utility>
 
@@ -42,10 +41,11 @@ std::map<std::string, Numbered> numbered_names(std::span<const ParameterBlock> b
 bool are_alike(const Numbered& tensors) {
   const auto& first = tensors.begin()->second;
   if (first.size() < 2) return false;
+  const auto number_of = [](const auto& one) -> const std::string& { return one.first; };
   return std::ranges::all_of(tensors, [&](const auto& each) {
     const auto& by_number = each.second;
     const auto& shape = by_number.begin()->second->shape;
-    return std::ranges::equal(std::views::keys(by_number), std::views::keys(first)) &&
+    return std::ranges::equal(by_number, first, {}, number_of, number_of) &&
            std::ranges::all_of(by_number,
                                [&](const auto& one) { return one.second->shape == shape; });
   });

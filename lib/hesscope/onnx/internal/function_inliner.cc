@@ -27,7 +27,7 @@ std::size_t bytes_of_copy(const Attribute& attribute) {
     bytes += reals->size() * sizeof(double);
   }
   if (const auto* texts = std::get_if<std::vector<std::string>>(&attribute.value)) {
-    for (const std::string& text : *texts) bytes += sizeof(text) + text.size();
+    for (const std::string& text : *texts) bytes += sizeof(std::string) + text.size();
   }
   return bytes;
 }
@@ -304,7 +304,7 @@ Node FunctionInliner::in_call(const FileNode& inner, Call& call) {
   const auto renamed = [&](const std::string& name) -> const std::string& {
     const auto [known, is_new] = call.names.emplace(name, "");
     if (is_new) known->second = fresh_name(fmt::format("{}/{}", label, name));
-    num_bytes += sizeof(name) + known->second.size();
+    num_bytes += sizeof(std::string) + known->second.size();
     return known->second;
   };
   for (const std::string& name : inner.node.inputs) node.inputs.push_back(renamed(name));

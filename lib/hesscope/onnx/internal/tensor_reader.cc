@@ -89,6 +89,7 @@ struct TensorReader::Elements {
     if (!is_raw) require_listed(static_cast<std::size_t>(list.size()));
     out.resize(size);
     for (std::size_t i = 0; i < size; ++i) {
+      // NOLINTNEXTLINE(bugprone-signed-char-misuse): an int8 is a number, whose sign is kept
       out[i] = static_cast<Out>(is_raw ? convert(io::load<io::ByteOrder::kLittle, Stored>(
                                              raw.data() + i * sizeof(Stored)))
                                        : convert(narrowed<Stored>(list[static_cast<int>(i)])));

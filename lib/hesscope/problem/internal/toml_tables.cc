@@ -163,7 +163,7 @@ std::string take_kind(TomlTable& table,
              fmt::format("unknown key '{}' in {} (did you mean '{}'?)", meant, context, key));
     }
   }
-  const std::string kind = Settings::checked(taken, keys, context, table.locations).text(key);
+  std::string kind = Settings::checked(taken, keys, context, table.locations).text(key);
   table.locations.erase(key);
   return kind;
 }

@@ -38,7 +38,7 @@ inline double most_entries(Eigen::Index n, bool with_vectors) {
 inline Eigen::Index width_of_column_task(Eigen::Index n, int num_ranks) {
   constexpr Eigen::Index kLeast = 8;
   const auto width = static_cast<std::size_t>(
-      std::clamp<Eigen::Index>(n / (4 * num_ranks), kLeast, kDistributedBlock));
+      std::clamp<Eigen::Index>(n / (Eigen::Index{4} * num_ranks), kLeast, kDistributedBlock));
   return static_cast<Eigen::Index>(std::bit_floor(width));
 }
 

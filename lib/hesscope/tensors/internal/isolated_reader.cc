@@ -68,11 +68,12 @@ class IsolatedSource final : public TensorSource {
 
 }  // namespace
 
-std::unique_ptr<TensorSource> open_isolated(std::shared_ptr<const InputFile> file,
-                                            std::string_view format,
-                                            const ReadLimits& limits,
-                                            std::function<std::unique_ptr<BlockSource>()> open) {
-  return std::make_unique<IsolatedSource>(std::move(file), format, limits, std::move(open));
+std::unique_ptr<TensorSource> open_isolated(
+    std::shared_ptr<const InputFile> file,
+    std::string_view format,
+    const ReadLimits& limits,
+    const std::function<std::unique_ptr<BlockSource>()>& open) {
+  return std::make_unique<IsolatedSource>(std::move(file), format, limits, open);
 }
 
 }  // namespace hesscope::io

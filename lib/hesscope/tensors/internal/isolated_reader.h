@@ -34,9 +34,10 @@ class BlockSource {
 /// @param format  for messages: "HDF5".
 /// @param open    called in the child, and again in each later one.
 /// @throws InputError, OutputError as IsolatedFile.
-std::unique_ptr<TensorSource> open_isolated(std::shared_ptr<const InputFile> file,
-                                            std::string_view format,
-                                            const ReadLimits& limits,
-                                            std::function<std::unique_ptr<BlockSource>()> open);
+std::unique_ptr<TensorSource> open_isolated(
+    std::shared_ptr<const InputFile> file,
+    std::string_view format,
+    const ReadLimits& limits,
+    const std::function<std::unique_ptr<BlockSource>()>& open);
 
 }  // namespace hesscope::io

@@ -109,7 +109,7 @@ class CurvatureProducts {
     const ParameterUse& use = uses_.uses[static_cast<std::size_t>(task.column_use)];
     for (const UnitRows& own : units_of(task)) {
       for (int s = task.first; s < task.end; ++s) {
-        const int z = use.z[static_cast<std::size_t>(s * use.units + own.unit)];
+        const int z = use.z[static_cast<std::size_t>(long{s} * use.units + own.unit)];
         visit(direction_of_entry_[static_cast<std::size_t>(z)] / kDirections);
       }
     }

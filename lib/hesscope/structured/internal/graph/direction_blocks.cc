@@ -317,8 +317,8 @@ double DirectionPlanner::row_work(int g,
             use.x_varies && is_any_reached(block, x_nodes_[at(u)], &NodeSweep::tangent);
         for (int t = 0; (has_z || has_x) && t < use.positions; ++t) {
           const int num_x = use.is_per_unit ? use.units : use.inputs;
-          const auto z = std::span(use.z).subspan(at(t * use.units), at(use.units));
-          const auto x = std::span(use.x).subspan(at(t * num_x), at(num_x));
+          const auto z = std::span(use.z).subspan(at(long{t} * use.units), at(use.units));
+          const auto x = std::span(use.x).subspan(at(long{t} * num_x), at(num_x));
           if (has_z) terms += is_any_in(block, z, true);
           if (has_x) terms += is_any_in(block, x, false);
         }

@@ -176,7 +176,7 @@ void DirectionProducts::add_part(const DirectionBlock& block,
         kernels_.add_sums({.out = out + c,
                            .out_stride = padded(width),
                            .terms = terms,
-                           .first_panel = c * use.positions * row,
+                           .first_panel = long{c} * use.positions * row,
                            .panel_step = kPanelCols * row,
                            .num_cols = std::min(kPanelCols, width - c)});
       }

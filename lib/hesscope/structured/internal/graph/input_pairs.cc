@@ -32,7 +32,7 @@ void InputPairs::fill_panel(const PackKernels& packs,
                             const ChunkRows& rows,
                             double* panels) const {
   const auto row = [&](int k) { return rows.values + x.row(0, k) * row_step(rows.num_packs); };
-  const auto pairs = of(use).subspan(at(panel * kPanelCols));
+  const auto pairs = of(use).subspan(at(long{panel} * kPanelCols));
   const int count = std::min(kPanelCols, static_cast<int>(pairs.size()));
   std::array<const double*, kPanelCols> first;
   std::array<const double*, kPanelCols> second;

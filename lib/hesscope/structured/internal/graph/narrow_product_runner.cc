@@ -70,7 +70,7 @@ class NarrowProductRunner : ProductTaskView {
           .num_packs = rows_.num_packs};
       all_.kernels_.multiply({&product, 1});
       for (int b = 0; b < inputs_; ++b) {
-        clear_last_rows(to + b * panels_of_input_ * panel_size, count);
+        clear_last_rows(to + long{b} * panels_of_input_ * panel_size, count);
       }
     }
   }

@@ -42,7 +42,7 @@ class PairProductRunner : ProductTaskView {
     const long panel_size = kPanelRows * row_size_;
     for_unit_pairs(task_, use_.units, [&](int i, int a) {
       double* const to =
-          row_panels_ + row / kPanelRows * panel_size + row % kPanelRows * kPackSamples;
+          row_panels_ + row / kPanelRows * panel_size + long{row % kPanelRows} * kPackSamples;
       const auto copy = [&](const double* from, long step) {
         for (int p = 0; p < rows_.num_packs; ++p) {
           std::memcpy(to + long{p} * kPanelRows * kPackSamples,

@@ -59,12 +59,12 @@ class ProductRunner : ProductTaskView {
     for (std::size_t p = 0; p < panels_.size();) {
       const int count = panels_together(p);
       for (int s = first; s < end; ++s) {
-        set_panels(
-            *panels_[p],
-            count,
-            panel_size,
-            direction_of(s),
-            row_panels_ + static_cast<long>(p) * panel_size + (s - first) * kPanelRows * row_size_);
+        set_panels(*panels_[p],
+                   count,
+                   panel_size,
+                   direction_of(s),
+                   row_panels_ + static_cast<long>(p) * panel_size +
+                       long{s - first} * kPanelRows * row_size_);
       }
       p += at(count);
     }
@@ -85,7 +85,7 @@ class ProductRunner : ProductTaskView {
       if (column.is_per_unit) {
         fill_gain(first, end);
       } else {
-        const long panel = b / kPanelCols * kPanelCols;
+        const long panel = long{b / kPanelCols} * kPanelCols;
         columns = rows_.x_panels[at(task_.column_use)] +
                   (panel * column.positions + long{first} * kPanelCols) * row_size_ +
                   b % kPanelCols;

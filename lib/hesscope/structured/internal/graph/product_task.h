@@ -93,7 +93,7 @@ class ProductTaskView {
   void clear_last_rows(double* panel, int count) const {
     for (int p = 0; p < rows_.num_packs && count < kPanelRows; ++p) {
       double* const rows = panel + long{p} * kPanelRows * kPackSamples;
-      std::fill(rows + count * kPackSamples, rows + kPanelRows * kPackSamples, 0.0);
+      std::fill(rows + long{count} * kPackSamples, rows + long{kPanelRows} * kPackSamples, 0.0);
     }
   }
 

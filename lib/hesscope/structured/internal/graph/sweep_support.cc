@@ -30,14 +30,16 @@ void SweepSupport::forward(int i, EntryMarks& tangents) const {
     case Op::kSoftmaxRows:
     case Op::kStandardizeRows:
       for (int row = 0; row < static_cast<int>(n.rows); ++row) {
-        if (is_any(a + row * cols, cols)) std::fill_n(out + row * cols, cols, 1);
+        if (is_any(a + long{row} * cols, cols)) std::fill_n(out + long{row} * cols, cols, 1);
       }
       break;
     case Op::kLogSumExpRows:
     case Op::kCrossEntropyRows:
     case Op::kSumRows:
     case Op::kMaxRows:
-      for (int row = 0; row < size; ++row) out[row] = is_any(a + row * a_cols, a_cols) ? 1 : 0;
+      for (int row = 0; row < size; ++row) {
+        out[row] = is_any(a + long{row} * a_cols, a_cols) ? 1 : 0;
+      }
       break;
     case Op::kSum:
       out[0] = is_any(a, a_size) ? 1 : 0;
@@ -45,7 +47,9 @@ void SweepSupport::forward(int i, EntryMarks& tangents) const {
     case Op::kSquaredDistances: {
       const bool is_all = is_any(marks_of(tangents, n.b), size_of(nodes_[at(n.b)]));
       for (int row = 0; row < static_cast<int>(n.rows); ++row) {
-        if (is_all || is_any(a + row * a_cols, a_cols)) std::fill_n(out + row * cols, cols, 1);
+        if (is_all || is_any(a + long{row} * a_cols, a_cols)) {
+          std::fill_n(out + long{row} * cols, cols, 1);
+        }
       }
       break;
     }
@@ -192,18 +196,18 @@ void SweepSupport::reverse_rows(int i,
   const bool has_b = n.b >= 0 && is_any(marks_of(tangents, n.b), size_of(nodes_[at(n.b)]));
   bool is_any_live = has_b;
   for (int row = 0; row < rows; ++row) {
-    bool is_live = is_any(bar + row * cols, cols);
+    bool is_live = is_any(bar + long{row} * cols, cols);
     switch (n.op) {
       case Op::kSoftmaxRows:
-        is_live = is_live || is_any(own + row * cols, cols);
+        is_live = is_live || is_any(own + long{row} * cols, cols);
         break;
       case Op::kStandardizeRows:
       case Op::kLogSumExpRows:
       case Op::kCrossEntropyRows:
-        is_live = is_live || is_any(a + row * a_cols, a_cols);
+        is_live = is_live || is_any(a + long{row} * a_cols, a_cols);
         break;
       case Op::kSquaredDistances:
-        is_live = is_live || has_b || is_any(a + row * a_cols, a_cols);
+        is_live = is_live || has_b || is_any(a + long{row} * a_cols, a_cols);
         break;
       default:
         break;

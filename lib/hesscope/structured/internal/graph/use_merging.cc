@@ -36,7 +36,7 @@ void sort_positions(ParameterUse& use) {
   std::vector<int> order(at(use.positions));
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](int s, int t) {
-    return use.z[at(s * use.units)] < use.z[at(t * use.units)];
+    return use.z[at(long{s} * use.units)] < use.z[at(long{t} * use.units)];
   });
   const auto sorted = [&](const std::vector<int>& rows) {
     std::vector<int> result;

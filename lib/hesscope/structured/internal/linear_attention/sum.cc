@@ -84,7 +84,7 @@ double LinearAttentionSum::workspace_bytes(int num_threads) const {
   const LinearAttentionGroup group =
       group_of(sizes_.network(), packs_in_group(std::numeric_limits<int>::max()));
   const double memory = static_cast<double>(pack_sizes(group).total()) * group.packs;
-  const double scratch = static_cast<double>(scratch_size(group));
+  const auto scratch = static_cast<double>(scratch_size(group));
   constexpr double kLevels = 32;  // upper limit for the tree that joins partial sums
   const double doubles = groups_are_tasks()
                              ? num_threads * (memory + scratch) +
@@ -229,7 +229,7 @@ LinearAttentionSum::RowPlan LinearAttentionSum::plan_rows(const BlockRange& rows
   };
 
   for (int a = 0; a < m; ++a) {
-    if (!is_own(first_q(last) + a * m)) continue;
+    if (!is_own(first_q(last) + Index{a} * m)) continue;
     add(plan.first_terms, last, {LinearAttentionRows::kLastQ, a, 0, 1});
   }
   if (last == 0) return plan;
@@ -238,7 +238,7 @@ LinearAttentionSum::RowPlan LinearAttentionSum::plan_rows(const BlockRange& rows
       add(plan.others_of_last, last, {LinearAttentionRows::kLastQState, b, 0, 1});
     }
   }
-  if (sizes_.trained == sizes_.extent && is_own(first_p(last) + (m - 1) * m)) {
+  if (sizes_.trained == sizes_.extent && is_own(first_p(last) + Index{m - 1} * m)) {
     for_blocks([&](int first, int count) {
       add(plan.others_of_last, last, {LinearAttentionRows::kLastP, 0, first, count});
     });
@@ -248,12 +248,12 @@ LinearAttentionSum::RowPlan LinearAttentionSum::plan_rows(const BlockRange& rows
     std::vector<LinearAttentionRows>& tasks = plan.inner[static_cast<std::size_t>(layer)];
     for (int b = 0; b < m; ++b) {
       for_blocks([&](int first, int count) {
-        if (!is_own(first_q(layer) + first * m)) return;
+        if (!is_own(first_q(layer) + Index{first} * m)) return;
         add(tasks, layer, {LinearAttentionRows::kQ, b, first, count});
       });
     }
     for (int a = 0; a < m; ++a) {
-      if (!is_own(first_p(layer) + a * m)) continue;
+      if (!is_own(first_p(layer) + Index{a} * m)) continue;
       for_blocks([&](int first, int count) {
         add(tasks, layer, {LinearAttentionRows::kP, a, first, count});
       });

@@ -266,8 +266,8 @@ class Hdf5Source final : public BlockSource {
   }
 
   template <typename Tensor>
-  static Tensor of_name(std::string name, Tensor tensor) {
-    tensor.name = std::move(name);
+  static Tensor of_name(const std::string& name, Tensor tensor) {
+    tensor.name = name;
     return tensor;
   }
 
@@ -332,7 +332,7 @@ class Hdf5Source final : public BlockSource {
       std::size_t num_chunks = 1;
       std::size_t bytes = chunk.at(0) * size_of(dataset.info.type);
       for (std::size_t axis = 1; axis < chunk.size(); ++axis) {
-        const hsize_t extent = static_cast<hsize_t>(dataset.info.shape[axis]);
+        const auto extent = static_cast<hsize_t>(dataset.info.shape[axis]);
         const hsize_t count = detail::ceil_div(extent, chunk[axis]);
         num_chunks *= count;
         bytes *= count * chunk[axis];
@@ -371,8 +371,8 @@ bool recognises_hdf5(const InputFile& file) { return find_superblock(file).has_v
 
 std::unique_ptr<TensorSource> open_hdf5(std::shared_ptr<const InputFile> file,
                                         const ReadLimits& limits) {
-  return open_isolated(
-      file, "HDF5", limits, [=] { return std::make_unique<Hdf5Source>(*file, limits); });
+  auto open = [=] { return std::make_unique<Hdf5Source>(*file, limits); };
+  return open_isolated(std::move(file), "HDF5", limits, std::move(open));
 }
 
 std::unique_ptr<BlockSource> open_hdf5_image(std::string where,

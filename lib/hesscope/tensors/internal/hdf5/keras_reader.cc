@@ -69,7 +69,8 @@ std::unique_ptr<TensorSource> open_keras(std::shared_ptr<const InputFile> file,
   ReadLimits with_image = limits;
   with_image.max_process_bytes += weights.decoded_bytes;
   with_image.max_seconds *= std::max(1.0, static_cast<double>(weights.decoded_bytes) * 0x1p-30);
-  return open_isolated(file, "HDF5", with_image, [=] { return open_weights(file, limits); });
+  auto open = [=] { return open_weights(file, limits); };
+  return open_isolated(std::move(file), "HDF5", with_image, std::move(open));
 }
 
 }  // namespace hesscope::io

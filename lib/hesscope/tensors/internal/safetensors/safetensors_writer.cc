@@ -58,7 +58,7 @@ void write_safetensors(const std::filesystem::path& path,
       throw OutputError(fmt::format(
           "{}: a tensor cannot be named '__metadata__' in a safetensors file", path.string()));
     }
-    header += fmt::format("{}{}:{{\"dtype\":\"{}\",\"shape\":[{}],\"data_offsets\":[{},{}]}}",
+    header += fmt::format(R"({}{}:{{"dtype":"{}","shape":[{}],"data_offsets":[{},{}]}})",
                           i == 0 ? "" : ",",
                           json_text(tensors[i].name),
                           safetensors_name(tensors[i].type),

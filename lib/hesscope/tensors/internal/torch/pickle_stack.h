@@ -103,8 +103,7 @@ class PickleStack {
 
   std::vector<PickleIndex> pop(std::size_t count) {
     if (above_mark().size() < count) cursor_.refuse("is damaged: its stack has too little to take");
-    const std::vector<PickleIndex> taken(nodes_.end() - static_cast<std::ptrdiff_t>(count),
-                                         nodes_.end());
+    std::vector<PickleIndex> taken(nodes_.end() - static_cast<std::ptrdiff_t>(count), nodes_.end());
     nodes_.resize(nodes_.size() - count);
     return taken;
   }
