@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Options that are lists of batch sizes.
+// Options that are lists of batch sizes, and what definitions say of minibatches.
 #pragma once
 
 #include <string>
@@ -13,6 +13,11 @@
 namespace hesscope::detail {
 
 inline constexpr Eigen::Index kMaxBatchSize = 1'000'000'000;
+
+/// In definitions of what minibatches have.
+inline constexpr char kMinibatchLossInWords[] =
+    "with class_weights or ignore_index, the loss of a minibatch is divided by the number of its "
+    "samples and the mean weight of all samples, not by its own weights as in PyTorch";
 
 /// The sizes in the text of `option`, as in "1,8,64"; none if it is not given.
 /// @throws OptionError, naming the option.

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <string>
+
+#include <hesscope/analyzers/internal/batch_sizes.h>
 #include <hesscope/analyzers/internal/noise_distribution.h>
 #include <hesscope/analyzers/internal/papers.h>
 #include <hesscope/statistics/histogram.h>
@@ -25,11 +28,14 @@ NoiseDistribution::NoiseDistribution(Group& declaring)
            .dimensions = {"draw"},
            .long_name = "gradient noise",
            .definition =
-               "Euclidean norm of the difference between the gradient over a minibatch and the "
-               "gradient over all samples or, for fresh minibatches, over noise-reference further "
-               "ones; norms up to the larger of 16 eps sqrt(tr S + |g|^2) and 16 eps ||H "
-               "diag(theta)||_F are rounding and set to 0, and if all norms lie within that of "
-               "each other, each is set to their lower median",
+               std::string(
+                   "Euclidean norm of the difference between the gradient over a minibatch and the "
+                   "gradient over all samples or, for fresh minibatches, over noise-reference "
+                   "further "
+                   "ones; norms up to the larger of 16 eps sqrt(tr S + |g|^2) and 16 eps ||H "
+                   "diag(theta)||_F are rounding and set to 0, and if all norms lie within that of "
+                   "each other, each is set to their lower median; ") +
+               kMinibatchLossInWords,
            .references = {papers::kKunstner, papers::kAhn}})),
       batch_size_(declaring.add(
           {.name = "batch_size",
