@@ -66,6 +66,35 @@ TEST_F(StabilityAnalyzerTest, TakesTheMomentumThatAnUnknownOptimizerStores) {
   EXPECT_TRUE(std::isnan(momentum) && std::isnan(threshold));  // Muon together with Adam
 }
 
+// With an optimiser that leaves out the second of two parameters, edge/ratio is of the first alone.
+TEST_F(StabilityAnalyzerTest, OfAllParametersIsNotComparedWithTheRateOfSome) {
+  const test::QuadraticObjective objective({Eigen::MatrixXd(Eigen::Vector2d(1, 3).asDiagonal()),
+                                            Eigen::MatrixXd(Eigen::Vector2d(1, 5).asDiagonal())},
+                                           {},
+                                           0,
+                                           {{"trained", {1}, 0, 1}, {"frozen", {1}, 1, 1}});
+  OptimizerState sgd{.kind = OptimizerKind::kSgd};
+  sgd.groups = {{.learning_rate = 0.25, .momentum = 0}};
+  sgd.blocks = {{.group = 0}, {}};
+  const NamedPoint point{.name = "here", .theta = Eigen::Vector2d(1, 4), .optimizer = sgd};
+  std::map<std::string, SettingValue> options = {{"batch-sharpness", std::string("1")}};
+  for (const bool is_given : {false, true}) {
+    if (is_given) options["learning-rate"] = 0.25;
+    const Analysis analysis =
+        analyze(objective, {point}, {"stability", "edge"}, {.options = options});
+    EXPECT_NEAR(analysis[0].number("stability", "sharpness"), 4, 1e-14);
+    EXPECT_EQ(analysis[0].number("stability", "learning_rate"), 0.25);
+    EXPECT_EQ(analysis[0].status("stability", "batch_sharpness"), Status::kOk);
+    for (const char* name : {"gd_ratio", "momentum_ratio", "batch_sharpness_ratio"}) {
+      EXPECT_EQ(analysis[0].status("stability", name), Status::kNotComputed) << name;
+    }
+    EXPECT_NEAR(analysis[0].number("edge", "ratio"), 0.125, 1e-15);
+    ASSERT_EQ(analysis.warnings().size(), 1U);
+    EXPECT_THAT(std::string(analysis.warnings()[0]),
+                testing::HasSubstr("does not train all parameters"));
+  }
+}
+
 TEST_F(StabilityAnalyzerTest, WithoutALearningRateHasNoThreshold) {
   const Analysis analysis = stability({});
   EXPECT_EQ(analysis[0].number("stability", "sharpness"), 4);

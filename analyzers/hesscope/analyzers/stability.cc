@@ -85,18 +85,18 @@ class StabilityAnalyzer final : public Analyzer {
     const OptimizerState& optimizer = point.optimizer();
     answer[optimizer_].set_flag(static_cast<std::int8_t>(optimizer.kind));
     const std::span<const OptimizerSettings> groups = optimizer.groups;
-    const bool ascends = std::ranges::any_of(groups, &OptimizerSettings::is_maximizing);
+    const bool has_limit = detail::has_limit(optimizer);
     const EffectiveSetting rate =
         effective(groups, &OptimizerSettings::learning_rate, options_.given.learning_rate);
     learning_rate_.set(answer, rate);
     weight_decay_.set(answer, effective(groups, &OptimizerSettings::weight_decay, std::nullopt));
     const std::optional<LinearStep> momentum = momentum_step(answer, groups, optimizer.kind);
     gd_.set(answer,
-            ascends ? std::nullopt : std::optional(gradient_descent_step()),
+            has_limit ? std::optional(gradient_descent_step()) : std::nullopt,
             rate.value,
             spectrum);
-    with_momentum_.set(answer, ascends ? std::nullopt : momentum, rate.value, spectrum);
-    if (batches_) batches_->set(point, ascends ? std::nullopt : rate.value, answer);
+    with_momentum_.set(answer, has_limit ? momentum : std::nullopt, rate.value, spectrum);
+    if (batches_) batches_->set(point, has_limit ? rate.value : std::nullopt, answer);
     if (preconditioned_) precondition(point, *preconditioned_, answer);
     return answer;
   }
@@ -230,7 +230,7 @@ class StabilityAnalyzer final : public Analyzer {
       declaring(),
       {.name = "gd_threshold",
        .long_name = "largest stable sharpness of gradient descent",
-       .definition = "2 / learning_rate",
+       .definition = std::string("2 / learning_rate") + detail::kLimitInWords,
        .references = {papers::kCohen2021},
        .undefined = {Status::kUndefinedZeroDenominator}},
       {.name = "gd_ratio",
@@ -243,8 +243,10 @@ class StabilityAnalyzer final : public Analyzer {
       {.name = "momentum_threshold",
        .long_name = "largest stable sharpness of gradient descent with momentum",
        .definition =
-           "(2 + 2 m) / learning_rate for heavy ball with momentum m; if the checkpoint is of SGD "
-           "with dampening or Nesterov momentum, divided by 1 - dampening or by 1 + 2 m",
+           std::string(
+               "(2 + 2 m) / learning_rate for heavy ball with momentum m; if the checkpoint is of "
+               "SGD with dampening or Nesterov momentum, divided by 1 - dampening or by 1 + 2 m") +
+           detail::kLimitInWords,
        .references = {papers::kCohen2021},
        .undefined = {Status::kUndefinedZeroDenominator}},
       {.name = "momentum_ratio",

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include <hesscope/analyzers/internal/batch_sharpness_section.h>
+#include <hesscope/analyzers/internal/batch_sizes.h>
 #include <hesscope/analyzers/internal/papers.h>
 #include <hesscope/analyzers/linear_step.h>
 #include <hesscope/analyzers/option_error.h>
@@ -22,12 +24,15 @@ BatchSharpnessSection::BatchSharpnessSection(Group& declaring, std::vector<Index
           {.name = "batch_sharpness",
            .dimensions = {"batch_size"},
            .long_name = "batch sharpness",
-           .definition = "E[g_B^T H_B g_B] / E|g_B|^2 where g_B and H_B are the gradient and the "
-                         "Hessian of a minibatch of that many samples drawn without replacement; "
-                         "exact over all minibatches, from moments of the samples' gradients and "
-                         "of their Hessians' products with them; undefined where E|g_B|^2 is zero "
-                         "within the rounding of the samples' gradients, or at most (16 eps ||H "
-                         "diag(theta)||_F)^2, the rounding of the parameters",
+           .definition =
+               std::string(
+                   "E[g_B^T H_B g_B] / E|g_B|^2 where g_B and H_B are the gradient and the "
+                   "Hessian of a minibatch of that many samples drawn without replacement; "
+                   "exact over all minibatches, from moments of the samples' gradients and "
+                   "of their Hessians' products with them; undefined where E|g_B|^2 is zero "
+                   "within the rounding of the samples' gradients, or at most (16 eps ||H "
+                   "diag(theta)||_F)^2, the rounding of the parameters; ") +
+               kMinibatchLossInWords,
            .references = {papers::kAndreyev},
            .undefined = {Status::kUndefinedZeroDenominator},
            .headline = 7})),
@@ -35,7 +40,8 @@ BatchSharpnessSection::BatchSharpnessSection(Group& declaring, std::vector<Index
           {.name = "batch_sharpness_ratio",
            .dimensions = {"batch_size"},
            .long_name = "batch sharpness over gd_threshold",
-           .definition = "batch_sharpness / gd_threshold; stochastic gradient descent hovers at 1",
+           .definition = "batch_sharpness / gd_threshold, and not computed where that is not; "
+                         "stochastic gradient descent hovers at 1",
            .references = {papers::kAndreyev},
            .undefined = {Status::kUndefinedZeroDenominator},
            .headline = 8})) {}

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include <hesscope/analyzers/internal/flip_bifurcation.h>
 #include <hesscope/analyzers/internal/flip_section.h>
 #include <hesscope/analyzers/internal/pair_numbers.h>
 #include <hesscope/analyzers/internal/papers.h>
+#include <hesscope/analyzers/internal/stability_settings.h>
 #include <hesscope/core/internal/norms.h>
 
 namespace hesscope::detail {
@@ -60,10 +62,12 @@ FlipSection::FlipSection(Group& declaring)
            .dimensions = {"pair"},
            .long_name = "half the distance between the two points of that orbit",
            .definition =
-               "sqrt(2 (1 - 2 / (learning_rate f'')) / flip_coefficient), to leading order in "
-               "learning_rate - 2 / f'', with the learning rate as given or, if it is the same for "
-               "all parameters, the checkpoint's; 0 where learning_rate f'' <= 2; above that, "
-               "undefined where flip_coefficient is not positive",
+               std::string(
+                   "sqrt(2 (1 - 2 / (learning_rate f'')) / flip_coefficient), to leading order in "
+                   "learning_rate - 2 / f'', with the learning rate as given or, if it is the same "
+                   "for all parameters, the checkpoint's; 0 where learning_rate f'' <= 2; above "
+                   "that, undefined where flip_coefficient is not positive") +
+               kLimitInWords,
            .references = {papers::kChenBruna, papers::kKuznetsov},
            .undefined = {Status::kUndefinedNotPositiveDefinite, Status::kNotStored}})) {}
 

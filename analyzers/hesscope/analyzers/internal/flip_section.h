@@ -11,8 +11,8 @@
 
 namespace hesscope::detail {
 
-/// The given learning rate or that of the checkpoint, if it is the same for all parameters and the
-/// optimiser descends.
+/// The given learning rate or that of the checkpoint, if it is the same for all parameters and a
+/// limit to the curvature of the loss (has_limit() in stability_settings.h).
 struct KnownRate {
   Status status = Status::kNotStored;
   double value = 0;  ///< only with kOk

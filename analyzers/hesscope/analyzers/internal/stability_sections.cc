@@ -69,11 +69,10 @@ SettingSection::SettingSection(Group& declaring,
            .flag_meanings = {kSettingSources.begin(), kSettingSources.end()}})) {}
 
 void SettingSection::set(Group& answer, const EffectiveSetting& setting) const {
-  const bool differs = !setting.value && setting.source == SettingSource::kCheckpoint;
   if (setting.value) {
     answer[value_].set(*setting.value);
   } else {
-    answer[value_].set_missing(differs ? Status::kNotComputed : Status::kNotStored);
+    answer[value_].set_missing(setting.status());
   }
   answer[source_].set_flag(static_cast<std::int8_t>(setting.source));
 }

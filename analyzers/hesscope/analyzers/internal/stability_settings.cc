@@ -116,6 +116,26 @@ void remark_on_averages(const OptimizerState& state, const GivenSettings& given,
                           state.prefix));
 }
 
+bool ascends(const OptimizerState& state) {
+  return std::ranges::any_of(state.groups, &OptimizerSettings::is_maximizing);
+}
+
+void remark_on_limit(const OptimizerState& state, Remarks& remarks) {
+  if (ascends(state)) {
+    remarks.add(state.file,
+                fmt::format("the optimiser under '{}' ascends (maximize), so ratios to thresholds "
+                            "are left out",
+                            state.prefix));
+  }
+  if (!trains_all(state)) {
+    remarks.add(state.file,
+                fmt::format("the optimiser under '{}' does not train all parameters, so the "
+                            "curvature of all of them is not compared with its thresholds; `edge` "
+                            "compares that of the trained ones",
+                            state.prefix));
+  }
+}
+
 void remark_on_settings(const OptimizerState& state, const GivenSettings& given, Remarks& remarks) {
   using S = OptimizerSettings;
   compare(state, &S::learning_rate, given.learning_rate, "learning-rate", remarks);
@@ -129,12 +149,7 @@ void remark_on_settings(const OptimizerState& state, const GivenSettings& given,
                             "and momentum_ratio are left out; `preconditioner` takes each",
                             state.prefix));
   }
-  if (std::ranges::any_of(state.groups, &S::is_maximizing)) {
-    remarks.add(state.file,
-                fmt::format("the optimiser under '{}' ascends (maximize), so ratios to thresholds "
-                            "are left out",
-                            state.prefix));
-  }
+  remark_on_limit(state, remarks);
 }
 
 // Then P lacks the settings that differ between groups.
@@ -184,6 +199,14 @@ OptimizerSettings common_settings(std::span<const OptimizerSettings> groups) {
   return common;
 }
 
+bool trains_all(const OptimizerState& state) {
+  return state.num_not_given == 0 && std::ranges::all_of(state.blocks, [](const auto& block) {
+           return block.group.has_value();
+         });
+}
+
+bool has_limit(const OptimizerState& state) { return !ascends(state) && trains_all(state); }
+
 bool is_of_adams_family(OptimizerKind kind) {
   return kind == OptimizerKind::kAdam || kind == OptimizerKind::kAmsgrad ||
          kind == OptimizerKind::kNAdam || kind == OptimizerKind::kRAdam ||
@@ -194,6 +217,12 @@ std::vector<std::string> remarks_on_assumed_averages(std::span<const OptimizerSt
                                                      const GivenSettings& given) {
   Remarks remarks;
   for (const OptimizerState& state : optimizers) remark_on_averages(state, given, remarks);
+  return remarks.sentences();
+}
+
+std::vector<std::string> remarks_on_limits(std::span<const OptimizerState> optimizers) {
+  Remarks remarks;
+  for (const OptimizerState& state : optimizers) remark_on_limit(state, remarks);
   return remarks.sentences();
 }
 
@@ -229,8 +258,7 @@ std::vector<std::string> remarks_on_optimizers(std::span<const OptimizerState> o
       continue;
     }
     const std::string obstacle = optimizer_preconditioner(state, given, blocks).obstacle;
-    const bool is_said = std::ranges::any_of(state.groups, &OptimizerSettings::is_maximizing);
-    if (!obstacle.empty() && !is_said) {
+    if (!obstacle.empty() && !ascends(state)) {
       remarks.add(
           state.file,
           fmt::format(

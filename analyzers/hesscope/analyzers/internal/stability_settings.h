@@ -13,6 +13,7 @@
 
 #include <hesscope/analyzers/optimizer_preconditioner.h>
 #include <hesscope/core/parameter_block.h>
+#include <hesscope/core/status.h>
 #include <hesscope/problem/optimizer_state.h>
 
 namespace hesscope::detail {
@@ -27,6 +28,12 @@ inline constexpr std::array<const char*, 4> kSettingSources = {
 struct EffectiveSetting {
   std::optional<double> value = {};  ///< none where it is not known, or groups differ
   SettingSource source = SettingSource::kNone;
+
+  /// kOk; kNotComputed if groups differ; kNotStored if it is not known.
+  Status status() const {
+    if (value) return Status::kOk;
+    return source == SettingSource::kCheckpoint ? Status::kNotComputed : Status::kNotStored;
+  }
 };
 
 /// One field of all groups: `given` has priority; then the stored value, if it is the same in every
@@ -39,6 +46,17 @@ EffectiveSetting effective(std::span<const OptimizerSettings> groups,
 /// Settings that all groups have in common.
 OptimizerSettings common_settings(std::span<const OptimizerSettings> groups);
 
+/// Whether it trains all parameters, as far as is known.
+bool trains_all(const OptimizerState& state);
+
+/// Whether the learning rate of its updates is a limit to the curvature of the whole loss: not if
+/// it ascends, and not if it leaves out parameters, whose curvature it does not see.
+bool has_limit(const OptimizerState& state);
+
+/// has_limit() in the definitions of what has no value otherwise.
+inline constexpr char kLimitInWords[] =
+    "; not computed if the checkpoint's optimiser ascends or does not train all parameters";
+
 /// True for Adam and for optimisers that differ from it only in how they average.
 bool is_of_adams_family(OptimizerKind kind);
 
@@ -49,6 +67,9 @@ enum class PreconditionerChoice { kNone, kAdam, kStored };
 /// them.
 std::vector<std::string> remarks_on_assumed_averages(std::span<const OptimizerState> optimizers,
                                                      const GivenSettings& given);
+
+/// Says of checkpoints without has_limit() that their curvature is not compared with a limit.
+std::vector<std::string> remarks_on_limits(std::span<const OptimizerState> optimizers);
 
 /// What the user should know about how the settings and second moments of checkpoints are used:
 /// what is assumed, what the given settings contradict, why a threshold is not known. One sentence

@@ -28,11 +28,25 @@ void remark_on_weight_decay(const ExperimentFile& experiment,
   }
 }
 
+// Thresholds are those of training all parameters.
+void remark_on_untrained(const ExperimentFile& experiment, std::vector<std::string>& remarks) {
+  for (const std::string& monitor : experiment.monitors) {
+    if (monitor != "stability" && monitor != "sharpening") continue;
+    remarks.push_back(fmt::format(
+        "{}: 'trained' leaves parameters out, so monitor {} does not compare the curvature of all "
+        "of them with thresholds of the optimiser; monitor edge compares that of the trained ones",
+        experiment.path.string(),
+        monitor));
+    return;
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> training_remarks(const ExperimentFile& experiment,
                                           const std::string& run,
-                                          std::int64_t num_samples) {
+                                          std::int64_t num_samples,
+                                          bool trains_all) {
   std::vector<std::string> remarks;
   if (num_samples > 0 && experiment.batch > num_samples) {
     remarks.push_back(
@@ -68,6 +82,7 @@ std::vector<std::string> training_remarks(const ExperimentFile& experiment,
                     experiment.num_steps));
   }
   remark_on_weight_decay(experiment, run, remarks);
+  if (!trains_all) remark_on_untrained(experiment, remarks);
   return remarks;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -307,7 +308,8 @@ bool TrainingSetup::is_full_batch() const {
 }
 
 std::vector<std::string> TrainingSetup::remarks(const std::string& run) const {
-  return training_remarks(experiment_, run, num_training_samples());
+  const bool trains_all = std::ranges::all_of(trained_, std::identity());
+  return training_remarks(experiment_, run, num_training_samples(), trains_all);
 }
 
 std::unique_ptr<GraphObjective> TrainingSetup::monitored(const TrainingSet& fixed) const {
