@@ -253,6 +253,80 @@ TEST(OscillationSection, SaysWhyThereIsNone) {
   }
 }
 
+TEST(OscillationSection, IsNotComparedWithTheRateOfSomeParameters) {
+  const Valley valley;
+  OptimizerState optimizer{.kind = OptimizerKind::kSgd};
+  const auto with = [&](const std::vector<OptimizerSettings>& groups, std::size_t num_not_given) {
+    optimizer.groups = groups;
+    optimizer.num_not_given = num_not_given;
+    return analyze(valley.objective(),
+                   {{"here", Vector2d(0.1, 0.5), {}, optimizer}},
+                   {"sharpening"},
+                   {.options = {{"sharpening", std::int64_t{1}}}});
+  };
+  const Analysis all = with({{.learning_rate = 0.5}}, 0);
+  const Analysis some = with({{.learning_rate = 0.5}}, 1);
+  const Analysis differing = with({{.learning_rate = 0.5}, {.learning_rate = 0.25}}, 0);
+  for (const char* name :
+       {"gap_to_edge", "centre_gap", "cycle_energy", "cycle_period", "period_two_half_width"}) {
+    EXPECT_NE(status(all, name), Status::kNotComputed) << name;
+    for (const Analysis* analysis : {&some, &differing}) {
+      EXPECT_EQ(status(*analysis, name), Status::kNotComputed) << name;
+    }
+  }
+  for (const Analysis* analysis : {&some, &differing}) {
+    EXPECT_EQ(number(*analysis, "centre_rate"), number(all, "centre_rate"));
+  }
+  EXPECT_EQ(all.warnings().size() + differing.warnings().size(), 0U);
+  EXPECT_EQ(some.warnings().size(), 1U);
+}
+
+// (x y - 2)^2 / 2 where x y is 2 but for rounding: what is left of the gradient is rounding.
+TEST(OscillationSection, OfAGradientThatIsRoundingIsAtItsCentre) {
+  double largest = 0;
+  for (int k = 1; k <= 20; ++k) {
+    const Vector2d at(0.37 * k, 2 / (0.37 * k));
+    const GraphObjective objective = test::product_of_two({2});
+    largest = std::max(largest, objective.gradient(at).norm());
+    const Analysis analysis = oscillation(objective, at, 0.5);
+    EXPECT_GT(number(analysis, "gradient_norm_largest"), 0);
+    for (const char* name : {"rate_largest",
+                             "rate_smallest",
+                             "centre_rate",
+                             "squared_offset",
+                             "squared_gradient",
+                             "loss_excess"}) {
+      EXPECT_EQ(number(analysis, name), 0) << name;
+      EXPECT_FALSE(std::signbit(number(analysis, name))) << name;
+    }
+    for (const char* name : {"displacement", "oscillation_variance", "predicted_loss_excess"}) {
+      if (status(analysis, name) == Status::kUndefinedZeroDenominator) continue;
+      EXPECT_EQ(number(analysis, name), 0) << name;
+      EXPECT_FALSE(std::signbit(number(analysis, name))) << name;
+    }
+    for (const char* name : {"cycle_energy", "cycle_gap", "cycle_period"}) {
+      EXPECT_EQ(status(analysis, name), Status::kUndefinedNotPositiveDefinite) << name;
+    }
+  }
+  EXPECT_GT(largest, 0);
+}
+
+// In a valley that does not fall, the gradient is 0 at the centre but for rounding.
+TEST(OscillationSection, OfACentreWhoseGradientIsRoundingHasNoCycle) {
+  int num_rounded = 0;
+  for (int k = 1; k <= 20; ++k) {
+    const Valley valley{.s = 4 + 0.1 * k, .a = 0, .b = 0.7};
+    const Vector2d at(0.037 * k, 0);
+    const auto objective = valley.objective();
+    // u is (1, 0) to first order in x; x^2 b / 2 is left at the centre of a large x.
+    const Analysis analysis = oscillation(objective, 1e-9 * at, 0.5);
+    EXPECT_GT(number(analysis, "squared_offset"), 0);
+    num_rounded += number(analysis, "centre_rate") == 0 ? 1 : 0;
+    EXPECT_FALSE(number(analysis, "cycle_period") > 0) << k;
+  }
+  EXPECT_EQ(num_rounded, 20);
+}
+
 // c . v
 Var along(const Var& v, const VectorXd& c) {
   Var sum = c[0] * slice(v, 0, 0, 1, 1);

@@ -223,6 +223,31 @@ class Edge(program.Case):
         np.testing.assert_allclose(found["preconditioned_sharpness"], np.linalg.eigvalsh(bias)[-1], rtol=1e-12)
         self.assertTrue((found["sharpness"] > found["preconditioned_sharpness"]).all())
 
+    def test_the_curvature_of_all_is_not_compared_with_the_rate_of_some(self):
+        monitors = 'monitors = ["stability", "sharpening"]'
+        names = {"stability": ("gd_threshold", "gd_ratio", "momentum_threshold", "momentum_ratio",
+                               "batch_sharpness_ratio"),
+                 "sharpening": ("gap_to_edge",)}
+        warnings = ("'trained' leaves parameters out", "does not train all parameters")
+        for trained, computed in (('trained = ["*.bias"]', False), ('trained = ["*"]', True)):
+            text = experiment(["gd"], monitors=monitors, more=trained) + '[monitors]\nbatch-sharpness = "1"\n'
+            said = self.train(text, "--force").stderr
+            analyzed = self.run_program("analyze", "out", "--problem", "out/problem.toml", "--only",
+                                        "stability,sharpening", "--batch-sharpness", "1", "-o", "analysis.h5", "--force")
+            self.assertEqual(analyzed.returncode, DONE, analyzed.stderr)
+            for output, warning in zip((said, analyzed.stderr), warnings):
+                self.assertEqual(output.count(warning), 0 if computed else 1, output)
+            for path in ("out/history.h5", "analysis.h5"):
+                with h5py.File(self.folder / path) as file:
+                    self.assertEqual(set(program.statuses(file["stability"], "batch_sharpness").ravel()), {0})
+                    for group in names:
+                        for name in names[group]:
+                            found = set(program.statuses(file[group], name).ravel())
+                            self.assertEqual(NOT_COMPUTED not in found, computed, (path, name))
+                            if not computed:
+                                self.assertEqual(found, {NOT_COMPUTED}, (path, name))
+                                self.assertTrue(np.isnan(file[group][name][()]).all(), (path, name))
+
     def analyzed(self, *options, expect=DONE):
         """The groups of an analysis of checkpoints, and what it warns of."""
         done = self.run_program("analyze", *options, "-o", "analysis.h5", "--force")
@@ -247,8 +272,11 @@ class Edge(program.Case):
                     np.testing.assert_allclose(found["stability"]["lambda_max_preconditioned"],
                                                known["preconditioned_sharpness"], rtol=1e-12)
                     np.testing.assert_allclose(found["stability"]["learning_rate"], 0.1)
-                    np.testing.assert_allclose(found["sharpening"]["gap_to_edge"][:, 0], 20 - known["sharpness"],
-                                               rtol=1e-9)
+                    gap = found["sharpening"]["gap_to_edge"][:, 0]
+                    if trained:  # its curvature is not that of all parameters
+                        self.assertTrue(np.isnan(gap).all())
+                    else:
+                        np.testing.assert_allclose(gap, 20 - known["sharpness"], rtol=1e-9)
 
     def test_what_is_given_counts_for_every_analyzer(self):
         self.train(experiment(["adam"]))

@@ -21,6 +21,7 @@
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/internal/norms.h>
+#include <hesscope/objective/gradient_blocks.h>
 
 namespace hesscope {
 namespace {
@@ -49,11 +50,19 @@ class SharpeningAnalyzer final : public Analyzer {
     // A pair of directions costs about three columns of H V.
     constexpr double kGradientsOfAPair = 9;
     Cost all = detail::cost_of_pairs(count_, objective);
+    all.sample_gradients += 1;
     all.numbers += 12 * pairs * n;
+    all.numbers += static_cast<double>(gradient_block_size(objective)) * n;
     all.gradients = 2 * pairs * kGradientsOfAPair;
     flip_.add_cost(objective, pairs, all);
     oscillation_.add_cost(objective, all);
     return all;
+  }
+
+  std::vector<std::string> remarks_on(std::span<const OptimizerState> optimizers,
+                                      std::span<const ParameterBlock> /*blocks*/,
+                                      const GivenSettings& /*given*/) const override {
+    return detail::remarks_on_limits(optimizers);
   }
 
   Group analyze(PointAnalysis& point) const override {
@@ -62,14 +71,16 @@ class SharpeningAnalyzer final : public Analyzer {
         point, kName, [this](PointAnalysis& at, EndOfSpectrum Extremes::*member) {
           return detail::clustered_end(at, member, count_, gap_);
         });
+    Eigen::VectorXd gradient = point.gradient();
+    if (point.status() == Status::kOk && point.is_gradient_zero()) gradient.setZero();
     for (std::size_t e = 0; e < ends_.size(); ++e) {
       const ClusteredEnd* before = ends.before ? &ends.before->ends[e] : nullptr;
-      describe(point, ends_[e], ends.here->ends[e], before, answer);
+      describe(point, gradient, ends_[e], ends.here->ends[e], before, answer);
     }
     const KnownRate rate = known_rate(point);
-    set_edge(point, ends.here->ends[0], rate, answer);
+    set_edge(gradient, ends.here->ends[0], rate, answer);
     flip_.set(point, ends.here->ends[0], rate, answer);
-    oscillation_.set(point, ends.here->ends[0], rate, answer);
+    oscillation_.set(point, gradient, ends.here->ends[0], rate, answer);
     return answer;
   }
 
@@ -94,7 +105,9 @@ class SharpeningAnalyzer final : public Analyzer {
     }
   };
 
+  // `gradient`, here and below: 0 if it is only rounding.
   void describe(PointAnalysis& point,
+                const Eigen::VectorXd& gradient,
                 const End& variables,
                 const ClusteredEnd& end,
                 const ClusteredEnd* before,
@@ -119,7 +132,7 @@ class SharpeningAnalyzer final : public Analyzer {
       number.set(cluster, static_cast<double>(c));
       if (!cluster.has_gradient()) continue;
       norm.set(cluster, detail::norm(cluster.gradient));
-      rate.set(cluster, 0.0 - cluster.gradient.dot(point.gradient()));  // avoids -0
+      rate.set(cluster, 0.0 - cluster.gradient.dot(gradient));  // avoids -0
       stabilization.set(cluster, end.projected_gradient(cluster).squaredNorm());
       const Status status = cluster.gradient.allFinite() ? Status::kOk : Status::kNonFinite;
       for (Eigen::Index i = cluster.first; i < cluster.first + cluster.size; ++i) {
@@ -163,20 +176,15 @@ class SharpeningAnalyzer final : public Analyzer {
   }
 
   static KnownRate known_rate(PointAnalysis& point) {
-    const std::span<const OptimizerSettings> groups = point.optimizer().groups;
-    if (std::ranges::any_of(groups, &OptimizerSettings::is_maximizing)) {
-      return {.status = Status::kNotComputed};
-    }
-    const std::optional<double> rate =
-        detail::effective(
-            groups, &OptimizerSettings::learning_rate, point.given_settings().learning_rate)
-            .value;
-    if (!rate) return {.status = Status::kNotStored};
-    return {.status = Status::kOk, .value = *rate};
+    const OptimizerState& optimizer = point.optimizer();
+    if (!detail::has_limit(optimizer)) return {.status = Status::kNotComputed};
+    const detail::EffectiveSetting rate = detail::effective(
+        optimizer.groups, &OptimizerSettings::learning_rate, point.given_settings().learning_rate);
+    return {.status = rate.status(), .value = rate.value.value_or(kNaN)};
   }
 
   // For the largest eigenvalues, in comparison with 2 / learning rate.
-  void set_edge(PointAnalysis& point,
+  void set_edge(const Eigen::VectorXd& gradient,
                 const ClusteredEnd& end,
                 const KnownRate& rate,
                 Group& answer) const {
@@ -205,7 +213,7 @@ class SharpeningAnalyzer final : public Analyzer {
         continue;
       }
       const double rate_over_stabilization =
-          -(cluster.gradient / norm).dot(point.gradient() / norm);
+          0.0 - (cluster.gradient / norm).dot(gradient / norm);  // avoids -0
       displacements.set(cluster,
                         rate_over_stabilization < 0 ? 0 : std::sqrt(2 * rate_over_stabilization));
     }
@@ -249,8 +257,11 @@ class SharpeningAnalyzer final : public Analyzer {
             add({.name = "rate",
                  .dimensions = {"pair"},
                  .long_name = "rate at which gradient flow changes an eigenvalue",
-                 .definition = "d lambda / dt = -(d lambda / d theta) . g along d theta / dt = -g; "
-                               "for the largest eigenvalue, progressive sharpening where positive",
+                 .definition =
+                     "d lambda / dt = -(d lambda / d theta) . g along d theta / dt = -g; for the "
+                     "largest eigenvalue, progressive sharpening where positive; g counts as 0 if "
+                     "it is only rounding, |g| being at most 16 eps sqrt(tr S + |g|^2), with S the "
+                     "covariance of the samples' gradients, or 16 eps ||H diag(theta)||_F",
                  .references = {papers::kCohen2021, papers::kDamian},
                  .headline = is_headline ? 2 : 0}),
         .self_stabilization =
@@ -294,8 +305,11 @@ class SharpeningAnalyzer final : public Analyzer {
        .dimensions = {"pair"},
        .long_name = "distance of the largest eigenvalues from the edge of stability",
        .definition =
-           "2 / learning_rate - lambda, with the learning rate as given or, if it is the same for "
-           "all parameters, the checkpoint's; negative where gradient descent is unstable",
+           std::string(
+               "2 / learning_rate - lambda, with the learning rate as given or, if it is the same "
+               "for all parameters, the checkpoint's; negative where gradient descent is "
+               "unstable") +
+           detail::kLimitInWords,
        .references = {papers::kCohen2021},
        .undefined = {Status::kUndefinedZeroDenominator, Status::kNotStored}});
   VariableId displacement_ =

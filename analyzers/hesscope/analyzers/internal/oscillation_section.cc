@@ -1,13 +1,36 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
+#include <string>
 
 #include <hesscope/analyzers/internal/oscillation_section.h>
 #include <hesscope/analyzers/internal/papers.h>
 #include <hesscope/analyzers/internal/self_stabilization.h>
+#include <hesscope/analyzers/internal/stability_settings.h>
 #include <hesscope/core/internal/norms.h>
 
 namespace hesscope::detail {
+namespace {
+
+// At theta - x u, without rounding.
+struct Centre {
+  double loss;
+  Eigen::VectorXd gradient;
+};
+
+// Its parameters are also as inexact as those of the point, however small they are.
+Centre centre_at(PointAnalysis& point, const Eigen::VectorXd& theta) {
+  PointAnalysis centre(point.objective(), theta, {.method = SpectrumMethod::kMatrixFree});
+  Centre found{centre.loss(), centre.gradient()};
+  if (centre.status() != Status::kOk) return found;
+  if (norm(found.gradient) <= norm(point.gradient_by_rounded_parameters()) ||
+      centre.is_gradient_zero()) {
+    found.gradient.setZero();
+  }
+  return found;
+}
+
+}  // namespace
 
 OscillationSection::OscillationSection(Group& declaring)
     : at_edge_{declaring.add({.name = "centre_rate",
@@ -16,8 +39,9 @@ OscillationSection::OscillationSection(Group& declaring)
                                   "-P d lambda / d theta . g(theta - x u), with x = u . g / "
                                   "lambda, where u is the unit eigenvector of the largest "
                                   "eigenvalue, if that is alone in its cluster and above the "
-                                  "rounding band of the spectrum, and P projects u out; at a point "
-                                  "that oscillates, rate_largest also includes self-stabilisation",
+                                  "rounding band of the spectrum, and P projects u out; g counts "
+                                  "as 0 here and there as for rate_largest; at a point that "
+                                  "oscillates, that also includes self-stabilisation",
                               .references = {papers::kDamian},
                               .undefined = {Status::kUndefinedNotPositiveDefinite}}),
                declaring.add(
@@ -25,8 +49,9 @@ OscillationSection::OscillationSection(Group& declaring)
                     .long_name =
                         "distance of the sharpness at the centre from the edge of stability",
                     .definition =
-                        "2 / learning_rate - (lambda - x u . d lambda / d theta), to first "
-                        "order in x",
+                        std::string("2 / learning_rate - (lambda - x u . d lambda / d theta), to "
+                                    "first order in x") +
+                        kLimitInWords,
                     .references = {papers::kDamian},
                     .undefined = {Status::kUndefinedNotPositiveDefinite,
                                   Status::kUndefinedZeroDenominator,
@@ -83,26 +108,32 @@ OscillationSection::OscillationSection(Group& declaring)
                               .undefined = {Status::kUndefinedNotPositiveDefinite,
                                             Status::kUndefinedZeroDenominator,
                                             Status::kNotStored}}),
-               declaring.add({.name = "cycle_period",
-                              .long_name = "predicted number of steps of a small cycle",
-                              .definition =
-                                  "sqrt(2) pi / (learning_rate sqrt(centre_rate)), for "
-                                  "cycle_energy near 0; defined only where centre_rate is positive",
-                              .references = {papers::kDamian},
-                              .undefined = {Status::kUndefinedNotPositiveDefinite,
-                                            Status::kUndefinedZeroDenominator,
-                                            Status::kNotStored}})},
+               declaring.add(
+                   {.name = "cycle_period",
+                    .long_name = "predicted number of steps of a small cycle",
+                    .definition = std::string("sqrt(2) pi / (learning_rate sqrt(centre_rate)), for "
+                                              "cycle_energy near 0; defined only where centre_rate "
+                                              "is positive") +
+                                  kLimitInWords,
+                    .references = {papers::kDamian},
+                    .undefined = {Status::kUndefinedNotPositiveDefinite,
+                                  Status::kUndefinedZeroDenominator,
+                                  Status::kNotStored}})},
       squared_gradient_(
           declaring.add({.name = "squared_gradient",
                          .long_name = "squared norm of the gradient",
-                         .definition = "|g|^2, to compare with predicted_squared_gradient"})) {}
+                         .definition = "|g|^2, to compare with predicted_squared_gradient; 0 "
+                                       "where rate_largest counts g as 0"})) {}
 
 void OscillationSection::add_cost(const Objective& objective, Analyzer::Cost& cost) const {
-  cost.gradients += 1;
+  constexpr double kProducts = 4;  // with the Hessian at the centre
+  cost.gradients += 1 + 3 * kProducts;
+  cost.sample_gradients += 1;
   cost.numbers += 3 * static_cast<double>(objective.num_parameters());
 }
 
 void OscillationSection::set(PointAnalysis& point,
+                             const Eigen::VectorXd& gradient,
                              const ClusteredEnd& end,
                              const KnownRate& rate,
                              Group& answer) const {
@@ -111,11 +142,11 @@ void OscillationSection::set(PointAnalysis& point,
     answer[squared_gradient_].set_missing(end.status);
     return;
   }
-  answer[squared_gradient_].set(point.gradient().squaredNorm());
+  answer[squared_gradient_].set(gradient.squaredNorm());
   const EigenvalueCluster& outermost = end.clusters.front();
   Outcomes found;
   if (outermost.has_gradient() && outermost.size == 1) {
-    found = oscillation(point, end, outermost, rate);
+    found = oscillation(point, gradient, end, outermost, rate);
   }
   for (std::size_t q = 0; q < kNumQuantities; ++q) {
     Variable& variable = answer[at_edge_[q]];
@@ -127,6 +158,7 @@ void OscillationSection::set(PointAnalysis& point,
 }
 
 OscillationSection::Outcomes OscillationSection::oscillation(PointAnalysis& point,
+                                                             const Eigen::VectorXd& gradient,
                                                              const ClusteredEnd& end,
                                                              const EigenvalueCluster& cluster,
                                                              const KnownRate& rate) {
@@ -137,19 +169,18 @@ OscillationSection::Outcomes OscillationSection::oscillation(PointAnalysis& poin
     return found;
   }
   const Eigen::VectorXd u = end.vectors.col(cluster.first);
-  const double x = u.dot(point.gradient()) / lambda;
-  const Objective::ValueAndGradient centre =
-      point.objective().value_and_gradient(point.theta() - x * u, point.objective().all_samples());
+  const double x = u.dot(gradient) / lambda;
+  const Centre centre = centre_at(point, point.theta() - x * u);
   const Eigen::VectorXd slope = end.projected_gradient(cluster);
   const double norm = detail::norm(slope);
   const double alpha = 0.0 - slope.dot(centre.gradient);  // avoids -0
   found[kCentreRate] = {alpha, Status::kOk};
   found[kSquaredOffset] = {x * x, Status::kOk};
-  found[kLossExcess] = {point.loss() - centre.value, Status::kOk};
+  found[kLossExcess] = {point.loss() - centre.loss, Status::kOk};
 
   const Status stands = norm > 0 ? Status::kOk : Status::kUndefinedZeroDenominator;
   // With unit vectors, so that no square underflows.
-  const double variance = std::max(-2 * (slope / norm).dot(centre.gradient / norm), 0.0);
+  const double variance = std::max(0.0 - 2 * (slope / norm).dot(centre.gradient / norm), 0.0);
   found[kVariance] = {variance, stands};
   found[kPredictedLossExcess] = {lambda * variance / 2, stands};
   const Wide squared = sum_of_squares(centre.gradient) + Wide(lambda) * lambda * variance;

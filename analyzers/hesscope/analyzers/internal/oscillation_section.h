@@ -21,7 +21,9 @@ class OscillationSection {
   void add_cost(const Objective& objective, Analyzer::Cost& cost) const;
 
   /// For the largest eigenvalue, if it is alone in its cluster.
+  /// @param gradient  at the point, zero if it is only rounding.
   void set(PointAnalysis& point,
+           const Eigen::VectorXd& gradient,
            const ClusteredEnd& end,
            const KnownRate& rate,
            Group& answer) const;
@@ -50,6 +52,7 @@ class OscillationSection {
   using Outcomes = std::array<Outcome, kNumQuantities>;
 
   static Outcomes oscillation(PointAnalysis& point,
+                              const Eigen::VectorXd& gradient,
                               const ClusteredEnd& end,
                               const EigenvalueCluster& cluster,
                               const KnownRate& rate);
