@@ -125,6 +125,35 @@ TEST_F(EdgeAnalyzerTest, WhereSamplesCancelHasNoGradientToLookAlong) {
   EXPECT_EQ(found["gradient_curvature"].status(), Status::kUndefinedZeroDenominator);
 }
 
+TEST_F(EdgeAnalyzerTest, OfAnUpdateOfLastBitsHasNoUpdateToLookAlong) {
+  for (const double size : {4.5e-16, 9e-16}) {
+    const Group found = edge(theta_, sgd_state(0), theta_ + Vector2d(size, 0));
+    EXPECT_EQ(found["update_curvature"].status(), Status::kUndefinedZeroDenominator) << size;
+  }
+  const Group found = edge(theta_, sgd_state(0), theta_ + Vector2d(1e-8, 0));
+  EXPECT_NEAR(found["update_curvature"].number(), 4, 1e-13);
+}
+
+// As above the gradient is rounding, and with it every multiple; what a momentum adds is not.
+TEST_F(EdgeAnalyzerTest, DescentAlongAGradientThatIsRoundingHasNoUpdateToLookAlong) {
+  const test::QuadraticObjective objective({Eigen::MatrixXd(Vector2d(4, 1e15).asDiagonal()),
+                                            Eigen::MatrixXd(Vector2d(4, -1e15 + 1).asDiagonal())});
+  const Vector2d theta(0, 2);
+  const auto after = [&](const OptimizerState& optimizer, const Vector2d& update) {
+    const std::vector<VectorXd> path = {theta, theta + update};
+    PointAnalysis point(objective, theta, {.method = SpectrumMethod::kDense});
+    point.set_optimizer(optimizer);
+    point.set_trajectory(std::make_shared<Trajectory>(path), 0);
+    return edge_analyzer().create(Settings())->analyze(point)["update_curvature"];
+  };
+  const Vector2d update = -0.25 * objective.gradient(theta);
+  ASSERT_GT(update.norm(), 0.01);
+  EXPECT_EQ(after(sgd_state(0), update).status(), Status::kUndefinedZeroDenominator);
+  EXPECT_EQ(after(sgd_state(0), {1000, 0}).status(), Status::kOk);
+  EXPECT_EQ(after(sgd_state(0.5), update).status(), Status::kOk);
+  EXPECT_EQ(after({}, update).status(), Status::kOk);
+}
+
 TEST_F(EdgeAnalyzerTest, OfWeightsThatAreNaNIsMissing) {
   const Group found = edge(Vector2d(kNaN, 0), sgd_state(0), Vector2d(0, 0));
   for (const Variable& variable : found.variables) {

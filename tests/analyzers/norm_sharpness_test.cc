@@ -116,6 +116,17 @@ TEST_F(NormSharpnessTest, WithoutGradientOrUpdateHasNoDirectionToLookAlong) {
   EXPECT_EQ(same["update_curvature"].status(), Status::kUndefinedZeroDenominator);
 }
 
+TEST_F(NormSharpnessTest, OfAnUpdateOfLastBitsIsUndefined) {
+  const Group found = analyzed(next_, next_ * (1 + 0x1p-52), SpectrumMethod::kDense);
+  for (const char* name :
+       {"update_curvature", "update_curvature_within", "update_curvature_across"}) {
+    EXPECT_EQ(found[name].status(), Status::kUndefinedZeroDenominator) << name;
+  }
+  EXPECT_EQ(
+      analyzed(next_, next_ * (1 + 1e-8), SpectrumMethod::kDense)["update_curvature"].status(),
+      Status::kOk);
+}
+
 // The gradients of two samples cancel but for what rounding leaves.
 TEST_F(NormSharpnessTest, OfAGradientWithinRoundingOfZeroIsUndefined) {
   const test::QuadraticObjective objective({1e15 * h_, h_ - 1e15 * h_}, {}, 0, blocks_);

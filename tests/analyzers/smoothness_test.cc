@@ -186,14 +186,19 @@ TEST_F(SmoothnessOfAQuadratic, HasNoRatioToACurvatureOfZero) {
             Status::kUndefinedZeroDenominator);
 }
 
-// A step of some last bits has no points between its ends.
-TEST_F(SmoothnessOfAQuadratic, OfAStepThatIsRoundingHasNoSecant) {
+// A step of some last bits has no points between its ends, and no direction.
+TEST_F(SmoothnessOfAQuadratic, OfAStepThatIsRoundingHasNoSlopeOfTheGradient) {
   const Vector3d x(1, 2, 3);
   for (const double size : {2e-16, 4e-16, 1e-15}) {
     const Group record = analyze({x, x + Vector3d(size, 0, 0)}, Vector3d(-5, 1, 2));
-    EXPECT_EQ(real(record, "secant_smoothness").status(), Status::kUndefinedZeroDenominator);
+    for (const char* name : {"secant_smoothness", "directional_smoothness"}) {
+      EXPECT_EQ(real(record, name).status(), Status::kUndefinedZeroDenominator) << name;
+    }
+    EXPECT_GT(number(record, "step_norm"), 0);
+    EXPECT_LT(number(record, "step_curvature"), 0);
   }
   const Group record = analyze({x, x + Vector3d(1e-8, 0, 0)}, Vector3d(-5, 1, 2));
+  EXPECT_NEAR(number(record, "directional_smoothness"), -5, 1e-14);
   EXPECT_NEAR(number(record, "secant_smoothness"), 5, 1e-6);
 }
 

@@ -14,7 +14,7 @@ import program
 from program import DONE, INCONCLUSIVE, USAGE
 
 SAMPLES, INPUTS, OUTPUTS, STEPS = 12, 3, 2, 8
-NOT_COMPUTED, NOT_STORED = 1, 9
+NOT_COMPUTED, ZERO_DENOMINATOR, NOT_STORED = 1, 6, 9
 # name -> rule and its keys, and the largest stable learning_rate * lambda_max(P^-1 H)
 RULES = {"gd": ('rule = "gd"', 2),
          "heavy": ('rule = "sgd"\nmomentum = 0.8', 3.6),
@@ -161,6 +161,17 @@ class Edge(program.Case):
                         norm = file["gradient_norm"][()]
                         self.assertEqual(file.attrs["has_diverged"], ratio > 1)
                     self.assertEqual(norm[-1] > norm[0], ratio > 1)
+
+    def test_where_a_training_has_ended_there_is_no_direction(self):
+        top = np.linalg.eigvalsh(self.loss.hessian)[-1]
+        monitors = 'monitors = ["edge", "smoothness", "norm-sharpness"]'
+        self.train(experiment(["gd"], rate=repr(1 / top), steps=20000, every=20000, monitors=monitors)
+                   .replace("checkpoint_every = 1", "checkpoint_every = 0"))
+        with h5py.File(self.folder / "out/history.h5") as file:
+            for name in ("edge/gradient_curvature", "edge/update_curvature", "smoothness/directional_smoothness",
+                         "smoothness/secant_smoothness", "norm-sharpness/update_curvature_within"):
+                self.assertEqual(file[name + "_status"][()].tolist(), [0, ZERO_DENOMINATOR], name)
+                self.assertEqual(np.isnan(file[name][()]).tolist(), [False, True], name)
 
     def test_monitors_take_the_options_of_analyzers(self):
         monitors = 'monitors = ["edge", "stability"]'

@@ -10,6 +10,7 @@
 #include <hesscope/analyzers/internal/papers.h>
 #include <hesscope/analyzers/internal/stability_sections.h>
 #include <hesscope/analyzers/internal/stability_settings.h>
+#include <hesscope/analyzers/internal/step_rounding.h>
 #include <hesscope/analyzers/optimizer_preconditioner.h>
 #include <hesscope/core/internal/norms.h>
 #include <hesscope/objective/gradient_blocks.h>
@@ -62,7 +63,7 @@ class EdgeAnalyzer final : public Analyzer {
       set_curvature(point, point.gradient(), gradient_curvature_, answer);
     }
     if (const VectorXd* next = point.next_theta()) {
-      set_curvature(point, *next - point.theta(), update_curvature_, answer);
+      set_curvature(point, detail::step_without_rounding(point, *next), update_curvature_, answer);
     } else {
       answer[update_curvature_].set_missing(point.no_neighbour_status());
     }
@@ -180,13 +181,14 @@ class EdgeAnalyzer final : public Analyzer {
                                             .definition = "g^T H g / |g|^2",
                                             .undefined = {Status::kUndefinedZeroDenominator},
                                             .headline = 4});
-  VariableId update_curvature_ =
-      declare({.name = "update_curvature",
-               .long_name = "curvature along the update",
-               .definition = "u^T H u / |u|^2, where u is the update that follows or, in an "
-                             "analysis of checkpoints, the step to the next one",
-               .undefined = {Status::kUndefinedZeroDenominator, Status::kUndefinedNoOrder},
-               .headline = 5});
+  VariableId update_curvature_ = declare(
+      {.name = "update_curvature",
+       .long_name = "curvature along the update",
+       .definition = std::string("u^T H u / |u|^2, where u is the update that follows or, in an "
+                                 "analysis of checkpoints, the step to the next one") +
+                     detail::kStepRoundingInWords,
+       .undefined = {Status::kUndefinedZeroDenominator, Status::kUndefinedNoOrder},
+       .headline = 5});
 };
 
 }  // namespace

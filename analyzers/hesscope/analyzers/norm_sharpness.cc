@@ -11,6 +11,7 @@
 
 #include <hesscope/analyzers/internal/group_dimensions.h>
 #include <hesscope/analyzers/internal/papers.h>
+#include <hesscope/analyzers/internal/step_rounding.h>
 #include <hesscope/analyzers/norm_sharpness.h>
 #include <hesscope/core/internal/norms.h>
 #include <hesscope/noise/gradient_covariance.h>
@@ -113,7 +114,7 @@ class NormSharpnessAnalyzer final : public Analyzer {
                                   : point.gradient();
     set_interaction(point, gradient, gradient_, answer);
     if (const VectorXd* next = point.next_theta()) {
-      set_interaction(point, *next - point.theta(), update_, answer);
+      set_interaction(point, detail::step_without_rounding(point, *next), update_, answer);
     } else {
       for (const VariableId id : {update_.blocks, update_.within, update_.across}) {
         answer[id].set_missing(point.no_neighbour_status());
@@ -223,7 +224,8 @@ class NormSharpnessAnalyzer final : public Analyzer {
                           .dimensions = {"block", "block_column"},
                           .long_name = fmt::format("curvature along the {} by tensors", of),
                           .definition = fmt::format("u_a^T H_ab u_b / |u|^2, {}; the sum over all "
-                                                    "pairs is edge/{}_curvature",
+                                                    "pairs is edge/{}_curvature, and both are "
+                                                    "undefined for the same u",
                                                     where,
                                                     name),
                           .undefined = undefined});

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <string>
@@ -7,6 +6,7 @@
 
 #include <hesscope/analyzers/internal/papers.h>
 #include <hesscope/analyzers/internal/smoothness_run.h>
+#include <hesscope/analyzers/internal/step_rounding.h>
 #include <hesscope/analyzers/pseudo_updates.h>
 #include <hesscope/analyzers/smoothness.h>
 #include <hesscope/core/constants.h>
@@ -106,30 +106,32 @@ class SmoothnessAnalyzer final : public Analyzer {
     answer[step_norm_].set(length);
     answer[step_first_order_].set(detail::dot(point.gradient(), s).value());
     answer[step_loss_change_].set(point.objective().value(*next) - point.loss());
-    if (length == 0) {
+    const bool is_rounding = detail::is_step_rounding(point, *next);
+    if (is_rounding) {
       answer[directional_smoothness_].set_missing(Status::kUndefinedZeroDenominator);
       answer[secant_smoothness_].set_missing(Status::kUndefinedZeroDenominator);
+    } else {
+      set_secant(point, *next, answer);
+    }
+    if (length == 0) {
       answer[step_curvature_].set(0);
       return;
     }
-    set_secant(point, *next, answer);
     if (!has_curvature(point)) {
-      answer[directional_smoothness_].set_missing(Status::kNonFinite);
+      if (!is_rounding) answer[directional_smoothness_].set_missing(Status::kNonFinite);
       answer[step_curvature_].set_missing(Status::kNonFinite);
       return;
     }
     const Eigen::VectorXd v = s / length;
     const double curvature = detail::dot(v, point.hessian_operator().apply(v).col(0)).value();
-    answer[directional_smoothness_].set(curvature);
+    if (!is_rounding) answer[directional_smoothness_].set(curvature);
     answer[step_curvature_].set(0.5 * curvature * length * length);
   }
 
   void set_secant(PointAnalysis& point, const Eigen::VectorXd& next, Group& answer) const {
     Variable& secant_smoothness = answer[secant_smoothness_];
     double largest = kNaN;
-    // An average is rounded to within eps of the larger end, and to 2 eps in norms.
-    const double rounding =
-        2 * kEpsilon * std::max(detail::norm(point.theta()), detail::norm(next));
+    const double rounding = detail::rounding_between(point.theta(), next);
     for (Eigen::Index j = 1; j <= num_secant_points_; ++j) {
       const double a = static_cast<double>(j) / static_cast<double>(num_secant_points_ + 1);
       const Eigen::VectorXd x = a * point.theta() + (1 - a) * next;
@@ -209,7 +211,7 @@ class SmoothnessAnalyzer final : public Analyzer {
   VariableId directional_smoothness_ =
       declare({.name = "directional_smoothness",
                .long_name = "curvature along the step to the next checkpoint",
-               .definition = "v^T H v, v = s / |s|; " + kStepInWords,
+               .definition = "v^T H v, v = s / |s|; " + kStepInWords + detail::kStepRoundingInWords,
                .undefined = {Status::kUndefinedZeroDenominator, Status::kUndefinedNoOrder},
                .headline = 3});
   VariableId secant_smoothness_ = declare(
@@ -219,7 +221,8 @@ class SmoothnessAnalyzer final : public Analyzer {
                      "/ (K + 1), j = 1 .. K, K = " +
                      std::to_string(num_secant_points_) +
                      "; leaving out any x_a that equals x within rounding, that is, with |x_a - x| "
-                     "at most 2 eps times the larger of |x| and |x_next|" +
+                     "at most 2 eps times the larger of |x| and |x_next|; undefined where "
+                     "directional_smoothness is" +
                      kBuffersInWords,
        .references = {papers::kZhangJ},
        .undefined = {Status::kUndefinedZeroDenominator, Status::kUndefinedNoOrder},
