@@ -182,6 +182,21 @@ TEST_P(TangentKernelTest, SaysWhereRowsDependOnOneAnother) {
   EXPECT_GT(number(terms, "b_sigma_max"), 0);
 }
 
+// The second sample is the first once more.
+TEST_P(TangentKernelTest, OfASampleThatIsThereTwiceIsZero) {
+  SampleTable samples = test::Numbers(11).table(2, model.record_size());
+  samples.row(1) = samples.row(0);
+  const GraphObjective objective(model, samples);
+  const Group terms = analyze(objective, theta, "attention-terms");
+  for (const char* name : {"b_sigma_min", "rate_bound", "kernel_rate_bound"}) {
+    EXPECT_EQ(number(terms, name), 0) << name;
+  }
+  const Group record = analyze(objective, theta, "tangent-kernel");
+  EXPECT_EQ(number(record, "lambda_min"), 0);
+  for (const double smallest : real(record, "block_lambda_min").reals()) EXPECT_EQ(smallest, 0);
+  EXPECT_GT(number(record, "lambda_max"), 0);
+}
+
 // With targets that are what is predicted, the loss is the rounding of their sums.
 TEST_P(TangentKernelTest, AtAnExactFitHasNoRate) {
   SampleTable samples = test::Numbers(11).table(3, model.record_size());

@@ -59,5 +59,36 @@ TEST(ThinSvd, SaysNonFiniteAndRefusesNothingness) {
   EXPECT_THROW(thin_svd(MatrixXd(3, 0)), PreconditionError);
 }
 
+// A third row that is the sum of the other two, for many matrices: what a decomposition leaves of
+// the smallest singular value is mostly not 0.
+TEST(SingularEnds, OfARowThatDependsOnOthersIsZero) {
+  int num_left = 0;
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    MatrixXd a = test::random_matrix(3, 40, seed);
+    a.row(2) = a.row(0) + a.row(1);
+    num_left += thin_svd(a).values[2] > 0 ? 1 : 0;
+    for (const MatrixXd& each : {a, MatrixXd(0x1p-500 * a), MatrixXd(a.leftCols(3))}) {
+      const SingularEnds ends = singular_ends(each);
+      ASSERT_EQ(ends.status, Status::kOk);
+      EXPECT_EQ(ends.smallest, 0);
+      EXPECT_NEAR(ends.largest / thin_svd(each).values[0], 1, 1e-13);
+    }
+  }
+  EXPECT_GT(num_left, 0);
+}
+
+TEST(SingularEnds, KeepsWhatIsSmallButNotRounding) {
+  MatrixXd a = MatrixXd::Zero(2, 5);
+  a(0, 0) = 1;
+  for (const double small : {1e-3, 1e-14}) {
+    a(1, 1) = small;
+    EXPECT_NEAR(singular_ends(a).smallest / small, 1, 1e-12);
+  }
+  a(1, 1) = 1e-15;  // below 15 eps
+  EXPECT_EQ(singular_ends(a).smallest, 0);
+  EXPECT_EQ(singular_ends(MatrixXd::Ones(4, 2)).smallest, 0);
+  EXPECT_EQ(singular_ends(MatrixXd::Zero(2, 4)).smallest, 0);
+}
+
 }  // namespace
 }  // namespace hesscope

@@ -47,7 +47,11 @@ Layout layout_of(const Objective& objective) {
 // The matrix whose singular values are stored.
 const std::string kOfAttendedInputs =
     " of B, which has a row for each token of each sample: that of [S_1 X, ..., S_H X] of its "
-    "sample";
+    "sample, with the tokens X and the attention S_h of head h, whose row for a token has the "
+    "weights of all tokens";
+
+const std::string kOfRounding =
+    "at most (max(rows, columns) + 10) eps times the largest, and so only rounding";
 
 class AttentionTermsAnalyzer final : public Analyzer {
  public:
@@ -126,7 +130,9 @@ class AttentionTermsAnalyzer final : public Analyzer {
   VariableId b_sigma_min_ = declare({.name = "b_sigma_min",
                                      .long_name = "smallest singular value of the attended inputs",
                                      .definition = "smallest singular value" + kOfAttendedInputs +
-                                                   "; 0 for more rows than columns",
+                                                   "; 0 for more rows than columns, and where it "
+                                                   "is " +
+                                                   kOfRounding,
                                      .references = {papers::kSong},
                                      .undefined = {Status::kUndefinedZeroDenominator},
                                      .headline = 2});
@@ -138,7 +144,7 @@ class AttentionTermsAnalyzer final : public Analyzer {
   VariableId rate_bound_ =
       declare({.name = "rate_bound",
                .long_name = "lower bound on the squared gradient over the loss",
-               .definition = "(4 / samples) wo_norm_min^2 b_sigma_min^2",
+               .definition = "(4 / samples) wo_norm_min^2 b_sigma_min^2; 0 where b_sigma_min is",
                .references = {papers::kSong},
                .undefined = {Status::kUndefinedZeroDenominator},
                .headline = 3});
@@ -146,7 +152,9 @@ class AttentionTermsAnalyzer final : public Analyzer {
       declare({.name = "kernel_rate_bound",
                .long_name = "the same bound from all of WQ, WK and WV",
                .definition = "(4 / samples) times the smallest eigenvalue of J J^T, with J the "
-                             "Jacobian of all predictions with respect to WQ, WK and WV",
+                             "Jacobian of all predictions with respect to WQ, WK and WV; 0 where "
+                             "the smallest singular value of J is " +
+                             kOfRounding,
                .references = {papers::kSong},
                .headline = 4});
   VariableId rate_ = declare(

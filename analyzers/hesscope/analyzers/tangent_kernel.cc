@@ -20,6 +20,10 @@ const std::string kOfBlock =
     " of J_b J_b^T, where J_b is the Jacobian of all samples' predictions with respect to one "
     "tensor; for every tensor, whatever `tangent-tensors` names";
 
+const std::string kSmallestInWords =
+    "; 0 where its root is at most (max(rows, columns) + 10) eps times the root of the largest, as "
+    "singular values that are only rounding are";
+
 // Extreme eigenvalues of J J^T, the squares of J's singular values; 0 if J has no columns.
 SingularEnds kernel_ends(const Eigen::MatrixXd& j) {
   if (j.cols() == 0) return {.status = Status::kOk, .smallest = 0, .largest = 0};
@@ -96,11 +100,12 @@ class TangentKernelAnalyzer final : public Analyzer {
   }
 
   std::string tensors_;
-  VariableId lambda_min_ = declare({.name = "lambda_min",
-                                    .long_name = "smallest eigenvalue of the tangent kernel",
-                                    .definition = "smallest eigenvalue" + of_kernel(),
-                                    .references = {papers::kJacot},
-                                    .headline = 1});
+  VariableId lambda_min_ =
+      declare({.name = "lambda_min",
+               .long_name = "smallest eigenvalue of the tangent kernel",
+               .definition = "smallest eigenvalue" + of_kernel() + kSmallestInWords,
+               .references = {papers::kJacot},
+               .headline = 1});
   VariableId lambda_max_ = declare({.name = "lambda_max",
                                     .long_name = "largest eigenvalue of the tangent kernel",
                                     .definition = "largest eigenvalue" + of_kernel(),
@@ -110,7 +115,7 @@ class TangentKernelAnalyzer final : public Analyzer {
       declare({.name = "block_lambda_min",
                .dimensions = {"block"},
                .long_name = "smallest eigenvalue of a tensor's part in the tangent kernel",
-               .definition = "smallest eigenvalue" + kOfBlock,
+               .definition = "smallest eigenvalue" + kOfBlock + kSmallestInWords,
                .references = {papers::kJacot}});
   VariableId block_lambda_max_ =
       declare({.name = "block_lambda_max",

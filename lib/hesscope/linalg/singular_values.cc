@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/linalg/internal/lapack.h>
 #include <hesscope/linalg/singular_values.h>
@@ -56,10 +57,12 @@ SingularEnds singular_ends(const Eigen::Ref<const Eigen::MatrixXd>& a) {
   const detail::SingleThreadedBlas one_thread;
   const std::optional<Eigen::VectorXd> values = detail::singular_values(a);
   if (!values) return {.status = Status::kFailed};
-  const bool is_tall = a.rows() > a.cols();
-  return {.status = Status::kOk,
-          .smallest = is_tall ? 0 : (*values)[values->size() - 1],
-          .largest = (*values)[0]};
+  const double largest = (*values)[0];
+  const double smallest = a.rows() > a.cols() ? 0 : (*values)[values->size() - 1];
+  const double rounding =
+      static_cast<double>(std::max(a.rows(), a.cols()) + 10) * kEpsilon * largest;
+  return {
+      .status = Status::kOk, .smallest = smallest > rounding ? smallest : 0, .largest = largest};
 }
 
 }  // namespace hesscope

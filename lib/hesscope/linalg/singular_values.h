@@ -29,10 +29,12 @@ SingularValues thin_svd(const Eigen::Ref<const Eigen::MatrixXd>& a);
 /// eigenvalues of A A^T.
 struct SingularEnds {
   Status status = Status::kNotComputed;
-  double smallest = 0;  ///< 0 if A has more rows than columns
+  double smallest = 0;  ///< 0 if A has more rows than columns, or if it is only rounding
   double largest = 0;
 };
 
+/// A smallest singular value of at most (max(m, n) + 10) eps times the largest is rounding, and is
+/// returned as 0.
 /// @return status and @throws as thin_svd().
 /// @cost   about 4 m n^2 - 4/3 n^3 operations for m >= n, in one copy of A. OpenBLAS as for
 ///         thin_svd().
