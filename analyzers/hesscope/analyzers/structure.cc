@@ -207,10 +207,15 @@ class StructureAnalyzer final : public Analyzer {
       {.name = "num_explained",
        .type = VariableType::kInt64,
        .long_name = "number of explained zero eigenvalues",
-       .definition = "dimension of the space spanned by the dead parameters; by those generators "
-                     "of invariances, and combinations of them, that are null vectors of the "
-                     "Hessian with this gradient; and by null vectors along which the loss of no "
-                     "sample, from the data or random, changes to first order",
+       .definition = fmt::format(
+           "dimension of the space spanned by the dead parameters; by those generators of "
+           "invariances, and combinations of them, that are null vectors of the Hessian with "
+           "this gradient; and by null vectors along which the loss of no sample, from the "
+           "data or random, changes to first order. The latter are looked for only in imported "
+           "models that state no invariances, not in built-in ones, and without weight_decay, "
+           "with at most {} parameters, and not where more directions are flat than nearby, as "
+           "where weights are 0",
+           FlatDirectionsOptions().max_parameters),
        .headline = 2});
   VariableId num_unexplained_ = declare(
       {.name = "num_unexplained",
@@ -255,7 +260,8 @@ class StructureAnalyzer final : public Analyzer {
                .definition = "largest ||B^T g|| / ||u|| over the family's generators u = B theta + "
                              "b, each of which guarantees an eigenvalue within its own ratio of "
                              "zero; NaN where the family moves no live parameter; for directions "
-                             "that are flat for all samples, the largest ||H v|| with |v| = 1"});
+                             "that are flat for all samples, the largest ||H v|| with |v| = 1, and "
+                             "NaN if they explain nothing"});
   VariableId unconfirmed_ = declare(
       {.name = "unconfirmed",
        .dimensions = {"invariance"},
