@@ -176,6 +176,17 @@ TEST(CriticalAnalyzer, ADegenerateMinimumIsOneAsFarAwayAsItIsFound) {
   }
 }
 
+TEST(CriticalAnalyzer, OfALossThatIsConstantNoEigenvalueIsLeft) {
+  const test::QuadraticObjective objective({MatrixXd::Zero(2, 2)});
+  const Analysis analysis = analyze(objective, {{"here", Vector2d(1, 2)}}, {"critical"});
+  EXPECT_EQ(number(analysis, "outcome"), 0);
+  EXPECT_EQ(number(analysis, "num_explained"), 2);
+  EXPECT_EQ(number(analysis, "index"), 0);
+  EXPECT_EQ(number(analysis, "num_zero"), 0);
+  EXPECT_EQ(number(analysis, "escape_rate"), 0);
+  EXPECT_EQ(analysis[0].status("critical", "lambda_min"), Status::kUndefinedTooFewPoints);
+}
+
 TEST(CriticalAnalyzer, WhatDoesNotConvergeHasNoNumbers) {
   const GraphObjective objective = test::product_of_two({2});
   const Analysis analysis = analyze(objective,

@@ -141,8 +141,9 @@ class CriticalAnalyzer final : public Analyzer {
     if (index.status == Status::kOk) {
       answer[index_].set_count(index.num_negative);
       answer[num_zero_].set_count(index.num_zero);
-      answer[lambda_min_].set(index.lambda_min,
-                              std::isnan(index.lambda_min) ? Status::kNotComputed : Status::kOk);
+      answer[lambda_min_].set(
+          index.lambda_min,
+          std::isnan(index.lambda_min) ? Status::kUndefinedTooFewPoints : Status::kOk);
       answer[escape_rate_].set(index.num_negative > 0 ? -index.lambda_min : 0.0);
     }
     answer.set_rest_missing(index.status);
@@ -179,8 +180,10 @@ class CriticalAnalyzer final : public Analyzer {
   VariableId lambda_min_ =
       declare({.name = "lambda_min",
                .long_name = "smallest eigenvalue at the critical point",
-               .definition = "of its Hessian outside the explained null space, by counts",
-               .references = {papers::kParlett}});
+               .definition = "of its Hessian outside the explained null space, by counts; "
+                             "undefined where every eigenvalue is explained",
+               .references = {papers::kParlett},
+               .undefined = {Status::kUndefinedTooFewPoints}});
   VariableId num_zero_ = declare(
       {.name = "num_zero",
        .type = VariableType::kInt64,
