@@ -232,6 +232,32 @@ TEST_F(NoiseAnalyzerTest, OfWeightsThatAreNaNIsMissing) {
   }
 }
 
+TEST(NoiseAnalyzer, OfGradientsWithoutSquaresHasNoVariances) {
+  const test::QuadraticObjective objective(
+      {1e170 * Eigen::MatrixXd(Eigen::Vector2d(3, 2).asDiagonal()),
+       1e170 * Eigen::MatrixXd(Eigen::Vector2d(1, 1).asDiagonal())});
+  const Analysis analysis = analyze(objective, {{"here", Eigen::Vector2d(1, 1)}}, {"noise"});
+  for (const char* name : {"covariance_trace", "eigendirection_noise"}) {
+    EXPECT_EQ(analysis[0].status("noise", name), Status::kNonFinite) << name;
+    EXPECT_TRUE(analysis[0].values("noise", name).array().isNaN().all()) << name;
+  }
+}
+
+// Both samples have the same gradient along y: its variance there is 0, without a sign.
+TEST(NoiseAnalyzer, AVarianceOfZeroHasNoSign) {
+  for (const double x : {1.0, -1.0}) {
+    const test::QuadraticObjective objective(
+        {Eigen::MatrixXd(Eigen::Vector2d(3, -1).asDiagonal()),
+         Eigen::MatrixXd(Eigen::Vector2d(1, -1).asDiagonal())});
+    const Analysis analysis = analyze(objective, {{"here", Eigen::Vector2d(x, 2)}}, {"noise"});
+    const Eigen::VectorXd noise = analysis[0].values("noise", "eigendirection_noise");
+    ASSERT_EQ(noise.size(), 2);
+    EXPECT_EQ(noise[0], 0);
+    EXPECT_FALSE(std::signbit(noise[0]));
+    EXPECT_NEAR(noise[1], 2, 1e-14);
+  }
+}
+
 TEST(NoiseAnalyzer, OfOneSampleHasNoCovariance) {
   const Analysis analysis =
       analyze(test::rosenbrock(), {{"here", Eigen::Vector2d(2, 1)}}, {"noise"});

@@ -5,6 +5,7 @@
 
 #include <hesscope/analyzers/internal/noise_covariance.h>
 #include <hesscope/analyzers/internal/papers.h>
+#include <hesscope/core/constants.h>
 #include <hesscope/core/internal/norms.h>
 #include <hesscope/noise/noise_alignment.h>
 
@@ -202,7 +203,9 @@ void NoiseCovariance::set_spectrum(Group& answer,
   const NoiseSpectrum spectrum =
       noise_spectrum(eigensystem, covariance.matrix, covariance.exponent);
   if (spectrum.status != Status::kOk) return set_missing_noise(answer, spectrum.status);
-  answer[eigendirection_noise_].set(spectrum.noise);
+  // Squares of large gradients are no doubles; + 0 makes 0 of -0.
+  answer[eigendirection_noise_].set(Eigen::VectorXd(spectrum.noise.unaryExpr(
+      [](double variance) { return std::isfinite(variance) ? variance + 0.0 : kNaN; })));
   answer[noise_exponent_].set(spectrum.power_law.slope);
   answer[noise_exponent_standard_error_].set(spectrum.power_law.slope_standard_error);
   answer[noise_exponent_count_].set_count(spectrum.num_fitted);
