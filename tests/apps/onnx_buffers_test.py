@@ -177,6 +177,13 @@ class Buffers(Perceptron):
         self.save("of-four.npz", **state)
         self.assertEqual(self.warnings("of-four.npz", options=stability), "")
         self.assertEqual(self.preconditioned(), of_three)
+        # Training has hardly moved `b`.
+        self.say()
+        self.save("still.npz", **{**state, "optimizer.state.3.exp_avg_sq": np.full(2, 1e-11)})
+        self.assertIn("the second moments of b under 'optimizer.' are next to nothing",
+                      self.warnings("still.npz", options=stability))
+        self.save("slow.npz", **{**state, "optimizer.state.3.exp_avg_sq": np.full(2, 1e-9)})
+        self.assertEqual(self.warnings("slow.npz", options=stability), "")
         # By names, which a sharded run stores, it is known which.
         self.say()
         names = {}

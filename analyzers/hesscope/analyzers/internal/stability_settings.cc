@@ -173,6 +173,39 @@ void remark_on_open_groups(const OptimizerState& state,
   }
 }
 
+// Gradients of a tensor that are this small next to those of most tensors are rounding in 32 bits.
+constexpr double kStillGradient = 1e-5;
+
+// Tensors whose gradients were next to nothing in training, as those of a bias in front of batch
+// normalisation are: their part of P is next to nothing, too.
+void remark_on_still_tensors(const OptimizerState& state,
+                             std::span<const ParameterBlock> blocks,
+                             Remarks& remarks) {
+  if (!state.has_second_moments() || state.blocks.size() != blocks.size()) return;
+  const std::vector<ParameterBlock> filled = with_entries(blocks);
+  std::vector<double> largest;
+  for (const ParameterBlock& block : filled) {
+    largest.push_back(state.second_moments.segment(block.offset, block.size).maxCoeff());
+  }
+  if (largest.empty()) return;
+  std::vector<double> sorted = largest;
+  const auto middle = sorted.begin() + std::ssize(sorted) / 2;
+  std::ranges::nth_element(sorted, middle);
+  std::vector<std::string> names;
+  for (std::size_t b = 0; b < largest.size(); ++b) {
+    const bool is_still = largest[b] < kStillGradient * kStillGradient * *middle;
+    if (is_still) names.push_back(filled[b].name);
+  }
+  if (names.empty()) return;
+  remarks.add(state.file,
+              fmt::format("the second moments of {} under '{}' are next to nothing, as where batch "
+                          "normalisation takes a bias off again in training: where the loss here "
+                          "depends on it, it dominates P^(-1/2) H P^(-1/2), and a problem file of "
+                          "kind 'onnx' can leave it out by 'frozen'",
+                          first_names(names, 3),
+                          state.prefix));
+}
+
 }  // namespace
 
 EffectiveSetting effective(std::span<const OptimizerSettings> groups,
@@ -251,7 +284,10 @@ std::vector<std::string> remarks_on_optimizers(std::span<const OptimizerState> o
     }
     for (const std::string& warning : state.warnings) remarks.add(state.file, warning);
     remark_on_settings(state, given, remarks);
-    if (choice != PreconditionerChoice::kNone) remark_on_averages(state, given, remarks);
+    if (choice != PreconditionerChoice::kNone) {
+      remark_on_averages(state, given, remarks);
+      if (!is_recomputed) remark_on_still_tensors(state, blocks, remarks);
+    }
     if (is_recomputed) remark_on_open_groups(state, given, remarks);
     if (choice == PreconditionerChoice::kNone || state.blocks.empty() ||
         !(state.has_second_moments() || state.kind == OptimizerKind::kSgd)) {
