@@ -69,13 +69,13 @@ struct ClipFunction {
 
   template <typename B>
   B df(const B& x) const {
-    const B inside = select(x != x, x, B(1));
+    const B inside = select(x != x, x, B(1));  // NOLINT(misc-redundant-expression): NaN
     return select(x < B(lowest), B(0), select(x > B(highest), B(0), inside));
   }
 
   template <typename B>
   B ddf(const B& x) const {
-    return select(x != x, x, B(0));
+    return select(x != x, x, B(0));  // NOLINT(misc-redundant-expression): NaN
   }
 
   template <typename B>
@@ -140,12 +140,13 @@ struct LeakyReluFunction {
   // 1 for x > 0, the slope for x <= 0
   template <typename B>
   B df(const B& x) const {
+    // NOLINTNEXTLINE(misc-redundant-expression): NaN
     return select(x > B(0), B(1), select(x != x, x, B(slope)));
   }
 
   template <typename B>
   B ddf(const B& x) const {
-    return select(x != x, x, B(0));
+    return select(x != x, x, B(0));  // NOLINT(misc-redundant-expression): NaN
   }
 
   template <typename B>

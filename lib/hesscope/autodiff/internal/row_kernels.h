@@ -20,8 +20,10 @@ namespace hesscope::detail {
 template <typename B>
 auto replaces(const B& candidate, const B& best) {
   const B if_number = select(candidate > best, B(1), B(0));
+  // NOLINTBEGIN(misc-redundant-expression): NaN
   const B is_first = select(best != best, B(0), B(1));
   return select(candidate != candidate, is_first, if_number) > B(0);
+  // NOLINTEND(misc-redundant-expression)
 }
 
 template <typename T>

@@ -9,6 +9,8 @@
 namespace hesscope::HESSCOPE_ISA {
 namespace {
 
+// NOLINTBEGIN(misc-definitions-in-headers): for one source of each instruction set
+
 // As inner_products() of pack_kernels.h: one number of a tangent, in all lanes, times registers of
 // columns.
 
@@ -85,6 +87,8 @@ void add_dots(const detail::DirectionDots& s) {
   }
   for (int d = 0; d < kDirections; ++d) s.out[d] += sum_of(sum[d]);
 }
+
+// NOLINTEND(misc-definitions-in-headers)
 
 }  // namespace
 }  // namespace hesscope::HESSCOPE_ISA

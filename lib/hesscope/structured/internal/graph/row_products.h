@@ -8,6 +8,8 @@
 namespace hesscope::HESSCOPE_ISA {
 namespace {
 
+// NOLINTBEGIN(misc-definitions-in-headers): for one source of each instruction set
+
 // a(i, 0) b(0, j), plus the same for a second term, for kCols columns from j on.
 template <int kTerms, int kCols>
 void outer_products(const detail::RowProduct& m, int i, int j) {
@@ -156,6 +158,8 @@ void multiply(std::span<const detail::RowProduct> products) {
     }
   }
 }
+
+// NOLINTEND(misc-definitions-in-headers)
 
 }  // namespace
 }  // namespace hesscope::HESSCOPE_ISA

@@ -10,6 +10,8 @@
 namespace hesscope::HESSCOPE_ISA {
 namespace {
 
+// NOLINTBEGIN(misc-definitions-in-headers): for one source of each instruction set
+
 using detail::common_part;
 using detail::hull;
 using detail::Interval;
@@ -102,6 +104,8 @@ void multiply_entries(
         kDirections);
   }
 }
+
+// NOLINTEND(misc-definitions-in-headers)
 
 }  // namespace
 }  // namespace hesscope::HESSCOPE_ISA
