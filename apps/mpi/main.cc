@@ -83,11 +83,7 @@ ExitCode run_as(const std::shared_ptr<MpiTeam>& team, Command& command) {
   return code;
 }
 
-}  // namespace
-}  // namespace hesscope::cli
-
-int main(int argc, char** argv) {
-  using namespace hesscope::cli;
+int run_rank(int argc, char** argv) {
   const LaunchedTask task = launched_task().value_or(LaunchedTask{});
   // Only the first rank prints.
   if (task.rank > 0) silence();
@@ -95,7 +91,12 @@ int main(int argc, char** argv) {
     write_text(help_text());
     return 0;
   }
-  const auto team = std::make_shared<hesscope::MpiTeam>(task.size, task.rank);
+  const auto team = std::make_shared<MpiTeam>(task.size, task.rank);
   return run_program(
       argc, argv, [&](Command& command) { return run_as(team, command); }, true);
 }
+
+}  // namespace
+}  // namespace hesscope::cli
+
+int main(int argc, char** argv) { return hesscope::cli::run_rank(argc, argv); }

@@ -6,6 +6,7 @@
 
 #include <mpi.h>
 
+// NOLINTBEGIN(readability-identifier-naming): names of Fortran and BLACS
 extern "C" {
 int Csys2blacs_handle(MPI_Comm communicator);
 void Cfree_blacs_system_handle(int handle);
@@ -137,6 +138,8 @@ void pdpotrf_(const char* uplo,
               const int* desc_a,
               int* info);
 }
+
+// NOLINTEND(readability-identifier-naming)
 
 namespace hesscope::detail {
 
