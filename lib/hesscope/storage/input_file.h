@@ -93,8 +93,8 @@ class InputFile {
   std::filesystem::path path_;
   Descriptor descriptor_;
   std::uint64_t size_ = 0;
-  timespec written_ = {};
-  timespec changed_ = {};
+  std::timespec written_ = {};
+  std::timespec changed_ = {};
   std::stop_token stop_;
   std::optional<std::string> content_;  // of a file that could change unnoticed
 };

@@ -10,7 +10,6 @@ namespace hesscope::detail {
 namespace {
 
 using Eigen::Index;
-using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 // Relative to the norm. A Ritz vector's error is at most its residual divided by the distance to
