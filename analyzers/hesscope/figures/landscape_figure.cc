@@ -184,7 +184,7 @@ std::string tensor_words(std::string name) {
 
 // The name of a direction: its tensor, or its number.
 std::string direction_words(const Source& source, std::size_t direction) {
-  const std::string number = fmt::format("direction {}", direction + 1);
+  std::string number = fmt::format("direction {}", direction + 1);
   const AttributeValue* const found =
       source.result->find_attribute(io::kLandscapeGroup, "directions");
   const auto* const text = found == nullptr ? nullptr : std::get_if<std::string>(found);

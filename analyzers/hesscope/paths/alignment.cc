@@ -27,7 +27,7 @@ class Aligner {
       : units_(maps.units), reference_(reference), progress_(progress) {
     double total = 0;
     for (const Invariance& family : maps.invariances) {
-      const double count = static_cast<double>(family.num_generators);
+      const auto count = static_cast<double>(family.num_generators);
       const auto n = static_cast<double>(reference.size());
       if (!(n * (total + count) <= kMaxAlignmentWork)) {
         left_out_.push_back(family.name);

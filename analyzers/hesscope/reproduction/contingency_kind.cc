@@ -144,7 +144,7 @@ std::vector<std::string> published_quantities(const ExperimentFigure& figure) {
   names.emplace_back(kSum);
   std::vector<std::string> all;
   for (const std::string& then : names) {
-    for (const std::string& now : names) all.push_back(then + " to " + now);
+    for (const std::string& now : names) all.push_back(fmt::format("{} to {}", then, now));
   }
   all.emplace_back(kAligned);
   return all;

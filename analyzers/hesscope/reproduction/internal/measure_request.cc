@@ -36,7 +36,7 @@ std::filesystem::path problem_of(const ExperimentDocument& document,
   if (!measure.samples) return run.folder / "problem.toml";
   ExperimentFile experiment = find_or_null(document.variants, run.variant)->experiment;
   experiment.evaluation.samples = measure.samples;
-  const std::filesystem::path path = run.folder / fmt::format("problem-{}.toml", measure.name);
+  std::filesystem::path path = run.folder / fmt::format("problem-{}.toml", measure.name);
   const std::string text = experiment.problem_toml(run.folder);
   std::error_code none;  // a missing file is written
   const bool is_there =

@@ -41,7 +41,7 @@ StartRun start_run(const ExperimentDocument& document, const ExperimentVariant& 
   const StartCheckpoint& start = *variant.experiment.start;
   const std::size_t slash = start.run.find('/');
   if (slash == std::string::npos) {
-    throw ConfigError(fmt::format("{}: 'from' is VARIANT/RUN, as in \"{}/{}\"; got \"{}\"",
+    throw ConfigError(fmt::format(R"({}: 'from' is VARIANT/RUN, as in "{}/{}"; got "{}")",
                                   start.location,
                                   document.variants.front().name,
                                   document.variants.front().experiment.runs.front().name,

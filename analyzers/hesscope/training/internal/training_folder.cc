@@ -72,11 +72,11 @@ TrainingFolder::TrainingFolder(const TrainingSetup& setup,
                                std::uint64_t seed,
                                const fs::path& folder,
                                io::Overwrite overwrite,
-                               const std::string& command)
+                               std::string command)
     : setup_(&setup),
       schedule_(setup.experiment()),
       run_(&run),
-      command_(command),
+      command_(std::move(command)),
       existing_(io::existing_of(overwrite)),
       checkpoints_(folder, setup.objective().model(), setup.trained()) {
   outcome_.run = run.name;

@@ -53,7 +53,7 @@ class TrainingFolder {
                  std::uint64_t seed,
                  const std::filesystem::path& folder,
                  io::Overwrite overwrite,
-                 const std::string& command);
+                 std::string command);
 
   /// Continues the training from the state in the folder until the end, or until `tick` returns
   /// false. `tick` is called after every step with the number of steps since the previous call.
