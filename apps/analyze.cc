@@ -50,8 +50,8 @@ class AnalyzeCommand final : public RunCommand {
   std::vector<std::string> examples() const override {
     return {
         "hesscope analyze checkpoints/ --problem problem.toml -o result.h5",
-        "hesscope analyze step-000500.npz --problem problem.toml -o result.h5 --only condition "
-        "--json",
+        ("hesscope analyze step-000500.npz --problem problem.toml -o result.h5 --only condition "
+         "--json"),
         "hesscope analyze epoch-10.pt --problem problem.toml -o result.h5 --key model_state_dict",
         "hesscope analyze checkpoints/ --problem problem.toml -o result.h5 --dry-run",
         "hesscope analyze checkpoints/ --problem problem.toml -o result.h5 --part 0/8",

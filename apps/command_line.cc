@@ -168,7 +168,7 @@ Invocation parse_command_line(int argc,
   std::vector<std::string> command_names;
   for (const auto& command : commands) {
     CLI::App* sub = app.add_subcommand(command->name(), command->summary());
-    const std::string help = declare(*command, *sub);
+    std::string help = declare(*command, *sub);
     sub->formatter_fn(
         [help](const CLI::App*, const std::string&, CLI::AppFormatMode) { return help; });
     // Unknown options are collected so that the message can suggest the nearest known one.
@@ -176,7 +176,7 @@ Invocation parse_command_line(int argc,
     subcommands[command->name()] = {sub, command.get()};
     command_names.push_back(command->name());
   }
-  const std::string help = help_of_program(commands);
+  std::string help = help_of_program(commands);
   app.formatter_fn(
       [help](const CLI::App*, const std::string&, CLI::AppFormatMode) { return help; });
 

@@ -216,7 +216,7 @@ class InspectCommand final : public Command {
     if (!write_map_.empty()) require_place_for_map(file);
     const std::string sha256 = io::sha256_of(file);
     file = file.part(key_);
-    if (tensor_map_) file = io::mapped(std::move(file), *tensor_map_);
+    if (tensor_map_) file = io::mapped(file, *tensor_map_);
     std::optional<CheckpointFit> fit;
     if (model_) fit = fit_checkpoint(*model_, file);
     if (fit && has_suggestion(*fit) && !tensor_map_) {  // a map for use without --key

@@ -78,7 +78,7 @@ std::string settings_text(const std::map<std::string, SettingValue>& values) {
     }
     if (const auto* table = std::get_if<SettingTable>(&value)) {
       std::vector<std::string> entries;
-      for (const auto& [entry, text] : *table) entries.push_back(entry + '=' + text);
+      for (const auto& [entry, text] : *table) entries.push_back(fmt::format("{}={}", entry, text));
       all += " " + shell_word(fmt::format("{}", fmt::join(entries, ",")));
     }
   }

@@ -91,8 +91,8 @@ class PlotCommand final : public Command {
     return {
         "hesscope plot result.h5 --list",
         "hesscope plot result.h5 --figure eigenvalues -o eigenvalues.svg",
-        "hesscope plot sgdm.h5 adam.h5 --figure condition --label SGDM --label Adam "
-        "--width 85mm -o kappa.pdf",
+        ("hesscope plot sgdm.h5 adam.h5 --figure condition --label SGDM --label Adam "
+         "--width 85mm -o kappa.pdf"),
         "hesscope plot result.h5 --figure spectrum --style slides -o spectrum.png",
         "hesscope plot landscape.h5 --figure landscape --quantity lambda_max -o surface.svg",
     };

@@ -18,8 +18,8 @@ ProgressLine::ProgressLine(const std::string& command, bool quiet)
                     .write = [](std::string_view text) { write_message(text); },
                     .now = [] { return Clock::now(); }}) {}
 
-ProgressLine::ProgressLine(const std::string& command, bool quiet, Console console)
-    : command_(command),
+ProgressLine::ProgressLine(std::string command, bool quiet, Console console)
+    : command_(std::move(command)),
       enabled_(!quiet),
       console_(std::move(console)),
       start_(console_.now()),

@@ -30,7 +30,7 @@ class ProgressLine {
   /// On stderr. @param quiet  shows nothing.
   ProgressLine(const std::string& command, bool quiet);
 
-  ProgressLine(const std::string& command, bool quiet, Console console);
+  ProgressLine(std::string command, bool quiet, Console console);
 
   ~ProgressLine() { clear(); }
 

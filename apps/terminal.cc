@@ -7,7 +7,7 @@
 #include <utility>
 
 #include <langinfo.h>
-#include <locale.h>
+#include <locale.h>  // NOLINT(modernize-deprecated-headers): newlocale() is of POSIX
 #include <sys/ioctl.h>
 #include <unistd.h>
 
