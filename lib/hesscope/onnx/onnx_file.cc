@@ -192,7 +192,7 @@ void check_names(const OnnxFile& file, const std::string& where) {
   }
 }
 
-OnnxFile read_model(const std::shared_ptr<const io::InputFile>& input, const OnnxLimits& limits) {
+OnnxFile read_model(std::shared_ptr<const io::InputFile> input, const OnnxLimits& limits) {
   OnnxFile file;
   file.path = input->path();
   const std::string where = file.path.string();
@@ -203,7 +203,7 @@ OnnxFile read_model(const std::shared_ptr<const io::InputFile>& input, const Onn
   if (!model.producer_version().empty()) file.producer += " " + printable(model.producer_version());
   file.opset = opset_of(where, model);
 
-  TensorReader tensors(input, limits);
+  TensorReader tensors(std::move(input), limits);
   file.initializers = read_initializers(where, graph, tensors, limits);
   std::unordered_set<std::string_view> with_value;
   for (const Tensor& tensor : file.initializers) with_value.insert(tensor.name);
@@ -268,15 +268,15 @@ OnnxFile read_onnx_file(const std::filesystem::path& path, const OnnxLimits& lim
   return read_onnx_file(std::make_shared<io::InputFile>(path, "an ONNX model"), limits);
 }
 
-OnnxFile read_onnx_file(const std::shared_ptr<const io::InputFile>& file,
-                        const OnnxLimits& limits) {
+OnnxFile read_onnx_file(std::shared_ptr<const io::InputFile> file, const OnnxLimits& limits) {
   if (file == nullptr) throw PreconditionError("read_onnx_file: file must not be null");
+  const std::string path = file->path().string();
   try {
-    OnnxFile read = read_model(file, limits);
+    OnnxFile read = read_model(std::move(file), limits);
     read.sha256 = io::sha256_of(read.files);
     return read;
   } catch (const std::bad_alloc&) {
-    throw InputError(file->path().string() + ": there is not enough memory to read it");
+    throw InputError(path + ": there is not enough memory to read it");
   }
 }
 

@@ -164,7 +164,6 @@ bool recognises_onnx(const io::InputFile& file);
 OnnxFile read_onnx_file(const std::filesystem::path& path, const OnnxLimits& limits = {});
 
 /// The same for a file that is already open. @throws PreconditionError also for null.
-OnnxFile read_onnx_file(const std::shared_ptr<const io::InputFile>& file,
-                        const OnnxLimits& limits = {});
+OnnxFile read_onnx_file(std::shared_ptr<const io::InputFile> file, const OnnxLimits& limits = {});
 
 }  // namespace hesscope::onnx

@@ -38,14 +38,14 @@ const std::int64_t* find_inexact(const std::vector<std::int64_t>& integers) {
 
 class OnnxSource final : public TensorSource {
  public:
-  OnnxSource(const std::shared_ptr<const InputFile>& file, const ReadLimits& limits)
+  OnnxSource(std::shared_ptr<const InputFile> file, const ReadLimits& limits)
       : path_(file->path().string()) {
     onnx::OnnxLimits onnx_limits;
     onnx_limits.max_file_bytes = std::min(onnx_limits.max_file_bytes, limits.max_file_bytes);
     onnx_limits.max_tensor_bytes = std::min(onnx_limits.max_tensor_bytes, limits.max_tensor_bytes);
     onnx_limits.max_tensors = std::min(onnx_limits.max_tensors, limits.max_tensors);
     onnx_limits.max_rank = std::min(onnx_limits.max_rank, limits.max_rank);
-    onnx::OnnxFile model = onnx::read_onnx_file(file, onnx_limits);
+    onnx::OnnxFile model = onnx::read_onnx_file(std::move(file), onnx_limits);
     stored_ = std::move(model.initializers);
     files_ = std::move(model.files);
 
