@@ -140,7 +140,7 @@ class Fit(program.Case):
         random = np.random.default_rng(1)
         self.write_checkpoint("theirs.npz", {"0.weight": random.normal(size=(5, 4)), "0.bias": random.normal(size=5),
                                              "2.weight": random.normal(size=(3, 5)), "2.bias": random.normal(size=3)})
-        np.savez(self.folder / "data.npz", x=random.normal(size=(6, 4)), y=np.arange(6) % 3)
+        np.savez(self.folder / "data.npz", inputs=random.normal(size=(6, 4)), target=np.arange(6) % 3)
         for weights_of_classes, expect in (("1, 2, 1", DONE), ("1, 2", BAD_INPUT)):
             (self.folder / "problem.toml").write_text(
                 '[model]\nkind = "mlp"\nactivation = "tanh"\nloss = "cross-entropy"\n'

@@ -51,25 +51,24 @@ class Buffers(Perceptron):
         # The checkpoint's mask lets all through; the graph's does not.
         self.save("weights.npz", **{"fc.A_mask": np.ones((4, 3))})
         names, loss_of_all, of_all = self.run_it()
-        self.assertEqual({name.split("[")[0] for name in names},
-                         {"fc.A_orig", "a", "fc.parametrizations.B.original", "b", "c_orig"})
+        self.assertEqual(set(names), {"fc.A_orig", "a", "fc.parametrizations.B.original", "b", "c_orig"})
         self.assertAlmostEqual(loss_of_all, loss, delta=1e-15)
-        kept = [i for i, name in enumerate(names) if not name.startswith("c_orig")]
+        kept = np.concatenate([np.full(self.weights[name].size, name != "c_orig") for name in names])
         np.testing.assert_allclose(np.sort(np.linalg.eigvalsh(of_all[np.ix_(kept, kept)])),
                                    np.sort(np.linalg.eigvalsh(hessian)), rtol=0, atol=1e-13)
         shown = self.run_program("inspect", "weights.npz", "-p", "problem.toml").stdout
-        for text in ("the mask of fc.A_orig: fc.A_mask", "a vector of the spectral normalisation of c_orig: c_u, c_v"):
+        for text in ("fc.A_mask: the mask of fc.A_orig", "c_u, c_v: a vector of the spectral normalisation of c_orig"):
             self.assertIn(text, shown)
         # Without the parameter, the name says nothing; `parameters` decides.
         self.say('parameters = ["*"]')
-        self.assertIn("fc.A_mask[0,0]", self.run_it()[0])
+        self.assertIn("fc.A_mask", self.run_it()[0])
 
     def test_names_that_are_mostly_those_of_buffers(self):
         self.weights["rotary.inv_freq"] = np.ones(3)
         self.write_model(before=[node("Mul", ["x", "rotary.inv_freq"], ["y"])], into="y")
         self.save("weights.npz")
         self.assertIn("rotary.inv_freq, a buffer by its name, is a parameter here", self.warnings("weights.npz"))
-        for line, count in (('frozen = ["*.inv_freq"]', 0), ('parameters = ["*"]', 3)):
+        for line, count in (('frozen = ["*.inv_freq"]', 0), ('parameters = ["*"]', 1)):
             self.say(line)
             self.assertEqual(self.warnings("weights.npz"), "")
             with h5py.File(self.folder / "out.h5") as file:
@@ -107,7 +106,7 @@ class Buffers(Perceptron):
 
     def test_a_model_all_of_which_is_frozen(self):
         self.say('frozen = ["*"]')
-        self.rejects("problem.toml:4: [model] of kind 'onnx': 'frozen' leaves no parameter", code=program.USAGE)
+        self.rejects("problem.toml:5: [model] of kind 'onnx': 'frozen' leaves no parameter", code=program.USAGE)
 
     def test_numbers_that_are_none_are_the_same(self):
         self.save("step-1.npz", a=np.full(4, np.nan))
@@ -170,19 +169,19 @@ class Buffers(Perceptron):
         self.assertEqual(self.warnings("of-three.npz", options=stability), "")
         # Where it was given all, what the problem file freezes is left out.
         of_three = self.preconditioned()
-        state.update({"optimizer.param_groups.0.params.3": 3, "optimizer.state.3.step": 7.0})
+        of_all = {**state, "optimizer.param_groups.0.params.3": 3, "optimizer.state.3.step": 7.0}
         for number, name in enumerate(self.weights):
             for field in ("exp_avg", "exp_avg_sq"):
-                state[f"optimizer.state.{number}.{field}"] = np.full_like(self.weights[name], 1.0 if name in given else 9.0)
-        self.save("of-four.npz", **state)
+                of_all[f"optimizer.state.{number}.{field}"] = np.full_like(self.weights[name], 1.0 if name in given else 9.0)
+        self.save("of-four.npz", **of_all)
         self.assertEqual(self.warnings("of-four.npz", options=stability), "")
         self.assertEqual(self.preconditioned(), of_three)
         # Training has hardly moved `b`.
         self.say()
-        self.save("still.npz", **{**state, "optimizer.state.3.exp_avg_sq": np.full(2, 1e-11)})
+        self.save("still.npz", **{**of_all, "optimizer.state.3.exp_avg_sq": np.full(2, 1e-11)})
         self.assertIn("the second moments of b under 'optimizer.' are next to nothing",
                       self.warnings("still.npz", options=stability))
-        self.save("slow.npz", **{**state, "optimizer.state.3.exp_avg_sq": np.full(2, 1e-9)})
+        self.save("slow.npz", **{**of_all, "optimizer.state.3.exp_avg_sq": np.full(2, 1e-9)})
         self.assertEqual(self.warnings("slow.npz", options=stability), "")
         # By names, which a sharded run stores, it is known which.
         self.say()

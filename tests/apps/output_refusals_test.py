@@ -104,10 +104,11 @@ class BadOutputs(Refusals):
         self.assertIn("done already", self.analyze(checkpoint(0), "--only", "hessian").stdout)
 
     def test_an_output_that_is_an_input(self):
-        self.write_checkpoint("step-000500.npz", weights())
-        before = (self.folder / "step-000500.npz").read_bytes()
-        self.refuses_analysis(USAGE, ["step-000500.npz"], "input", output="./step-000500.npz", options=["--force"])
-        self.assertEqual((self.folder / "step-000500.npz").read_bytes(), before)
+        self.write_checkpoint("theirs.npz", weights())
+        self.run_program("convert", "theirs.npz", "step-000500.h5")
+        before = (self.folder / "step-000500.h5").read_bytes()
+        self.refuses_analysis(USAGE, ["step-000500.h5"], "input", output="./step-000500.h5", options=["--force"])
+        self.assertEqual((self.folder / "step-000500.h5").read_bytes(), before)
 
     def test_a_disk_that_fills_up(self):
         # A limit on the file size makes write() fail as a full disk does.
