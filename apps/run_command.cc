@@ -48,7 +48,7 @@ std::string result_name_problem(const std::string& given) {
   constexpr std::array<std::string_view, 8> kOthers = {
       ".json", ".npy", ".npz", ".onnx", ".pt", ".pth", ".safetensors", ".toml"};
   if (command.empty() && std::ranges::find(kOthers, extension) == kOthers.end()) return {};
-  const std::string problem =
+  std::string problem =
       fmt::format("must be an HDF5 file, OUT{}, got '{}'", kResultExtension, given);
   if (command.empty()) return problem;
   return fmt::format(
