@@ -282,9 +282,7 @@ class AnalyzeCommand final : public RunCommand {
       return table_text(std::move(table));
     };
     const std::vector<std::vector<std::string>> losses = loss_rows(result.checkpoints);
-    std::string text =
-        fmt::format("{} parameters, {} samples\n\n", result.num_parameters, result.num_samples);
-    text += shown(losses);
+    std::string text = shown(losses);
     std::vector<std::vector<std::string>> rows;
     std::vector<HeadlineNumber> all = result.run_numbers;
     const auto& columns = result.checkpoints.front().numbers;
@@ -311,6 +309,7 @@ class AnalyzeCommand final : public RunCommand {
       text += "\n" + shown(rows);
     }
     text += "\n" + with_flags(legend_text(all));
+    text += fmt::format("{} parameters, {} samples\n", result.num_parameters, result.num_samples);
     const std::string ending = ending_text(result.is_done_already, result.timings.total_seconds);
     if (!terminal.is_there || json_ || quiet_) return text + ending;
     if (num_cut > 0) {

@@ -103,6 +103,7 @@ class Summary(program.Case):
         self.assertEqual((done.returncode, done.stderr), (DONE, ""))
         lines = done.stdout.splitlines()
         self.assertRegex(lines[-1], r"^written to out\.h5 in ")
+        self.assertEqual(lines[-2], "150 parameters, 256 samples")
         self.assertEqual(lines[0].split(), ["/", "loss", "gradient_norm"])
         loss = float(golden(500)["loss"])
         self.assertEqual(lines[2].split()[:2], ["step-000500.npz", f"{loss:.6g}"])

@@ -104,10 +104,6 @@ class Buffers(Perceptron):
         for checkpoint in ("without.npz", "integer.npz"):
             self.assertEqual(self.warnings(checkpoint), "")
 
-    def test_a_model_all_of_which_is_frozen(self):
-        self.say('frozen = ["*"]')
-        self.rejects("problem.toml:5: [model] of kind 'onnx': 'frozen' leaves no parameter", code=program.USAGE)
-
     def test_numbers_that_are_none_are_the_same(self):
         self.save("step-1.npz", a=np.full(4, np.nan))
         done = self.run_program("analyze", "step-1.npz", "-p", "problem.toml", "-o", "out.h5", "--only", "hessian")

@@ -174,7 +174,7 @@ class Names(program.Case):
             done = self.run_program(*arguments)
             self.assertEqual((done.returncode, done.stderr), (DONE, ""))
         self.write(nodes, tensors, "y", lines=('frozen = ["w", "b"]',))
-        self.refuses(BAD_INPUT, arguments, "no tensor of model.onnx is a parameter of the graph")
+        self.refuses(USAGE, arguments, "[model] of kind 'onnx': 'frozen' leaves no parameter of 'y'")
 
     def test_a_copy_that_parameters_leave_out_is_told(self):
         # As Keras reads a variable: once by itself, once by an Identity.

@@ -159,7 +159,7 @@ class Settings(Perceptron):
                 self.assertEqual(names, ["B", "b"])
                 np.testing.assert_allclose(hessian, whole[16:, 16:], rtol=0, atol=1e-14)
         self.say('frozen = ["*"]')
-        self.rejects("is a parameter")
+        self.rejects("problem.toml:5: [model] of kind 'onnx': 'frozen' leaves no parameter of 'logits'", code=USAGE)
         for key in ("frozen", "parameters"):
             self.say(f'{key} = ["Q*"]')
             self.rejects(f"problem.toml:5: [model] of kind 'onnx': 'Q*' in '{key}' is no tensor of", "model.onnx",

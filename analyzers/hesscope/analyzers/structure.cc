@@ -260,8 +260,7 @@ class StructureAnalyzer final : public Analyzer {
                .definition = "largest ||B^T g|| / ||u|| over the family's generators u = B theta + "
                              "b, each of which guarantees an eigenvalue within its own ratio of "
                              "zero; NaN where the family moves no live parameter; for directions "
-                             "that are flat for all samples, the largest ||H v|| with |v| = 1, and "
-                             "NaN if they explain nothing"});
+                             "that are flat for all samples, the largest ||H v|| with |v| = 1"});
   VariableId unconfirmed_ = declare(
       {.name = "unconfirmed",
        .dimensions = {"invariance"},

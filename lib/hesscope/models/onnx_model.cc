@@ -247,7 +247,9 @@ Model build(const ChosenGraph& graph, const ModelSources& sources, const TensorS
   const auto require_parameters = [&](const auto& is_one) {
     if (std::ranges::any_of(roles, is_one)) return;
     if (std::ranges::any_of(roles, &OnnxTensorRole::is_frozen)) {
-      settings.refuse("frozen", "[model] of kind 'onnx': 'frozen' leaves no parameter");
+      settings.refuse("frozen",
+                      fmt::format("[model] of kind 'onnx': 'frozen' leaves no parameter of '{}'",
+                                  printable(graph.output)));
     }
     throw InputError(
         fmt::format("{}: no tensor of {} is a parameter of the graph: none of its initializers "

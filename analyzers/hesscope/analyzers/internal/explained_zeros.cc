@@ -150,7 +150,7 @@ ZeroModes explained_zeros(PointAnalysis& point,
   modes.families.push_back({.name = kFlatDirectionsName,
                             .num_generators = flat ? flat->cols() : 0,
                             .num_explained = modes.num_flat,
-                            .flatness_bound = modes.num_flat > 0 ? modes.flat_residual : kNaN,
+                            .flatness_bound = modes.flat_residual,
                             .num_unconfirmed = 0});
   return modes;
 }
