@@ -267,8 +267,9 @@ class Refusals(Case):
         self.landscape(checkpoint(500), *options, "--force", "--force")
         self.landscape(checkpoint(500), *options, "--force")
         np.savez(self.folder / "d.npz", direction_1=np.eye(1, 150)[0], direction_2=np.eye(1, 150, 1)[0])
-        self.refuses(USAGE, [checkpoint(500)], ("--directions", "file:d.npz", "--grid", "3x3", "--force"), "input",
-                     output="d.npz")
+        self.run_program("convert", "d.npz", "d.h5")
+        self.refuses(USAGE, [checkpoint(500)], ("--directions", "file:d.h5", "--grid", "3x3", "--force"), "input",
+                     output="d.h5")
 
 
 if __name__ == "__main__":

@@ -282,7 +282,8 @@ class Shards(Case):
 
     def test_a_part_is_no_output(self):
         before = digest(self.folder / "part-1.safetensors")
-        self.refuses(USAGE, ["analyze", self.index, "--problem", PROBLEM, "-o", "part-1.safetensors", "--force"],
+        (self.folder / "alias.h5").symlink_to("part-1.safetensors")
+        self.refuses(USAGE, ["analyze", self.index, "--problem", PROBLEM, "-o", "alias.h5", "--force"],
                      "the output is an input")
         self.refuses(USAGE, ["convert", self.index, "part-1.safetensors", "--force", "--force"], "the output is the input")
         self.assertEqual(digest(self.folder / "part-1.safetensors"), before)

@@ -18,7 +18,7 @@ DECLARES = {
     "concepts": "convertible_to integral same_as",
     "cstddef": "byte nullptr_t ptrdiff_t size_t",
     "cstdint": "int8_t int32_t int64_t uint8_t uint32_t uint64_t",
-    "ctime": "clock",
+    "ctime": "clock timespec",
     "deque": "deque",
     "exception": "exception_ptr",
     "filesystem": "filesystem",
