@@ -32,7 +32,7 @@ struct MuonOptions {
   double weight_decay;
   double adam_rate;
   detail::AdamDecays decays;
-  std::vector<std::string> adam_blocks;
+  std::vector<bool> is_adams;  // for each block, whether `adam-blocks` names it
 };
 
 // A block of the parameters and the positions of its memory.
@@ -59,14 +59,11 @@ std::pair<Eigen::Index, Eigen::Index> matrix_shape(const ParameterBlock& block) 
 }
 
 MuonLayout muon_layout(std::span<const ParameterBlock> blocks, const MuonOptions& options) {
-  std::vector<bool> is_adams(blocks.size());
-  // Without blocks, only the settings are checked.
-  if (!blocks.empty()) is_adams = blocks_matching(blocks, options.adam_blocks);
   MuonLayout layout;
   for (std::size_t b = 0; b < blocks.size(); ++b) {
     const ParameterBlock& block = blocks[b];
     MuonPart part{.offset = block.offset, .size = block.size};
-    if (block.shape.size() < 2 || block.size == 0 || is_adams[b]) {
+    if (block.shape.size() < 2 || block.size == 0 || options.is_adams[b]) {
       part.first = append_block(layout.others, block);
     } else {
       std::tie(part.rows, part.cols) = matrix_shape(block);
@@ -158,12 +155,11 @@ class Muon final : public UpdateRule {
   VectorXd& exp_avg_sq_;
 };
 
-// Without blocks, only the settings are checked. @throws ConfigError with the place of
-// `adam-blocks`.
-void require_blocks(const Settings& settings, std::span<const ParameterBlock> blocks) {
-  if (blocks.empty()) return;
+// @throws ConfigError with the place of `adam-blocks`.
+std::vector<bool> named_as_adams(const Settings& settings, std::span<const ParameterBlock> blocks) {
+  if (blocks.empty()) return {};  // only the settings are checked
   try {
-    blocks_matching(blocks, settings.texts("adam-blocks"));
+    return blocks_matching(blocks, settings.texts("adam-blocks"));
   } catch (const ConfigError& error) {
     settings.refuse("adam-blocks", fmt::format("'adam-blocks': {}", error.what()));
   }
@@ -197,7 +193,6 @@ UpdateRuleKind muon_kind() {
                            "'?' for one, [ab] for a or b",
                 .fallback = SettingValue(std::vector<std::string>())}},
       .create = [](const Settings& settings, std::span<const ParameterBlock> blocks) {
-        require_blocks(settings, blocks);
         MuonOptions options = {.momentum = settings.real("momentum"),
                                .is_nesterov = settings.boolean("nesterov"),
                                .num_iterations = settings.integer("newton-schulz-steps"),
@@ -207,7 +202,7 @@ UpdateRuleKind muon_kind() {
                                .decays = {.beta1 = settings.real("beta1"),
                                           .beta2 = settings.real("beta2"),
                                           .epsilon = settings.real("epsilon")},
-                               .adam_blocks = settings.texts("adam-blocks")};
+                               .is_adams = named_as_adams(settings, blocks)};
         return std::make_unique<Muon>(std::move(options), blocks);
       }};
 }
