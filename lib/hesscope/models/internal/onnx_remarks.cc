@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -19,7 +20,6 @@
 namespace hesscope::detail {
 namespace {
 
-using onnx::OnnxFile;
 using onnx::Tensor;
 
 // At most three names.
@@ -27,12 +27,21 @@ std::string list_of(const std::vector<std::string>& names) {
   return printable(first_names(names, 3));
 }
 
-// A remark on tensors that are not parameters; empty if there are none.
-std::string computes_with(const OnnxFile& file,
+// Without those about which the problem file decides.
+std::vector<std::string> unsettled(const OnnxReading& reading, std::vector<std::string> names) {
+  std::erase_if(names,
+                [&](const std::string& name) { return is_settled(reading.settings, name, name); });
+  return names;
+}
+
+// A remark on tensors that are not parameters; empty if there are none that are unsettled.
+std::string computes_with(const OnnxReading& reading,
                           const std::vector<std::string>& names,
                           const char* what_they_are) {
-  if (names.empty()) return {};
-  return fmt::format("{} computes with {}{}", file.path.string(), list_of(names), what_they_are);
+  const std::vector<std::string> doubtful = unsettled(reading, names);
+  if (doubtful.empty()) return {};
+  return fmt::format(
+      "{} computes with {}{}", reading.file.path.string(), list_of(doubtful), what_they_are);
 }
 
 // True for "head.logit_scale" or "0.weight", false for names that exporters number: "onnx::Mul_7",
@@ -69,11 +78,10 @@ bool is_only_moved(const Tensor& tensor) {
 std::string remark_on_left_out(const OnnxReading& reading) {
   std::vector<std::string> names;
   for (const OnnxTensorRole& role : reading.roles) {
-    const bool is_left_out = reading.checkpoint.left_out.contains(role.name) && !role.is_unused;
-    if (is_left_out && !is_settled(reading.settings, role.name, role.name))
-      names.push_back(role.name);
+    const bool is_left_out = reading.checkpoint.left_out.contains(role.name);
+    if (is_left_out && !role.is_unused) names.push_back(role.name);
   }
-  return computes_with(reading.file,
+  return computes_with(reading,
                        names,
                        " as when the model was exported: the map of names ignores the checkpoint's "
                        "own, which may differ. Where that is meant, 'frozen' says so");
@@ -88,12 +96,11 @@ std::string remark_on_constants(const OnnxReading& reading) {
     // Not a mask and, unless a program has named it, not a number, or one number many times.
     const bool is_plain = are_all_equal(entries) && !is_named_by_program(tensor->name);
     const bool is_mask = !std::ranges::all_of(entries, [](double x) { return std::isfinite(x); });
-    const bool is_known = reading.checkpoint.left_out.contains(tensor->name) ||
-                          is_settled(reading.settings, tensor->name, tensor->name);
-    if (!is_plain && !is_mask && !is_known) names.push_back(tensor->name);
+    const bool is_left_out = reading.checkpoint.left_out.contains(tensor->name);
+    if (!is_plain && !is_mask && !is_left_out) names.push_back(tensor->name);
   }
   return computes_with(
-      reading.file,
+      reading,
       names,
       ", which the checkpoint does not have: constants, as they were when the "
       "model was exported. Where exporting has folded them from parameters, export with "
@@ -105,13 +112,10 @@ std::string remark_on_constants(const OnnxReading& reading) {
 std::string remark_on_single_numbers(const OnnxReading& reading) {
   std::vector<std::string> names;
   for (const Tensor* tensor : reading.weights.single_numbers) {
-    if (is_path_of_names(tensor->name) &&
-        !is_settled(reading.settings, tensor->name, tensor->name)) {
-      names.push_back(tensor->name);
-    }
+    if (is_path_of_names(tensor->name)) names.push_back(tensor->name);
   }
   return computes_with(
-      reading.file,
+      reading,
       names,
       ": single numbers, which stay as they are in the file. Where they are "
       "learned, 'parameters' says so ([\"*\"] for all); where they are constants, 'frozen' does");
@@ -124,13 +128,11 @@ std::string remark_on_folded_numbers(const OnnxReading& reading) {
   for (const auto* tensors : {&reading.weights.constants, &reading.weights.single_numbers}) {
     for (const Tensor* tensor : *tensors) {
       const bool is_folded = tensor->reals.size() == 1 && tensor->name.starts_with(kExportersName);
-      if (is_folded && !is_settled(reading.settings, tensor->name, tensor->name)) {
-        names.push_back(tensor->name);
-      }
+      if (is_folded) names.push_back(tensor->name);
     }
   }
   return computes_with(
-      reading.file,
+      reading,
       names,
       ": single numbers that exporting has folded, it seems, and that stay as they are in the "
       "file. Where they come of parameters, this is the Hessian of another model: export with "
@@ -139,15 +141,10 @@ std::string remark_on_folded_numbers(const OnnxReading& reading) {
 }
 
 // Remarks that the statistics of batch normalisation are taken from the file for all checkpoints.
-//
 std::string remark_on_statistics(const OnnxReading& reading) {
-  std::vector<std::string> names;
-  for (const std::string& name : reading.weights.statistics) {
-    if (!is_settled(reading.settings, name, name)) names.push_back(name);
-  }
   return computes_with(
-      reading.file,
-      names,
+      reading,
+      reading.weights.statistics,
       ": averages of batch normalisation, which the checkpoint does not have, "
       "as they were when the model was exported. Those of another step are others, unless hesscope "
       "has trained the model, which keeps them: save them with the parameters, as state_dict() "
@@ -157,9 +154,8 @@ std::string remark_on_statistics(const OnnxReading& reading) {
 // Remarks that names are treated as parameters to which they may only have been equal.
 std::string remark_on_merged_constants(const OnnxReading& reading) {
   std::vector<std::string> names;
-  for (const ModelTie& merged : reading.weights.merged) {
-    if (!is_settled(reading.settings, merged.name, merged.name)) names.push_back(merged.name);
-  }
+  for (const ModelTie& merged : reading.weights.merged) names.push_back(merged.name);
+  names = unsettled(reading, std::move(names));
   if (names.empty()) return {};
   const ModelTie& first =
       *std::ranges::find(reading.weights.merged, names.front(), &ModelTie::name);
@@ -214,10 +210,7 @@ std::string remark_on_lost_ties(const OnnxReading& reading) {
 // Remarks that no node uses some of the parameters.
 std::string remark_on_unused_parameters(const OnnxReading& reading) {
   if (reading.settings.has("parameters")) return {};
-  std::vector<std::string> names;
-  for (const std::string& name : reading.weights.unused) {
-    if (!is_settled(reading.settings, name, name)) names.push_back(name);
-  }
+  const std::vector<std::string> names = unsettled(reading, reading.weights.unused);
   if (names.empty()) return {};
   return fmt::format(
       "{}: no node uses {}, which the checkpoint has: parameters without effect, whose rows of the "
@@ -234,10 +227,9 @@ std::string remark_on_folded_weights(const OnnxReading& reading) {
   std::vector<std::string> names;
   for (const Tensor* tensor : reading.weights.parameters) {
     if (reading.weights.are_named_by_model || !tensor->name.starts_with(kExportersName)) continue;
-    const bool is_known =
-        is_only_moved(*tensor) || is_settled(reading.settings, tensor->name, tensor->name);
-    if (!is_known) names.push_back(tensor->name);
+    if (!is_only_moved(*tensor)) names.push_back(tensor->name);
   }
+  names = unsettled(reading, std::move(names));
   if (names.empty()) return {};
   return fmt::format(
       "{}: the exporter has made the parameters {} itself, of convolutions and the batch "
@@ -283,12 +275,8 @@ std::string remark_on_related_weights(const OnnxReading& reading) {
 
 // Remarks that the checkpoint holds as integers what the graph computes with as real numbers.
 std::string remark_on_integers(const OnnxReading& reading) {
-  std::vector<std::string> names;
-  for (const std::string& name : reading.weights.integers) {
-    if (!is_settled(reading.settings, name, name)) names.push_back(name);
-  }
-  return computes_with(reading.file,
-                       names,
+  return computes_with(reading,
+                       reading.weights.integers,
                        ", which the checkpoint holds as integers: constants. If they are learned, "
                        "store them as real numbers; where they are constants, 'frozen' says so");
 }
@@ -298,11 +286,9 @@ std::string remark_on_buffers(const OnnxReading& reading) {
   if (reading.settings.has("parameters")) return {};
   std::vector<std::string> names;
   for (const Tensor* tensor : reading.weights.parameters) {
-    const std::string& name = tensor->name;
-    if (is_name_of_buffers(name) && !is_settled(reading.settings, name, name)) {
-      names.push_back(name);
-    }
+    if (is_name_of_buffers(tensor->name)) names.push_back(tensor->name);
   }
+  names = unsettled(reading, std::move(names));
   if (names.empty()) return {};
   return fmt::format(
       "{}: {}, a buffer by its name, is a parameter here, since the checkpoint has it and the "
