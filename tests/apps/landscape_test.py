@@ -36,6 +36,33 @@ class Case(program.Case):
         self.assertTrue(error <= tolerance * scale, f"off by {error:.2e}, of {scale:.2e}")
 
 
+class SameDirections(Case):
+    def test_are_those_of_another_landscape(self):
+        self.landscape(checkpoint(500), "--directions", "random", "--grid", "3x3", "--seed", 4, output="first.h5")
+        first = self.open("first.h5")
+        self.landscape(checkpoint(1000), "--directions", "file:first.h5", "--grid", "5x3")
+        group = self.open()
+        for name in ("direction_1", "direction_2"):
+            np.testing.assert_array_equal(group[name][:], first[name][:])
+        self.assertEqual(group.attrs["direction_2_is"], b"direction_2 of the file first.h5")
+        # At the centre, and nowhere else, the plane does not depend on the directions.
+        self.assertEqual(group["trajectory_loss"][0], group["loss"][1, 2])
+        self.landscape(checkpoint(1000), "--directions", "file:first.h5", "--grid", "7x1", output="line.h5")
+        np.testing.assert_array_equal(self.open("line.h5")["direction_1"][:], first["direction_1"][:])
+        # A line has no second direction.
+        self.landscape(checkpoint(1000), "--directions", "random", "--grid", "3x1", output="short.h5")
+        done = self.landscape(checkpoint(1000), "--directions", "file:short.h5", "--grid", "3x3", output="no.h5",
+                              expect=BAD_INPUT)
+        self.assertIn("short.h5: has no 'direction_2'", done.stderr)
+
+    def test_are_not_those_of_another_model(self):
+        digits = DATA.parent / "digits"
+        self.landscape(digits / "runs" / "epoch-1.pt", "--key", "model_state_dict", "--directions", "random", "--grid",
+                       "2x2", output="digits.h5", problem=digits / "problem.toml")
+        done = self.landscape(checkpoint(1000), "--directions", "file:digits.h5", "--grid", "3x3", expect=BAD_INPUT)
+        self.assertIn("digits.h5: is a landscape of a model with other parameters", done.stderr)
+
+
 class Readers(Case):
     def test_opens_in_xarray_with_both_engines(self):
         self.landscape(DATA / "adam", "--directions", "pca", "--grid", "4x3", "--curvature")

@@ -323,6 +323,28 @@ TEST_F(DirectionsTest, FileHoldsThemInOneOfThreeWays) {
   expect_refusal<InputError>([&] { make("file:" + (folder / "nothere.npz").string()); }, "nothere");
 }
 
+TEST_F(DirectionsTest, FileHasTheNamesOfTheCheckpoints) {
+  const test::ScratchFolder folder;
+  const Eigen::VectorXd d = test::uniform(kSize, 1, 26);
+  const io::TensorMap map{
+      .rules = {{.name = "*", .source = "net.*"}, {.name = "running", .source = "buffers.running"}},
+      .ignored = {"epoch"},
+      .key = "model"};
+  DirectionContext line = context();
+  line.needs_second = false;
+  line.map = &map;
+  for (const std::string prefix : {"direction_1.net.", "direction_1.module.net.", "net."}) {
+    std::map<std::string, test::Tensor> tensors;
+    for (const ParameterBlock& block : objective_.parameter_blocks()) {
+      const double* const begin = d.data() + block.offset;
+      tensors[prefix + block.name] = {block.shape, std::vector(begin, begin + block.size)};
+    }
+    const std::filesystem::path path = folder / (prefix + "npz");
+    test::write_npz(path, tensors);
+    EXPECT_EQ(make("file:" + path.string(), line).columns, d) << prefix;
+  }
+}
+
 TEST(DirectionRegistry, FindsKindsAndSaysWhatIsWrong) {
   EXPECT_EQ(find_direction_kind("eigen:1,2").argument, "1,2");
   EXPECT_EQ(find_direction_kind("file:a:b").argument, "a:b");

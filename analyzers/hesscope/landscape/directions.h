@@ -19,6 +19,7 @@
 #include <hesscope/analyzers/point_analysis.h>
 #include <hesscope/core/eigen.h>
 #include <hesscope/dataset/dataset.h>
+#include <hesscope/tensors/tensor_map.h>
 
 namespace hesscope {
 
@@ -39,6 +40,7 @@ struct DirectionContext {
   std::span<const Eigen::VectorXd> checkpoints;  ///< all given points, including the centre
   std::span<const CheckpointFile> files;         ///< the files of these points
   std::string key = {};                          ///< the part of the files that was read
+  const io::TensorMap* map = nullptr;            ///< for the names in it; null = none
   bool needs_second = true;                      ///< whether a second direction is needed
   std::uint64_t seed = 0;
   Normalization normalization = Normalization::kFilter;

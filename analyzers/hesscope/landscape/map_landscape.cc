@@ -80,6 +80,7 @@ class LandscapeMapping {
               thetas_,
               files_,
               "",
+              nullptr,
               [&progress](double) { return !progress || progress(0); }) {}
 
   LandscapeMap execute() {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -200,6 +201,17 @@ TensorFile mapped(const TensorFile& file, const TensorMap& map) {
           file.format(),
           std::make_shared<MappedSource>(file, map),
           std::make_shared<const TensorFile>(file.whole())};
+}
+
+TensorMap applicable(const TensorMap& map, const TensorFile& part) {
+  TensorMap found{.place = map.place};
+  const TensorFile named = part_of(part, {.rules = map.rules});
+  std::ranges::copy_if(map.rules, std::back_inserter(found.rules), [&](const TensorRule& rule) {
+    return std::ranges::any_of(named.tensors(), [&](const TensorInfo& tensor) {
+      return match(rule.source, tensor.name).has_value();
+    });
+  });
+  return found;
 }
 
 }  // namespace hesscope::io

@@ -36,4 +36,8 @@ struct TensorMap {
 /// @cost   tensors x rules; reads no data.
 TensorFile mapped(const TensorFile& file, const TensorMap& map);
 
+/// The map's rules for tensors that this part of a file has, without its key and what it ignores:
+/// for files that hold some of what the checkpoints hold, under the same names.
+TensorMap applicable(const TensorMap& map, const TensorFile& part);
+
 }  // namespace hesscope::io

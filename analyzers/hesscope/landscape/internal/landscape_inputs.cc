@@ -34,6 +34,7 @@ LandscapeInputs::LandscapeInputs(const LandscapeRequest& request, ProgressCallba
             files_.points,
             files_.checkpoints,
             files_.key,
+            files_.tensor_map ? &*files_.tensor_map : nullptr,
             std::move(follow)) {
   files_.require_output_apart(request.output, view_.prepared().files);
   const std::filesystem::path& centre = files_.checkpoints[view_.centre_index()].path;

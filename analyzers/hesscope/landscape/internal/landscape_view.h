@@ -67,6 +67,7 @@ class LandscapeView {
   /// @param objective  that of the centre.
   /// @param points     with their names for messages, one for each.
   /// @param key        the part of the files that was read; empty = all.
+  /// @param map        for the names in it; null = none.
   /// @param follow     called during the work at the centre.
   /// @throws ConfigError, InputError.
   LandscapeView(const LandscapeOptions& options,
@@ -75,6 +76,7 @@ class LandscapeView {
                 std::span<const Eigen::VectorXd> points,
                 std::span<const CheckpointFile> files,
                 const std::string& key,
+                const io::TensorMap* map,
                 ProgressCallback follow);
   LandscapeView(const LandscapeView&) = delete;
   LandscapeView& operator=(const LandscapeView&) = delete;
