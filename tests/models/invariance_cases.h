@@ -48,9 +48,12 @@ inline InvarianceCase mlp_case(const std::string& name,
                                MlpLoss loss,
                                std::vector<std::int64_t> widths,
                                std::vector<Eigen::Index> num_generators,
-                               Eigen::Index beyond_affine = 0) {
-  return {
-      name, mlp({std::move(widths), activation, loss}), std::move(num_generators), beyond_affine};
+                               Eigen::Index beyond_affine = 0,
+                               MlpBias bias = MlpBias::kAll) {
+  return {name,
+          mlp({std::move(widths), activation, loss, bias}),
+          std::move(num_generators),
+          beyond_affine};
 }
 
 inline InvarianceCase classifier_case(const std::string& name,
@@ -149,6 +152,16 @@ inline std::vector<InvarianceCase> invariance_cases() {
       // (h - o)(inputs - h) for o, h, inputs = 2, 3, 5
       mlp_case("IdentityNarrowing", Activation::kIdentity, mse, {5, 3, 2}, {3 * 4}, 2),
       mlp_case("OneLayer", Activation::kTanh, entropy, {3, 4}, {4}),
+      mlp_case("OneMatrix", Activation::kTanh, entropy, {3, 4}, {3}, 0, MlpBias::kNone),
+      mlp_case("ReluWithoutBiases", Activation::kRelu, mse, {3, 5, 2}, {5}, 0, MlpBias::kNone),
+      mlp_case("ProductOfMatrices", Activation::kIdentity, mse, {2, 4, 3}, {16}, 0, MlpBias::kNone),
+      mlp_case("IdentityWithHiddenBias",
+               Activation::kIdentity,
+               entropy,
+               {3, 2, 3},
+               {4, 2},
+               0,
+               MlpBias::kHidden),
   };
 }
 

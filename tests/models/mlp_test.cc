@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <Eigen/Core>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <hesscope/core/error.h>
@@ -56,9 +57,12 @@ struct MlpLoops {
       for (T& unit : out) {
         for (const T& in : z) unit += theta(next++) * in;
       }
+      const bool is_last = layer + 1 == widths.size();
+      const bool has_bias =
+          options.bias == MlpBias::kAll || (options.bias == MlpBias::kHidden && !is_last);
       for (T& unit : out) {
-        unit += theta(next++);
-        if (layer + 1 < widths.size()) unit = activate(options.activation, unit);
+        if (has_bias) unit += theta(next++);
+        if (!is_last) unit = activate(options.activation, unit);
       }
       z = out;
     }
@@ -147,7 +151,11 @@ INSTANTIATE_TEST_SUITE_P(
         MlpShape{"Relu", {{2, 2, 2, 3}, Activation::kRelu, MlpLoss::kCrossEntropy}},
         MlpShape{"Softplus", {{2, 3, 2}, Activation::kSoftplus, MlpLoss::kMeanSquaredError}},
         MlpShape{"Identity", {{2, 2, 2, 2}, Activation::kIdentity, MlpLoss::kMeanSquaredError}},
-        MlpShape{"SoftmaxRegression", {{3, 4}, Activation::kTanh, MlpLoss::kCrossEntropy}}),
+        MlpShape{"SoftmaxRegression", {{3, 4}, Activation::kTanh, MlpLoss::kCrossEntropy}},
+        MlpShape{"WithoutBiases",
+                 {{2, 3, 3}, Activation::kTanh, MlpLoss::kCrossEntropy, MlpBias::kNone}},
+        MlpShape{"WithHiddenBiases",
+                 {{2, 2, 2, 3}, Activation::kGelu, MlpLoss::kMeanSquaredError, MlpBias::kHidden}}),
     [](const auto& instance) { return std::string(instance.param.name); });
 
 TEST(ReluMlp, HasSlopeZeroWhereAPreActivationIsExactlyZero) {
@@ -331,10 +339,13 @@ TEST(Mlp, KeepsItsAccuracyWhenUnitsSaturate) {
 }
 
 // What the sizes taken from a checkpoint with these shapes are refused for; empty if they are not.
-std::string refusal_of(const std::map<std::string, std::vector<std::int64_t>>& shapes) {
+std::string refusal_of(const std::map<std::string, std::vector<std::int64_t>>& shapes,
+                       const std::string& bias = "") {
   const ModelKind kind = mlp_kind();
-  const Settings settings = Settings::checked(
-      {{"activation", std::string("tanh")}, {"loss", std::string("mse")}}, kind.keys, "[model]");
+  std::map<std::string, SettingValue> values = {{"activation", std::string("tanh")},
+                                                {"loss", std::string("mse")}};
+  if (!bias.empty()) values["bias"] = bias;
+  const Settings settings = Settings::checked(values, kind.keys, "[model]");
   try {
     kind.build({settings, {"d.npz", {}}}, {"c.npz", shapes});
     return "";
@@ -365,6 +376,29 @@ TEST(MlpKind, NamesTheWeightThatDoesNotFit) {
                         {"layers.1.weight", {3, 5}},
                         {"layers.1.bias", {3}}}),
             "c.npz: tensor 'layers.1.weight': expected shape (out, in) = (3, 4), found (3, 5)");
+  EXPECT_EQ(refusal_of({{"layers.0.weight", {4, 2}}, {"layers.1.weight", {3, 5}}}),
+            "c.npz: tensor 'layers.1.weight': expected shape (out, in) = (3, 4), found (3, 5)");
+}
+
+TEST(MlpKind, HasAllBiasesOrNoneUnlessItIsSaid) {
+  const std::map<std::string, std::vector<std::int64_t>> all = {{"layers.0.weight", {4, 2}},
+                                                                {"layers.0.bias", {4}},
+                                                                {"layers.1.weight", {3, 4}},
+                                                                {"layers.1.bias", {3}}};
+  auto hidden = all;
+  hidden.erase("layers.1.bias");
+  auto none = hidden;
+  none.erase("layers.0.bias");
+  auto last = none;
+  last["layers.1.bias"] = {3};
+  EXPECT_EQ(refusal_of(none), "");
+  EXPECT_EQ(refusal_of(hidden),
+            "c.npz: no tensor 'layers.1.bias', although the layers before have one; if the last "
+            "layer has none, say so in [model]: bias = \"hidden\"");
+  EXPECT_EQ(refusal_of(hidden, "hidden"), "");
+  EXPECT_THAT(refusal_of(last), testing::HasSubstr("no tensor 'layers.0.bias'"));
+  EXPECT_THAT(refusal_of(hidden, "all"), testing::HasSubstr("no tensor 'layers.1.bias'"));
+  EXPECT_THAT(refusal_of(none, "hidden"), testing::HasSubstr("no tensor 'layers.0.bias'"));
 }
 
 }  // namespace

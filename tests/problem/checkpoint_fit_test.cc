@@ -102,12 +102,43 @@ TEST_F(CheckpointFitTest, SuggestsThePartThatFitsAndWhatToIgnore) {
   EXPECT_EQ(named.suggestion.key, "net");
   EXPECT_EQ(rules(named).size(), 4U);
   EXPECT_TRUE(is_accepted(named));
+  // Something after it: a layer, not the model.
+  const CheckpointFit layer =
+      fit("kind = \"mlp\"\nactivation = \"tanh\"\nloss = \"cross-entropy\"\n",
+          {{"inputs", {{4, 2}, {}}}, {"target", {{4}, {}}}},
+          {{"net.fc1.weight", {{3, 2}, {}}},
+           {"net.fc1.bias", {{3}, {}}},
+           {"norm.scale", {{3}, {}}},
+           {"net2.fc2.weight", {{1, 3}, {}}},
+           {"net2.fc2.bias", {{1}, {}}}});
+  EXPECT_THAT(rules(layer), ElementsAre());
+  EXPECT_THAT(layer.doubt,
+              HasSubstr("under 'net' could be the whole model, or its first layers, before "
+                        "'net2.fc2.weight'"));
   // If two parts fit, neither is suggested.
   Tensors two = checkpoint;
   for (const auto& [name, tensor] : checkpoint) {
     if (name.starts_with("model.")) two["average" + name.substr(5)] = tensor;
   }
   EXPECT_EQ(fit(kMlp, kSamples, two).suggestion.key, "");
+}
+
+TEST_F(CheckpointFitTest, FindsPerceptronsWithoutBiases) {
+  const CheckpointFit none =
+      fit(kMlp, kSamples, {{"0.weight", {{3, 2}, {}}}, {"2.weight", {{1, 3}, {}}}});
+  EXPECT_THAT(rules(none), ElementsAre("layers.0.weight=0.weight", "layers.1.weight=2.weight"));
+  EXPECT_TRUE(is_accepted(none));
+  const Tensors hidden = {
+      {"0.weight", {{3, 2}, {}}}, {"0.bias", {{3}, {}}}, {"2.weight", {{1, 3}, {}}}};
+  const CheckpointFit unsaid = fit(kMlp, kSamples, hidden);
+  EXPECT_THAT(rules(unsaid), ElementsAre());
+  EXPECT_THAT(unsaid.doubt, HasSubstr("no tensor 'layers.1.bias'"));
+  EXPECT_THAT(unsaid.doubt, HasSubstr("bias = \"hidden\""));
+  const CheckpointFit said = fit(kMlp + "bias = \"hidden\"\n", kSamples, hidden);
+  EXPECT_THAT(
+      rules(said),
+      ElementsAre("layers.0.weight=0.weight", "layers.0.bias=0.bias", "layers.1.weight=2.weight"));
+  EXPECT_TRUE(is_accepted(said));
 }
 
 TEST_F(CheckpointFitTest, ReadsNamesWithoutAWrapper) {

@@ -39,6 +39,12 @@ std::vector<std::string> weights(const LayerOrder& order) {
   return all;
 }
 
+std::vector<std::string> sources(const LayerOrder& order) {
+  std::vector<std::string> all;
+  for (const io::TensorRule& rule : order.rules) all.push_back(rule.source);
+  return all;
+}
+
 TEST(LayersByShapes, TakesNoOrderOfEqualShapesFromASortedFile) {
   Tensors tensors = chain_of({"embed", "ffn", "hidden", "out"});
   const LayerOrder sorted = layers_by_shapes(tensors, false, anything);
@@ -102,6 +108,26 @@ TEST(LayersByShapes, TellsWhichVectorGoesWithWhichMatrix) {
   EXPECT_EQ(layers_by_shapes(without, false, anything).doubt,
             "'one_shift' and 'other_shift' could be either way round");
   EXPECT_THAT(weights(layers_by_shapes(without, true, anything)), ElementsAre("first", "second"));
+}
+
+TEST(LayersByShapes, AllOfThemOrTheLastMayLackAVector) {
+  Tensors tensors = chain_of({"z", "m", "a"});
+  tensors.pop_back();
+  const LayerOrder hidden = layers_by_shapes(tensors, true, anything);
+  ASSERT_EQ(hidden.rules.size(), 5U);
+  EXPECT_EQ(hidden.rules[3].source, "m.bias");
+  EXPECT_EQ(hidden.rules[4].source, "a.weight");
+  std::erase_if(tensors, [](const io::TensorInfo& tensor) { return tensor.shape.size() == 1; });
+  std::ranges::reverse(tensors);
+  EXPECT_EQ(layers_by_shapes(tensors, false, anything).doubt,
+            "its matrices could all be (out, in), or all (in, out)");
+  const auto takes_three = [](const Rules& rules) { return rules.front().source == "z.weight"; };
+  EXPECT_THAT(sources(layers_by_shapes(tensors, false, takes_three)),
+              ElementsAre("z.weight", "m.weight", "a.weight"));
+  // The first layer has none, the others have one.
+  Tensors first = chain_of({"z", "m", "a"});
+  first.erase(first.begin() + 1);
+  EXPECT_THAT(layers_by_shapes(first, true, anything).rules, IsEmpty());
 }
 
 TEST(LayersByShapes, SquareMatricesCouldBeTransposed) {

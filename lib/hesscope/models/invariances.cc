@@ -81,7 +81,7 @@ Invariance rescaling(const std::vector<MatrixView>& grown, const std::vector<Mat
 }
 
 Invariance rescaling_of_units(const MatrixView& w, const MatrixView& b, const MatrixView& v) {
-  if (b.rows != w.rows || b.cols != 1 || v.cols != w.rows) {
+  if (b.rows != w.rows || b.cols > 1 || v.cols != w.rows) {
     throw PreconditionError(
         fmt::format("rescaling_of_units: {}x{} before the units does not fit {}x{} biases and "
                     "{}x{} after them",

@@ -13,7 +13,8 @@
 
 namespace hesscope {
 
-/// A matrix among the parameters: entry (r, c) is at offset + r row_stride + c col_stride.
+/// A matrix among the parameters: entry (r, c) is at offset + r row_stride + c col_stride. Without
+/// columns, it stands for a bias that a layer does not have.
 struct MatrixView {
   Eigen::Index offset = 0;
   Eigen::Index rows = 0;

@@ -46,6 +46,18 @@ Activation activation_named(const std::string& name) {
   return Activation::kTanh;
 }
 
+// What the setting says, if it is there.
+std::optional<MlpBias> bias_from(const Settings& settings) {
+  if (!settings.has("bias")) return std::nullopt;
+  const std::string& name = settings.text("bias");
+  if (name == "none") return MlpBias::kNone;
+  return name == "hidden" ? MlpBias::kHidden : MlpBias::kAll;
+}
+
+bool has_bias(MlpBias bias, std::size_t layer, std::size_t num_layers) {
+  return bias == MlpBias::kAll || (bias == MlpBias::kHidden && layer + 1 < num_layers);
+}
+
 // How the output is used: as logits of classes, or as numbers.
 MlpLoss loss_named(const std::string& name) {
   return name == "cross-entropy" ? MlpLoss::kCrossEntropy : MlpLoss::kMeanSquaredError;
@@ -75,13 +87,37 @@ std::vector<std::int64_t> parsed_widths(const std::string& text) {
   return widths;
 }
 
-// The widths of the checkpoint's layers.0, layers.1, ... Each weight is compared here with its bias
-// and the previous layer, so that a transposed one can be reported as such.
-std::vector<std::int64_t> widths_of(const TensorShapes& checkpoint) {
+struct Layers {
+  std::vector<std::int64_t> widths;
+  MlpBias bias;
+};
+
+// Those of the checkpoint's layers.0, layers.1, ... Unless a setting says which biases there are,
+// there are all or none.
+Layers layers_of(const Settings& settings, const TensorShapes& checkpoint) {
+  std::size_t num_layers = 0;
+  bool has_any = false;
+  for (; num_layers == 0 || checkpoint.has(weight_name(num_layers)); ++num_layers) {
+    has_any = has_any || checkpoint.has(bias_name(num_layers));
+  }
+  const MlpBias bias = bias_from(settings).value_or(has_any ? MlpBias::kAll : MlpBias::kNone);
   std::vector<std::int64_t> widths = {checkpoint.at(weight_name(0), 2, "(out, in)")[1]};
-  for (std::size_t i = 0; i == 0 || checkpoint.has(weight_name(i)); ++i) {
+  for (std::size_t i = 0; i < num_layers; ++i) {
     const auto& weight = checkpoint.at(weight_name(i), 2, "(out, in)");
-    const std::int64_t out = checkpoint.at(bias_name(i), 1, "(out,)")[0];
+    std::int64_t out = weight[0];
+    if (has_bias(bias, i, num_layers)) {
+      const bool lacks_the_last =
+          i > 0 && i + 1 == num_layers && !settings.has("bias") && !checkpoint.has(bias_name(i));
+      if (lacks_the_last) {
+        throw InputError(fmt::format(
+            "{}: no tensor '{}', although the layers before have one; if the last layer has none, "
+            "say so in [model]: bias = \"hidden\"",
+            checkpoint.source,
+            bias_name(i)));
+      }
+      out = checkpoint.at(bias_name(i), 1, "(out,)")[0];
+    }
+    // Compared here, so that a transposed weight can be reported as such.
     if (weight[0] != out || weight[1] != widths.back()) {
       const bool is_transposed = weight[1] == out && (i == 0 || weight[0] == widths.back());
       throw InputError(
@@ -96,11 +132,11 @@ std::vector<std::int64_t> widths_of(const TensorShapes& checkpoint) {
     }
     widths.push_back(out);
   }
-  return widths;
+  return {std::move(widths), bias};
 }
 
-// The widths that the settings and the data give.
-std::vector<std::int64_t> widths_of(const Settings& settings, const TensorShapes& data) {
+// Those that the settings and the data give.
+Layers new_layers(const Settings& settings, const TensorShapes& data) {
   // (samples,) stands for (samples, 1).
   const auto width_of = [&data](const std::string& name) {
     return data.at(name).size() == 1 ? 1 : data.at(name, 2, "(samples, width)")[1];
@@ -118,7 +154,15 @@ std::vector<std::int64_t> widths_of(const Settings& settings, const TensorShapes
                           "leave it out, 'target' gives the number of outputs");
   }
   widths.push_back(is_classifier ? classes : width_of("target"));
-  return widths;
+  return {std::move(widths), bias_from(settings).value_or(MlpBias::kAll)};
+}
+
+// A column; without entries if the layer has no bias.
+MatrixView bias_view(const Model& model, const MlpOptions& options, std::size_t layer) {
+  if (has_bias(options.bias, layer, options.widths.size() - 1)) {
+    return matrix_view(model, bias_name(layer));
+  }
+  return {.rows = options.widths[layer + 1]};
 }
 
 // The contribution of hidden layer i to the next one does not change if its units are scaled (relu
@@ -132,13 +176,16 @@ std::vector<Invariance> hidden_invariances(const Model& model, const MlpOptions&
   std::vector<Invariance> maps;
   for (std::size_t i = 0; i + 2 < options.widths.size(); ++i) {
     const MatrixView weight = matrix_view(model, weight_name(i));
-    const MatrixView bias = matrix_view(model, bias_name(i));
+    const MatrixView bias = bias_view(model, options, i);
+    const MatrixView next_bias = bias_view(model, options, i + 1);
     const MatrixView next = matrix_view(model, weight_name(i + 1)).transposed();
     if (options.activation == Activation::kRelu) {
       scales.push_back(rescaling_of_units(weight, bias, next.transposed()));
     } else if (options.activation == Activation::kIdentity) {
       maps.push_back(change_of_basis({weight, bias}, {next}));
-      maps.push_back(translation(bias, next.transposed(), matrix_view(model, bias_name(i + 1))));
+      if (bias.cols > 0 && next_bias.cols > 0) {
+        maps.push_back(translation(bias, next.transposed(), next_bias));
+      }
       if (next.cols == 1) maps.push_back(addition_across({weight, bias}, next));
     }
   }
@@ -154,7 +201,7 @@ std::vector<Invariance> invariances_of(const Model& model, const MlpOptions& opt
     const std::size_t last = options.widths.size() - 2;
     found.push_back(joined("shift of all logits",
                            {shift_of_all_rows(matrix_view(model, weight_name(last)),
-                                              matrix_view(model, bias_name(last)))}));
+                                              bias_view(model, options, last))}));
   }
   return found;
 }
@@ -169,8 +216,10 @@ Var recorded_layers(ModelBuilder& b, const MlpOptions& options) {
   Var z = b.array("inputs", {widths.front()});
   for (std::size_t i = 0; i + 1 < widths.size(); ++i) {
     const Var weight = b.parameter(weight_name(i), {widths[i + 1], widths[i]});
-    const Var bias = b.parameter(bias_name(i), {widths[i + 1]});
-    z = matmul(weight, z) + bias;
+    z = matmul(weight, z);
+    if (has_bias(options.bias, i, widths.size() - 1)) {
+      z = z + b.parameter(bias_name(i), {widths[i + 1]});
+    }
     if (activation && i + 2 < widths.size()) z = elementary(*activation, z);
   }
   b.set_prediction(z);
@@ -180,7 +229,12 @@ Var recorded_layers(ModelBuilder& b, const MlpOptions& options) {
 std::vector<SettingKey> keys_of_mlp() {
   std::vector<SettingKey> keys = {{.name = "activation",
                                    .meaning = "the function between layers",
-                                   .choices = {"tanh", "gelu", "relu", "softplus", "identity"}}};
+                                   .choices = {"tanh", "gelu", "relu", "softplus", "identity"}},
+                                  {.name = "bias",
+                                   .meaning = "which layers have a bias; hidden: all but the last; "
+                                              "if absent, all, or none if the checkpoint has none",
+                                   .choices = {"all", "none", "hidden"},
+                                   .is_optional = true}};
   const std::vector<SettingKey> losses = loss_keys({LossKind::kCrossEntropy,
                                                     LossKind::kMeanSquaredError,
                                                     LossKind::kBinaryCrossEntropy,
@@ -190,12 +244,13 @@ std::vector<SettingKey> keys_of_mlp() {
   return keys;
 }
 
-Model sized(const ModelSources& sources, std::vector<std::int64_t> widths) {
+Model sized(const ModelSources& sources, Layers layers) {
   const Settings& settings = sources.settings;
   const LossOptions loss = loss_options(settings);
-  const MlpOptions options{.widths = std::move(widths),
+  const MlpOptions options{.widths = std::move(layers.widths),
                            .activation = activation_named(settings.text("activation")),
-                           .loss = loss_named(settings.text("loss"))};
+                           .loss = loss_named(settings.text("loss")),
+                           .bias = layers.bias};
   const auto with_loss = [&] {
     ModelBuilder b("mlp");
     const Var z = recorded_layers(b, options);
@@ -247,11 +302,13 @@ ModelKind mlp_kind() {
                      .minimum = 1,
                      .maximum = kMaxWidth,
                      .fallback = SettingValue(std::int64_t{0})}},
-      .build = [](const ModelSources& sources,
-                  const TensorShapes& checkpoint) { return sized(sources, widths_of(checkpoint)); },
+      .build =
+          [](const ModelSources& sources, const TensorShapes& checkpoint) {
+            return sized(sources, layers_of(sources.settings, checkpoint));
+          },
       .create =
           [](const ModelSources& sources) {
-            return sized(sources, widths_of(sources.settings, sources.data));
+            return sized(sources, new_layers(sources.settings, sources.data));
           },
   };
 }

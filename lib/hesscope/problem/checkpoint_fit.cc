@@ -204,8 +204,10 @@ std::optional<Model> build_by_layers(const ProblemFile& problem,
   const auto fits = [&](const std::vector<io::TensorRule>& rules) {
     std::optional<Model> model;
     try {
-      std::string ignored;
-      model = build(problem, renamed(there, rules), data, ignored);
+      std::string obstacle;
+      model = build(problem, renamed(there, rules), data, obstacle);
+      const bool lacks_last_bias = rules.size() > 2 && rules.size() % 2 == 1;
+      if (!model && lacks_last_bias && problem.model_kind == "mlp") contradiction = obstacle;
     } catch (const ConfigError& error) {  // `class_weights`, say, for another number of classes
       contradiction = error.what();
     }
@@ -287,18 +289,47 @@ CheckpointFit fit_part(const ProblemFile& problem,
   return fit;
 }
 
+bool is_under(std::string_view name, const std::string& key) {
+  return name.starts_with(key + '.') || name.starts_with(key + '/');
+}
+
 bool has_more_than(const io::TensorFile& checkpoint, const std::string& key) {
   const TensorShapes there = parameter_shapes_of(checkpoint);
   return std::ranges::any_of(there.shapes, [&](const auto& tensor) {
-    return !may_be_ignored(there, tensor.first) && !tensor.first.starts_with(key + '.') &&
-           !tensor.first.starts_with(key + '/');
+    return !may_be_ignored(there, tensor.first) && !is_under(tensor.first, key);
   });
 }
 
+// A matrix outside the part under a key that could be the layer after the part's last one: it takes
+// as many numbers, and has the shape of none of the part's, as the moments of an optimiser would.
+// Empty if there is none.
+std::string next_layer(const CheckpointFit& part,
+                       const io::TensorFile& checkpoint,
+                       const std::string& key) {
+  std::set<Shape> own;
+  const ParameterFit* last = nullptr;
+  for (const ParameterFit& parameter : part.parameters) {
+    if (parameter.expected.size() != 2) continue;
+    last = &parameter;
+    own.insert(parameter.expected);
+    own.insert({parameter.expected[1], parameter.expected[0]});
+  }
+  const auto& rules = part.suggestion.rules;
+  const auto rule =
+      last == nullptr ? rules.end() : std::ranges::find(rules, last->name, &io::TensorRule::name);
+  if (rule == rules.end()) return {};
+  const std::size_t input = rule->transpose ? 0 : 1;
+  for (const auto& [name, shape] : parameter_shapes_of(checkpoint).shapes) {
+    const bool is_matrix = shape.size() == 2 && !is_under(name, key) && !own.contains(shape);
+    if (is_matrix && shape[input] == last->expected[0]) return name;
+  }
+  return {};
+}
+
 // For each part of the checkpoint that has all parameters, under any names, the map to it; of
-// nested parts only the outermost. A part does not count if it needs renaming, has other parts next
-// to it, and leaves the graph with unexplained constants: it is then a layer of a model that has
-// lost the other layers' names. `doubt` becomes that of the first part that has one.
+// nested parts only the outermost. A part that needs renaming and has others next to it may be a
+// mere layer: it does not count if it leaves a graph with unexplained constants, and is doubtful
+// if there is a next_layer(). `doubt` becomes that of the first part that has one.
 std::vector<io::TensorMap> maps_of_parts(const ProblemFile& problem,
                                          const TensorShapes& data,
                                          const io::TensorFile& checkpoint,
@@ -317,8 +348,19 @@ std::vector<io::TensorMap> maps_of_parts(const ProblemFile& problem,
         outer.push_back(key);
       }
       if (!is_complete(part)) continue;
-      if (!part.suggestion.rules.empty() && !part.remarks.empty() && has_more_than(checkpoint, key))
+      const bool is_renamed = !part.suggestion.rules.empty();
+      if (is_renamed && !part.remarks.empty() && has_more_than(checkpoint, key)) continue;
+      if (const std::string next = next_layer(part, checkpoint, key); !next.empty()) {
+        if (doubt.empty()) {
+          doubt = fmt::format(
+              "what is under '{}' could be the whole model, or its first layers, "
+              "before '{}'",
+              key,
+              next);
+        }
+        outer.push_back(key);
         continue;
+      }
       maps.push_back(part.suggestion);
       maps.back().key = key;
       outer.push_back(key);

@@ -49,7 +49,9 @@ bool differ_in_one_word(const Named& a, const Named& b) {
   return count == 1;
 }
 
-// A candidate for the next layer: the indices of a matrix and of a vector.
+constexpr std::size_t kNoBias = static_cast<std::size_t>(-1);
+
+// A candidate for the next layer: the indices of a matrix, and of a vector or kNoBias.
 struct Layer {
   std::size_t weight;
   std::size_t bias;
@@ -85,8 +87,18 @@ class Layers {
     return all;
   }
 
+  // The layer with this matrix and this vector at place i of the chain; its bias is kNoBias if there
+  // are no vectors for the layers from there on.
+  Layer layer_at(std::size_t i, std::size_t weight, std::size_t bias) const {
+    const bool has_bias = i < biases_.size();
+    return {weight, has_bias ? bias : kNoBias};
+  }
+
   // Whether the layer can take `width` numbers.
   bool is_layer(const Layer& layer, bool transpose, std::int64_t width) const {
+    if (layer.bias == kNoBias) {
+      return !partners_[layer.weight] && size_of(layer.weight, transpose, false) == width;
+    }
     const std::optional<std::size_t> partner = partners_[layer.weight];
     const bool may_go = partner ? *partner == layer.bias : !is_taken_[layer.bias];
     return may_go && size_of(layer.weight, transpose, false) == width &&
@@ -98,9 +110,10 @@ class Layers {
     Chain chain{.transpose = transpose};
     std::int64_t width = size_of(0, transpose, false);
     for (std::size_t i = 0; i < weights_.size(); ++i) {
-      if (!is_layer({i, i}, transpose, width)) return std::nullopt;
+      const Layer layer = layer_at(i, i, i);
+      if (!is_layer(layer, transpose, width)) return std::nullopt;
       width = size_of(i, transpose, true);
-      chain.layers.push_back({i, i});
+      chain.layers.push_back(layer);
     }
     return chain;
   }
@@ -109,7 +122,11 @@ class Layers {
   bool is_numbered_so(const Chain& chain) const {
     for (std::size_t i = 0; i < chain.layers.size(); ++i) {
       for (std::size_t k = 0; k < i; ++k) {
-        if (comes_before(weights_[chain.layers[i].weight], weights_[chain.layers[k].weight]) ||
+        if (comes_before(weights_[chain.layers[i].weight], weights_[chain.layers[k].weight])) {
+          return false;
+        }
+        const bool have_biases = chain.layers[i].bias != kNoBias && chain.layers[k].bias != kNoBias;
+        if (have_biases &&
             comes_before(biases_[chain.layers[i].bias], biases_[chain.layers[k].bias])) {
           return false;
         }
@@ -124,6 +141,7 @@ class Layers {
       all.push_back({.name = fmt::format("layers.{}.weight", i),
                      .source = weights_[chain.layers[i].weight].tensor->name,
                      .transpose = chain.transpose});
+      if (chain.layers[i].bias == kNoBias) continue;
       all.push_back({.name = fmt::format("layers.{}.bias", i),
                      .source = biases_[chain.layers[i].bias].tensor->name});
     }
@@ -226,22 +244,25 @@ class Search {
   void extend(std::int64_t width) {  // NOLINT(misc-no-recursion): kMaxLayers deep
     const std::size_t num_layers = layers_.weights().size();
     if (chain_.layers.size() == num_layers) return found_.push_back(chain_);
-    for (Layer layer{}; layer.weight < num_layers; ++layer.weight) {
-      const bool takes_it = layers_.size_of(layer.weight, chain_.transpose, false) == width;
-      if (!takes_it || !weights_.is_free(layer.weight)) continue;
-      for (layer.bias = 0; layer.bias < num_layers; ++layer.bias) {
+    const std::size_t place = chain_.layers.size();
+    for (std::size_t weight = 0; weight < num_layers; ++weight) {
+      const bool takes_it = layers_.size_of(weight, chain_.transpose, false) == width;
+      if (!takes_it || !weights_.is_free(weight)) continue;
+      const std::size_t num_biases = place < layers_.biases().size() ? layers_.biases().size() : 1;
+      for (std::size_t bias = 0; bias < num_biases; ++bias) {
         was_cut_ = was_cut_ || ++num_steps_ > kMaxSteps;
         if (was_cut_ || found_.size() > 1) return;
-        if (!biases_.is_free(layer.bias) || !layers_.is_layer(layer, chain_.transpose, width)) {
-          continue;
-        }
-        weights_.place(layer.weight);
-        biases_.place(layer.bias);
+        const Layer layer = layers_.layer_at(place, weight, bias);
+        const bool has_bias = layer.bias != kNoBias;
+        const bool may_come = !has_bias || biases_.is_free(layer.bias);
+        if (!may_come || !layers_.is_layer(layer, chain_.transpose, width)) continue;
+        weights_.place(weight);
+        if (has_bias) biases_.place(layer.bias);
         chain_.layers.push_back(layer);
-        extend(layers_.size_of(layer.weight, chain_.transpose, true));
+        extend(layers_.size_of(weight, chain_.transpose, true));
         chain_.layers.pop_back();
-        weights_.take_back(layer.weight);
-        biases_.take_back(layer.bias);
+        weights_.take_back(weight);
+        if (has_bias) biases_.take_back(layer.bias);
       }
     }
   }
@@ -319,8 +340,10 @@ LayerOrder layers_by_shapes(std::span<const io::TensorInfo> tensors,
         tensors, [&](const io::TensorInfo& tensor) { return tensor.shape.size() == rank; });
   };
   const auto num_layers = static_cast<std::size_t>(has_rank(2));
-  const bool are_layers = num_layers > 0 && tensors.size() == 2 * num_layers &&
-                          static_cast<std::size_t>(has_rank(1)) == num_layers;
+  const auto num_biases = static_cast<std::size_t>(has_rank(1));
+  const bool may_lack_biases = num_layers > 1 && (num_biases == 0 || num_biases + 1 == num_layers);
+  const bool are_layers = num_layers > 0 && tensors.size() == num_layers + num_biases &&
+                          (num_biases == num_layers || may_lack_biases);
   if (!are_layers) return {};
   if (num_layers > kMaxLayers) {
     return {.doubt = fmt::format("it has {} layers; of more than {} the order is not looked for",

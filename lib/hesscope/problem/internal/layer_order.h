@@ -14,18 +14,18 @@
 namespace hesscope::detail {
 
 struct LayerOrder {
-  /// "layers.0.weight" and "layers.0.bias" to the last layer. Empty if the tensors are not the
-  /// layers of a perceptron, or if there is a doubt.
+  /// "layers.0.weight" and "layers.0.bias", if it has one, to the last layer. Empty if the tensors
+  /// are not the layers of a perceptron, or if there is a doubt.
   std::vector<io::TensorRule> rules = {};
   /// Why the correspondence is uncertain: "'a.weight' and 'b.weight' could be either way round".
   std::string doubt = {};
 };
 
-/// Equally many matrices and vectors form layers, each of which accepts the output of the previous
-/// one; the matrices of all layers are (out, in), or all are (in, out). If several orders are
-/// possible, numbers decide among names that differ only in numbers (net.2 before net.10, dense
-/// before dense_1), then `is_in_order`; a matrix and a vector whose names differ in one word belong
-/// together.
+/// Matrices, and vectors for all of them, or, if there are several, for none or for all but the
+/// last, form layers, each of which accepts the output of the previous one; the matrices of all
+/// layers are (out, in), or all are (in, out). If several orders are possible, numbers decide among
+/// names that differ only in numbers (net.2 before net.10, dense before dense_1), then
+/// `is_in_order`; a matrix and a vector whose names differ in one word belong together.
 /// @param is_in_order  whether the format keeps the order of a model's layers; tensors that are
 ///                     sorted by name do not count as ordered.
 /// @param fits         whether a model with these rules fits the data.
