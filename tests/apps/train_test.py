@@ -12,7 +12,7 @@ import numpy as np
 import xarray
 
 import program
-from program import BAD_INPUT, DONE, FAILED, INCONCLUSIVE, USAGE
+from program import BAD_INPUT, DATA, DONE, FAILED, INCONCLUSIVE, USAGE
 from training import DIMENSION, EXPERIMENT, LAYERS, Trained
 
 
@@ -201,6 +201,77 @@ class Files(Trained):
         self.assertNotIn("not every number could be found", page)
         self.assertFalse(np.isfinite(losses).all())
         np.testing.assert_array_equal(statuses, np.where(np.isfinite(losses), 0, 2))
+
+
+class DataFiles(Trained):
+    PERCEPTRON = """
+[model]
+kind = "mlp"
+activation = "tanh"
+bias = "hidden"
+loss = "mse"
+hidden = [4]
+{data}
+[initialization]
+distribution = "normal"
+std = 0.5
+[training]
+steps = 5
+batch = 7
+seeds = [1]
+[[run]]
+name = "adam"
+rule = "adam"
+learning_rate = 0.05
+"""
+
+    def setUp(self):
+        super().setUp()
+        random = np.random.default_rng(5)
+        self.arrays = {"inputs": random.normal(size=(20, 3)), "target": random.normal(size=(20, 2))}
+        others = {"test.X": random.normal(size=(9, 3)), "test.y": random.normal(size=(9, 2))}
+        np.savez(self.folder / "ours.npz", **self.arrays)
+        np.savez(self.folder / "theirs.npz", X=self.arrays["inputs"], y=self.arrays["target"], **others)
+        np.savez(self.folder / "test.npz", inputs=others["test.X"], target=others["test.y"])
+
+    def test_may_have_arrays_of_other_names(self):
+        theirs = """[data]
+file = "theirs.npz"
+[data.arrays]
+inputs = "X"
+target = "y"
+"""
+        evaluation = """[evaluation]
+file = "theirs.npz"
+[evaluation.arrays]
+inputs = "test.X"
+target = "test.y"
+"""
+        data = {"ours": '[data]\nfile = "ours.npz"\n', "theirs": theirs,
+                "ours_test": '[data]\nfile = "ours.npz"\n[evaluation]\nfile = "test.npz"\n',
+                "theirs_test": theirs + evaluation}
+        for name, text in data.items():
+            self.train(name, experiment=self.PERCEPTRON.format(data=text))
+        for one, other in (("ours", "theirs"), ("ours_test", "theirs_test")):
+            with h5py.File(self.folder / one / "history.h5") as a, h5py.File(self.folder / other / "history.h5") as b:
+                np.testing.assert_array_equal(a["loss"][:], b["loss"][:])
+            for step in ("step-000000.h5", "step-000005.h5"):
+                self.assertEqual((self.folder / one / step).read_bytes(), (self.folder / other / step).read_bytes())
+        weights = self.folder / "theirs" / "step-000005.h5"
+        with h5py.File(weights) as file:
+            self.assertEqual(sorted(name for name in file if name.startswith("layers")),
+                             ["layers.0.bias", "layers.0.weight", "layers.1.weight"])
+        done = self.run_program("analyze", weights, "--problem", "theirs/problem.toml", "-o", "a.h5")
+        self.assertEqual(done.returncode, DONE, done.stderr)
+        with h5py.File(self.folder / "a.h5") as file, h5py.File(self.folder / "theirs/history.h5") as history:
+            self.assertEqual(file["loss"][0], history["loss"][-1])
+        done = self.train("out", experiment=self.PERCEPTRON.format(data=theirs.replace("target", "targets")),
+                          expect=USAGE)
+        self.assertIn("unknown array 'targets' in [data.arrays] (did you mean 'target'?)", done.stderr)
+
+    def test_may_be_tuples(self):
+        text = self.PERCEPTRON.replace('"mse"', '"cross-entropy"\nclasses = 3')
+        self.train("out", experiment=text.format(data=f'[data]\nfile = "{DATA.parent}/classifier/data.pt"\n'))
 
 
 class Refusals(Trained):

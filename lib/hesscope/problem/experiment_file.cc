@@ -12,6 +12,7 @@
 #include <hesscope/models/model_registry.h>
 #include <hesscope/problem/experiment_file.h>
 #include <hesscope/problem/experiment_keys.h>
+#include <hesscope/problem/internal/data_file.h>
 #include <hesscope/problem/internal/experiment_reading.h>
 #include <hesscope/problem/internal/experiment_runs.h>
 #include <hesscope/problem/internal/toml_tables.h>
@@ -68,6 +69,7 @@ DataSettings data_from(TomlTable table, const std::string& context, const std::s
   DataSettings data;
   data.location = table.place();
   if (table.locations.contains("file")) {
+    data.arrays = detail::take_arrays(table);
     const std::vector<SettingKey> keys = {
         {.name = "file", .meaning = "a data file", .is_path = true}};
     data.path = std::filesystem::path(folder) /
@@ -101,6 +103,10 @@ DataSettings evaluation_from(const TomlTable& evaluation,
       if (key == "samples" || key == "seed" || table.locations.contains(key)) continue;
       table.values[key] = value;
       table.locations[key] = data.place(key);
+    }
+    if (const auto arrays = data.tables.find("arrays"); arrays != data.tables.end()) {
+      table.tables.insert(*arrays);
+      table.locations.emplace("arrays", data.place("arrays"));
     }
   }
   DataSettings settings = data_from(table, "[evaluation]", folder);
@@ -239,7 +245,8 @@ std::string ExperimentFile::problem_toml(const std::filesystem::path& folder) co
     of_data.emplace_back("samples", *evaluation.samples);
     of_data.emplace_back("seed", static_cast<std::int64_t>(*evaluation.seed));
   }
-  return detail::toml_section("model", of_model) + "\n" + detail::toml_section("data", of_data);
+  return detail::toml_section("model", of_model) + "\n" + detail::toml_section("data", of_data) +
+         detail::arrays_toml(evaluation.arrays);
 }
 
 ExperimentFile read_experiment_file(const std::filesystem::path& path) {

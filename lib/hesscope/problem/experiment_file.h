@@ -14,6 +14,7 @@
 #include <hesscope/core/settings.h>
 #include <hesscope/optim/initialization.h>
 #include <hesscope/problem/start_checkpoint.h>
+#include <hesscope/tensors/tensor_map.h>
 
 namespace hesscope {
 
@@ -23,6 +24,7 @@ struct DataSettings {
   std::string sampler;                       ///< its kind; empty for a file
   Settings settings;                         ///< the sampler's keys, fallbacks filled in
   std::filesystem::path path;                ///< of the file
+  io::TensorMap arrays = {};                 ///< names in it; no rules = the file's own
   std::vector<std::filesystem::path> files;  ///< all files from which the samples are made
   std::optional<std::int64_t> samples;       ///< if their number is fixed
   std::optional<std::uint64_t> seed;

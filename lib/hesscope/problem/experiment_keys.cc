@@ -107,7 +107,7 @@ std::vector<FileTable> experiment_file_tables() {
                       .keys = joined(kind.keys, detail::sample_keys())});
   }
   tables.push_back({.heading = "[data] without a kind",
-                    .summary = "a data file" + evaluation,
+                    .summary = "a data file, with [data.arrays] as in a problem file" + evaluation,
                     .keys = {{.name = "file", .meaning = "a data file", .is_path = true}}});
   for (const InitialDistributionKind& kind : initial_distribution_kinds()) {
     tables.push_back({.heading = fmt::format("[initialization] distribution = \"{}\"", kind.name),

@@ -265,7 +265,10 @@ CheckpointObjective Problem::own_objective() const {
 SampleTable Problem::load_data(const ModelKind& kind,
                                const io::TensorFile& checkpoint,
                                const std::stop_token& stop) {
-  if (!kind.arrays.empty()) detail::require_known_arrays(file_, kind.arrays);
+  const auto require_known = [&](std::span<const std::string> names) {
+    detail::require_known_arrays(file_.data_arrays, file_.model_kind, names);
+  };
+  if (!kind.arrays.empty()) require_known(kind.arrays);
   const io::TensorFile data = detail::open_data(file_, stop);
   data_ = shapes_of(data);
   try {
@@ -279,7 +282,7 @@ SampleTable Problem::load_data(const ModelKind& kind,
   }
   std::vector<std::string> arrays;
   for (const DataArray& array : model_.arrays) arrays.push_back(array.name);
-  detail::require_known_arrays(file_, arrays);
+  require_known(arrays);
   SampleTable samples = read_samples(model_, data);
   remarks_ = model_.remarks;
   std::ranges::copy(detail::remarks_on_data(model_, data, samples), std::back_inserter(remarks_));

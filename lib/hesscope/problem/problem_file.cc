@@ -12,6 +12,7 @@
 #include <hesscope/core/parse_number.h>
 #include <hesscope/core/suggest.h>
 #include <hesscope/models/model_registry.h>
+#include <hesscope/problem/internal/data_file.h>
 #include <hesscope/problem/internal/toml_tables.h>
 #include <hesscope/problem/problem_file.h>
 #include <hesscope/sampling/sampler_registry.h>
@@ -47,36 +48,6 @@ std::vector<SettingKey> sampler_keys(const SamplerKind& kind) {
                                    .fallback = SettingValue(std::int64_t{0})}};
   keys.insert(keys.end(), kind.keys.begin(), kind.keys.end());
   return keys;
-}
-
-// [data.arrays]; arrays in a tuple are named by numbers.
-io::TensorMap read_arrays(const TomlTable& data) {
-  io::TensorMap map;
-  const auto arrays = data.tables.find("arrays");
-  if (arrays == data.tables.end()) {
-    if (!data.locations.contains("arrays")) return map;
-    detail::refuse(data.place("arrays"), "'arrays' must be a table, [data.arrays]");
-  }
-  map.place = arrays->second.place();
-  for (const auto& [name, place] : arrays->second.locations) {
-    if (name.empty()) continue;
-    io::TensorRule rule{.name = name, .place = place};
-    const auto value = arrays->second.values.find(name);
-    const bool is_there = value != arrays->second.values.end();
-    if (is_there && std::holds_alternative<std::string>(value->second)) {
-      rule.source = std::get<std::string>(value->second);
-    } else if (is_there && std::holds_alternative<std::int64_t>(value->second)) {
-      rule.source = fmt::format("{}", std::get<std::int64_t>(value->second));
-    }
-    if (rule.source.empty() || (rule.name + rule.source).find('*') != std::string::npos) {
-      detail::refuse(place,
-                     fmt::format("'{}' in [data.arrays] must be the name of an array in the data "
-                                 "file, without '*'; of a tuple, \"0\", \"1\", ...",
-                                 name));
-    }
-    map.rules.push_back(std::move(rule));
-  }
-  return map;
 }
 
 double checked_loss(const SettingValue& value, const std::string& place) {
@@ -129,9 +100,7 @@ void read_check(const TomlTable& root, ProblemFile& problem) {
 void read_data(TomlTable data, ProblemFile& problem) {
   const std::filesystem::path folder = problem.path.parent_path();
   if (!data.values.contains("kind")) {
-    problem.data_arrays = read_arrays(data);
-    data.tables.erase("arrays");
-    data.locations.erase("arrays");
+    problem.data_arrays = detail::take_arrays(data);
     problem.data = detail::checked(data, file_keys(), "[data]");
     problem.data_path = folder / problem.data.text("file");
     problem.data_files = {problem.data_path};
@@ -154,10 +123,7 @@ std::string ProblemFile::resolved_toml() const {
   of_model.insert(of_model.end(), model.values().begin(), model.values().end());
   std::string text = detail::toml_section("model", of_model);
   text += "\n" + detail::toml_section("data", {data.values().begin(), data.values().end()});
-  if (!data_arrays.rules.empty()) text += "\n[data.arrays]\n";
-  for (const io::TensorRule& rule : data_arrays.rules) {
-    text += fmt::format("{} = {}\n", detail::toml_text(rule.name), detail::toml_text(rule.source));
-  }
+  text += detail::arrays_toml(data_arrays);
   if (expected_loss) {
     text += fmt::format("\n[check]\nloss = {}\n", detail::toml_text(*expected_loss));
   } else if (!expected_losses.empty()) {

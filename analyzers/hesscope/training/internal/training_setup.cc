@@ -19,6 +19,7 @@
 #include <hesscope/models/model_registry.h>
 #include <hesscope/objective/sampled_records.h>
 #include <hesscope/optim/update_rule_registry.h>
+#include <hesscope/problem/internal/data_file.h>
 #include <hesscope/problem/internal/toml_tables.h>
 #include <hesscope/problem/problem.h>
 #include <hesscope/sampling/sampler_registry.h>
@@ -51,12 +52,14 @@ io::TensorFile opened(const std::filesystem::path& path, const std::stop_token& 
 // A [data] or [evaluation] table, opened.
 struct SampleSource {
   SampleSource(const DataSettings& table,
-               const std::filesystem::path& folder,
+               const ExperimentFile& experiment,
                const Executor& threads,
                const std::stop_token& stop)
       : settings(&table), executor(&threads) {
+    const std::filesystem::path folder = experiment.path.parent_path();
     if (table.sampler.empty()) {
-      file.emplace(opened(table.path, stop));
+      file.emplace(
+          open_data(table.path, table.arrays, experiment.model_kind, experiment.path, stop));
     } else {
       sampler = at_place(table.location,
                          [&] { return make_sampler(table.sampler, table.settings, folder); });
@@ -84,6 +87,13 @@ struct SampleSource {
   std::unique_ptr<Sampler> sampler;
 };
 
+bool are_same_arrays(const DataSettings& a, const DataSettings& b) {
+  const auto is_same = [](const io::TensorRule& x, const io::TensorRule& y) {
+    return x.name == y.name && x.source == y.source;
+  };
+  return a.path == b.path && std::ranges::equal(a.arrays.rules, b.arrays.rules, is_same);
+}
+
 // Files are represented by their digests, which are added separately, not by their paths.
 void append(io::RunConfiguration& all,
             const std::string& prefix,
@@ -100,6 +110,9 @@ void append(io::RunConfiguration& all, const std::string& prefix, const DataSett
   all.emplace_back(prefix + "kind", data.sampler.empty() ? "file" : data.sampler);
   if (!data.sampler.empty()) {
     append(all, prefix, data.settings, find_sampler_kind(data.sampler)->keys);
+  }
+  for (const io::TensorRule& rule : data.arrays.rules) {
+    all.emplace_back(prefix + "arrays." + rule.name, rule.source);
   }
   if (data.samples) all.emplace_back(prefix + "samples", fmt::format("{}", *data.samples));
   if (data.seed) all.emplace_back(prefix + "seed", fmt::format("{}", *data.seed));
@@ -168,11 +181,15 @@ TrainingSetup::TrainingSetup(ExperimentFile experiment,
     : experiment_(std::move(experiment)), stop_(stop) {
   require_utf8_name(experiment_.path);
   monitors_ = monitors_of(experiment_);
-  const std::filesystem::path folder = experiment_.path.parent_path();
   const Executor executor(num_threads, stop_requested_by(stop));
-  SampleSource data(experiment_.data, folder, executor, stop);
-  const SampleSource evaluation(experiment_.evaluation, folder, executor, stop);
+  SampleSource data(experiment_.data, experiment_, executor, stop);
+  const SampleSource evaluation(experiment_.evaluation, experiment_, executor, stop);
   Model model = fit(data.sampler, [&] { return made_for(data.shapes()); });
+  std::vector<std::string> arrays;
+  for (const DataArray& array : model.arrays) arrays.push_back(array.name);
+  for (const DataSettings* table : {&experiment_.data, &experiment_.evaluation}) {
+    require_known_arrays(table->arrays, experiment_.model_kind, arrays);
+  }
   trained_ = at_place(experiment_.trained_location,
                       [&] { return blocks_matching(model.parameters, experiment_.trained); });
   for (const ExperimentRun& run : experiment_.runs) {  // refuses settings that the model is not for
@@ -201,7 +218,7 @@ TrainingSetup::TrainingSetup(ExperimentFile experiment,
   // on the weights of targets refuses them.
   if (data.file && evaluation.sampler != nullptr) {
     fit(evaluation.sampler, [&] { return made_for(evaluation.shapes()); });
-  } else if (data.file && experiment_.evaluation.path != experiment_.data.path) {
+  } else if (data.file && !are_same_arrays(experiment_.data, experiment_.evaluation)) {
     Model evaluated = evaluated_model(model, evaluation.shapes());
     training_ = std::make_unique<GraphObjective>(std::move(model), fixed_, options);
     model = std::move(evaluated);

@@ -18,9 +18,11 @@ namespace hesscope::detail {
 namespace {
 
 // For a tuple, "0", "1", ..., maps its arrays in the model's order; no rules for anything else.
-io::TensorMap arrays_of_tuple(const ProblemFile& problem, const io::TensorFile& file) {
-  io::TensorMap map{.place = problem.path.string()};
-  const ModelKind* const kind = find_model_kind(problem.model_kind);
+io::TensorMap arrays_of_tuple(const io::TensorFile& file,
+                              const std::string& model_kind,
+                              const std::filesystem::path& place) {
+  io::TensorMap map{.place = place.string()};
+  const ModelKind* const kind = find_model_kind(model_kind);
   if (kind == nullptr || kind->arrays.size() != file.tensors().size()) return map;
   for (std::size_t i = 0; i < kind->arrays.size(); ++i) {
     const std::string position = fmt::format("{}", i);
@@ -32,28 +34,73 @@ io::TensorMap arrays_of_tuple(const ProblemFile& problem, const io::TensorFile& 
 
 }  // namespace
 
-io::TensorFile open_data(const ProblemFile& problem, const std::stop_token& stop) {
-  const io::TensorFile file = io::open_tensor_file(
-      std::make_shared<io::InputFile>(problem.data_path, io::InputFile::kCheckpoint, stop));
-  if (problem.data_arrays.rules.empty()) {
-    const io::TensorMap tuple = arrays_of_tuple(problem, file);
+io::TensorMap take_arrays(TomlTable& data) {
+  io::TensorMap map;
+  const auto arrays = data.tables.find("arrays");
+  if (arrays == data.tables.end()) {
+    if (!data.locations.contains("arrays")) return map;
+    refuse(data.place("arrays"), "'arrays' must be a table, [data.arrays]");
+  }
+  map.place = arrays->second.place();
+  for (const auto& [name, place] : arrays->second.locations) {
+    if (name.empty()) continue;
+    io::TensorRule rule{.name = name, .place = place};
+    const auto value = arrays->second.values.find(name);
+    const bool is_there = value != arrays->second.values.end();
+    if (is_there && std::holds_alternative<std::string>(value->second)) {
+      rule.source = std::get<std::string>(value->second);
+    } else if (is_there && std::holds_alternative<std::int64_t>(value->second)) {
+      rule.source = fmt::format("{}", std::get<std::int64_t>(value->second));
+    }
+    if (rule.source.empty() || (rule.name + rule.source).find('*') != std::string::npos) {
+      refuse(place,
+             fmt::format("'{}' in [data.arrays] must be the name of an array in the data "
+                         "file, without '*'; of a tuple, \"0\", \"1\", ...",
+                         name));
+    }
+    map.rules.push_back(std::move(rule));
+  }
+  data.tables.erase("arrays");
+  data.locations.erase("arrays");
+  return map;
+}
+
+std::string arrays_toml(const io::TensorMap& arrays) {
+  std::string text = arrays.rules.empty() ? "" : "\n[data.arrays]\n";
+  for (const io::TensorRule& rule : arrays.rules) {
+    text += fmt::format("{} = {}\n", toml_text(rule.name), toml_text(rule.source));
+  }
+  return text;
+}
+
+io::TensorFile open_data(const std::filesystem::path& path,
+                         const io::TensorMap& arrays,
+                         const std::string& model_kind,
+                         const std::filesystem::path& place,
+                         const std::stop_token& stop) {
+  const io::TensorFile file =
+      io::open_tensor_file(std::make_shared<io::InputFile>(path, io::InputFile::kCheckpoint, stop));
+  if (arrays.rules.empty()) {
+    const io::TensorMap tuple = arrays_of_tuple(file, model_kind, place);
     return tuple.rules.empty() ? file : io::mapped(file, tuple);
   }
-  io::TensorMap map = problem.data_arrays;
+  io::TensorMap map = arrays;
   // A named array replaces one that merely happens to have that name.
-  for (const io::TensorRule& rule : problem.data_arrays.rules) map.ignored.push_back(rule.name);
+  for (const io::TensorRule& rule : arrays.rules) map.ignored.push_back(rule.name);
   return io::mapped(file, map);
 }
 
-void require_known_arrays(const ProblemFile& problem, std::span<const std::string> names) {
-  for (const io::TensorRule& rule : problem.data_arrays.rules) {
+void require_known_arrays(const io::TensorMap& arrays,
+                          const std::string& model_kind,
+                          std::span<const std::string> names) {
+  for (const io::TensorRule& rule : arrays.rules) {
     if (std::ranges::find(names, rule.name) != names.end()) continue;
     throw ConfigError(
         fmt::format("{}: unknown array '{}' in [data.arrays]{}; the {} model takes {}",
                     rule.place,
                     rule.name,
                     did_you_mean(rule.name, names),
-                    problem.model_kind,
+                    model_kind,
                     fmt::join(names, ", ")));
   }
 }
