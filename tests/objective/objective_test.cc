@@ -126,7 +126,7 @@ TEST(Objective, PassesOnWhatFits) {
   EXPECT_THROW(objective.gauss_newton(x), PreconditionError);  // as the objective does
 }
 
-// Of an objective that does not look at its arguments.
+// The objective itself does not look at its arguments.
 TEST(Objective, RefusesArgumentsThatDoNotFit) {
   const test::QuadraticObjective objective({Matrix::Identity(3, 3), Matrix::Identity(3, 3)});
   const Vector x = Vector::Zero(3);

@@ -48,7 +48,7 @@ class FreshSamples {
                                           Eigen::Index i) const = 0;
 };
 
-/// Of the objective's model, on its threads. Both arguments must outlive the result.
+/// Fresh samples for the objective's model, on its threads; both arguments must outlive them.
 /// @param source  what messages call the sampler.
 /// @throws InputError naming the array that the sampler lacks or gives in another shape.
 std::unique_ptr<FreshSamples> fresh_samples(const GraphObjective& objective,

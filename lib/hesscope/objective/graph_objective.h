@@ -48,7 +48,7 @@ class GraphObjective final : public Objective {
     /// Whether structure may be used, the model's or its graph's, and by gauss_newton() the
     /// Jacobians of predictions with few entries. The result is the same to rounding.
     bool use_structure = true;
-    /// Of the generic engine and of graph_hessian().
+    /// What the generic engine and graph_hessian() use.
     InstructionSet instruction_set = best_instruction_set();
     /// Asked often; once the answer is true, whatever is being computed ends soon, by Interrupted.
     StopRequest stop = {};

@@ -49,9 +49,10 @@ Sight seen(Work work, double most, SecondsClock clock) {
   return {whole, 0, false, true};
 }
 
-// Of a matrix over all samples, from ever more of them until the clock can tell. What does not
-// depend on their number (memory for the matrix, its upper triangle) is in two probes alike; what
-// of it comes at the end, where a probe does not get, is known from the one before.
+// The seconds that a matrix over all samples takes, from ever more of them until the clock can
+// tell. What does not depend on their number (memory for the matrix, its upper triangle) is in two
+// probes alike; what of it comes at the end, where a probe does not get, is known from the one
+// before.
 // @param compute  called with a range and a progress callback.
 template <typename Compute>
 double seconds_of_matrix(const Objective& objective,

@@ -47,7 +47,7 @@ struct InvarianceSearchOptions {
 std::vector<Invariance> find_invariances(const Objective& objective,
                                          const InvarianceSearchOptions& options = {});
 
-/// Of invariances that were found, the generators along which no sample's loss changes, to first
+/// The generators, of invariances that were found, along which no sample's loss changes, to first
 /// order, at theta. With relu units a loss is made of pieces, and a map may leave it as it is on
 /// those that random points lie on, as where all units of a channel fire alike, and not on that of
 /// theta. All families are there, some perhaps without generators.

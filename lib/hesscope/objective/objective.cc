@@ -103,7 +103,7 @@ Matrix checked(const char* member, Matrix got, Index rows, Index cols) {
   refuse_answer(member, got, fmt::format("{} x {}", rows, cols));
 }
 
-// Of a member that must be overridden where the objective says that it can answer.
+// Refuses a call of a member that must be overridden where the objective says that it can answer.
 [[noreturn]] void refuse_without_override(const char* member, const char* claim) {
   throw PreconditionError(fmt::format(
       "Objective::do_{}() must be overridden, as {}() says that it is known", member, claim));

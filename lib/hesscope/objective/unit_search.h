@@ -36,8 +36,8 @@ struct InterchangeableUnits {
 
   std::string name;        ///< the tensors that they are in, as "layers.0.weight, layers.0.bias"
   std::vector<Axis> axes;  ///< at least one
-  /// Of the axes, those on which a unit may change its sign, on all of them together, as around an
-  /// activation that is odd; no such signs are known where it is empty.
+  /// For each axis, whether a unit may change its sign on it, on all such axes together, as around
+  /// an activation that is odd. Empty if no such signs are known.
   std::vector<bool> flips = {};
 
   Eigen::Index num_units() const { return axes.front().rows(); }

@@ -63,11 +63,12 @@ struct CriticalPoint {
 /// point at 0 is not); or that the last of the further steps is that long, and it or an earlier one
 /// left more than a tenth of |g|. Then the gradient vanishes together with the curvature, as that
 /// of a separable cross-entropy does towards infinity, and no critical point is near. The search
-/// nevertheless counts as converged if the steps p shrink by a ratio r of 0.4 to 0.9 and the
-/// remainder, |p| r / (1 - r), is at most 1e-2 of |theta|. Steps shrink by 1 - 1 / m towards a
-/// degenerate point, a root of multiplicity m of the gradient; rounding of the gradient prevents
-/// coming closer than eps^(1/m). On the way to infinity, steps do not shrink, or shrink less and
-/// less. r is the median of the last eight ratios, one in four of which may exceed 0.9.
+/// nevertheless counts as converged if the last eight steps shrink as towards a degenerate point, a
+/// root of multiplicity m of the gradient, where each is 1 - 1 / m of the one before: their median
+/// ratio r is above 0.4, at most a quarter of the ratios are 0.9 or more, and the rest of the way
+/// is at most 1e-2 of |theta|. Each step predicts a rest, r / (1 - r) times itself minus the steps
+/// after it; the median by length counts. Rounding of the gradient prevents coming closer than
+/// eps^(1/m). On the way to infinity, steps do not shrink, or shrink less and less.
 ///
 /// The search descends |g|, not the loss, so saddles attract it like minima. A saddle that it finds
 /// is nearby, but not necessarily the nearest.

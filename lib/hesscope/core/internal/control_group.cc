@@ -22,7 +22,7 @@ constexpr Version kVersion1 = {
     "memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"};
 constexpr Version kVersion2 = {"", "memory.max", "memory.current", "inactive_file"};
 
-// Of one group: "max" is no number.
+// Adds what one group says: "max" is no number.
 void add_group(const fs::path& group, const Version& version, ControlGroupMemory& memory) {
   double limit = 0;
   if (!(std::ifstream(group / version.limit) >> limit && limit > 0)) return;
@@ -37,7 +37,7 @@ void add_group(const fs::path& group, const Version& version, ControlGroupMemory
   memory.free = std::min(memory.free, std::max(0.0, limit - used));
 }
 
-// Of the group and of those above it.
+// The same for the group and those above it.
 void add_groups(const fs::path& mount,
                 std::string_view path,
                 const Version& version,

@@ -14,7 +14,7 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-// Of the largest gradient and the largest entry of u: what rounding makes of a term.
+// What rounding makes of a term, relative to the largest gradient and the largest entry of u.
 constexpr double kRoundingOfTerms = 1e-12;
 // A sum tells something if rounding is less than this of its terms.
 constexpr double kTelling = 1e-3;

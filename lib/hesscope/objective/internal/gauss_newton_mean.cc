@@ -46,7 +46,7 @@ struct Chunk {
   long inner;
 };
 
-// Of kTile rows and columns from here on, or as many as there are.
+// kTile rows and columns from here on, or as many as there are.
 struct Tile {
   long row;
   long col;

@@ -44,10 +44,9 @@ struct GraphObjective::Impl {
     return *std::move(result);
   }
 
-  // Of the graph alone, as all that says mean.
+  // Means are of the graph alone.
   double mean_loss(const ConstVectorRef& theta, SampleRange range) const;
 
-  // Of the graph alone, too.
   Matrix mean_hessian(const ConstVectorRef& theta,
                       SampleRange range,
                       const ProgressCallback& progress) const;

@@ -35,7 +35,7 @@ class StructuredSums {
   Objective::ValueAndGradient value_and_gradient(const Eigen::VectorXd& theta,
                                                  SampleRange range) const;
 
-  /// Of samples 0 ... num_samples - 1 that `source` makes.
+  /// The same for samples 0 ... num_samples - 1 that `source` makes.
   Objective::ValueAndGradient value_and_gradient_of(const Eigen::VectorXd& theta,
                                                     Eigen::Index num_samples,
                                                     const RecordSource& source) const;

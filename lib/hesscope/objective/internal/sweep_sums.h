@@ -34,7 +34,7 @@ class SweepSums {
   Objective::ValueAndGradient value_and_gradient(const Eigen::VectorXd& theta,
                                                  SampleRange range) const;
 
-  /// Of samples 0 ... num_samples - 1 that `source` makes.
+  /// The same for samples 0 ... num_samples - 1 that `source` makes.
   Objective::ValueAndGradient value_and_gradient_of(const Eigen::VectorXd& theta,
                                                     Eigen::Index num_samples,
                                                     const RecordSource& source) const;
@@ -62,8 +62,8 @@ class SweepSums {
                    SampleRange range,
                    const ProgressCallback& progress) const;
 
-  /// Of its columns [first, first + width) the rows from `first` on; above the diagonal zeros may
-  /// stand. By this process alone.
+  /// The rows from `first` on of its columns [first, first + width); zeros may stand above the
+  /// diagonal. By this process alone.
   Matrix curvature_columns(Curvature curvature,
                            const Eigen::VectorXd& theta,
                            SampleRange range,
@@ -122,7 +122,7 @@ class SweepSums {
   template <typename F>
   void sum(SampleRange range, std::span<double> result, F body) const;
 
-  // Of a sum, or of samples that each give a column.
+  // The blocks of a sum, or of samples that each give a column.
   Eigen::Index num_blocks(Eigen::Index num_samples) const;
   SampleRange block_of(SampleRange range, Eigen::Index b) const;
   Records block(SampleRange range, Eigen::Index b) const;
