@@ -42,10 +42,6 @@ class GraphLayout {
 
   std::span<const OneHotValues> one_hots() const { return one_hots_; }
 
-  /// First pack of the values of the rows that represent lookups, by entry, following those of
-  /// nodes.
-  std::span<const int> one_hot_values() const { return one_hot_values_; }
-
   /// The pack of the value of an entry, which must be used.
   int value_of(const EntryNumbers& entries, int entry) const;
 
@@ -100,7 +96,7 @@ class GraphLayout {
   std::vector<SweepNode> nodes_;
   std::vector<int> common_first_;  // for each node; -1
   std::vector<OneHotValues> one_hots_;
-  std::vector<int> one_hot_values_;
+  std::vector<int> one_hot_values_;  // first packs of the rows that represent lookups, by entry
   std::vector<UseRows> rows_;
   std::vector<Source> z_rows_;
   std::vector<Source> value_rows_;
