@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <hesscope/core/ascii.h>
 #include <hesscope/core/parse_number.h>
 #include <hesscope/core/shell.h>
 
@@ -17,73 +16,6 @@
 
 namespace hesscope::cli {
 namespace {
-
-std::string value_name_of(const SettingKey& key) {
-  if (!key.choices.empty()) return fmt::format("{}", fmt::join(key.choices, "|"));
-  switch (key.type) {
-    case SettingKey::Type::kBoolean:
-      return {};
-    case SettingKey::Type::kInteger:
-      return "N";
-    case SettingKey::Type::kReal:
-      return "X";
-    case SettingKey::Type::kTexts:
-      return "TEXT,...";
-    case SettingKey::Type::kReals:
-      return "X,...";
-    case SettingKey::Type::kTable:
-      return "NAME=TEXT,...";
-    case SettingKey::Type::kText:
-      break;
-  }
-  return "TEXT";
-}
-
-// Puts a remark at the end of the first line, before any list.
-std::string with_remark(std::string help, const std::string& remark) {
-  return help.insert(std::min(help.find('\n'), help.size()), " " + remark);
-}
-
-// Capitalised, as the help of other options, and with the fallback.
-std::string help_of(const SettingKey& key) {
-  std::string help = capitalized(key.meaning);
-  const auto* fallback = std::get_if<SettingValue>(&key.fallback);
-  if (fallback == nullptr) return help;
-  if (const auto* number = std::get_if<std::int64_t>(fallback)) {
-    return with_remark(help, fmt::format("(default: {})", *number));
-  }
-  if (const auto* real = std::get_if<double>(fallback)) {
-    return with_remark(help, fmt::format("(default: {:g})", *real));
-  }
-  const auto* text = std::get_if<std::string>(fallback);
-  if (text != nullptr && !text->empty()) {
-    return with_remark(help, fmt::format("(default: {})", *text));
-  }
-  return help;
-}
-
-// " --KEY VALUE" for each; a flag has no value.
-std::string settings_text(const std::map<std::string, SettingValue>& values) {
-  std::string all;
-  for (const auto& [name, value] : values) {
-    all += " --" + name;
-    if (const auto* text = std::get_if<std::string>(&value)) all += " " + shell_word(*text);
-    if (const auto* number = std::get_if<std::int64_t>(&value)) all += fmt::format(" {}", *number);
-    if (const auto* real = std::get_if<double>(&value)) all += fmt::format(" {}", *real);
-    if (const auto* texts = std::get_if<std::vector<std::string>>(&value)) {
-      all += " " + shell_word(fmt::format("{}", fmt::join(*texts, ",")));
-    }
-    if (const auto* reals = std::get_if<std::vector<double>>(&value)) {
-      all += fmt::format(" {}", fmt::join(*reals, ","));
-    }
-    if (const auto* table = std::get_if<SettingTable>(&value)) {
-      std::vector<std::string> entries;
-      for (const auto& [entry, text] : *table) entries.push_back(fmt::format("{}={}", entry, text));
-      all += " " + shell_word(fmt::format("{}", fmt::join(entries, ",")));
-    }
-  }
-  return all;
-}
 
 // "-a.npz" without a "--" before it.
 std::string positional_word(const std::string& given) {

@@ -7,12 +7,15 @@
 #include <cstdint>
 #include <string_view>
 #include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <hesscope/core/ascii.h>
 #include <hesscope/core/constants.h>
 #include <hesscope/core/parse_number.h>
+#include <hesscope/core/shell.h>
 #include <hesscope/core/suggest.h>
 
 namespace hesscope::cli {
@@ -125,6 +128,70 @@ std::string parse_setting(const SettingKey& key, const std::string& given, Setti
   }
   value = given;
   return key.choices.empty() ? std::string() : choice_problem(key.choices, given);
+}
+
+std::string value_name_of(const SettingKey& key) {
+  if (!key.choices.empty()) return fmt::format("{}", fmt::join(key.choices, "|"));
+  switch (key.type) {
+    case SettingKey::Type::kBoolean:
+      return {};
+    case SettingKey::Type::kInteger:
+      return "N";
+    case SettingKey::Type::kReal:
+      return "X";
+    case SettingKey::Type::kTexts:
+      return "TEXT,...";
+    case SettingKey::Type::kReals:
+      return "X,...";
+    case SettingKey::Type::kTable:
+      return "NAME=TEXT,...";
+    case SettingKey::Type::kText:
+      break;
+  }
+  return "TEXT";
+}
+
+std::string with_remark(std::string help, const std::string& remark) {
+  return help.insert(std::min(help.find('\n'), help.size()), " " + remark);
+}
+
+std::string help_of(const SettingKey& key) {
+  std::string help = capitalized(key.meaning);
+  const auto* fallback = std::get_if<SettingValue>(&key.fallback);
+  if (fallback == nullptr) return help;
+  if (const auto* number = std::get_if<std::int64_t>(fallback)) {
+    return with_remark(help, fmt::format("(default: {})", *number));
+  }
+  if (const auto* real = std::get_if<double>(fallback)) {
+    return with_remark(help, fmt::format("(default: {:g})", *real));
+  }
+  const auto* text = std::get_if<std::string>(fallback);
+  if (text != nullptr && !text->empty()) {
+    return with_remark(help, fmt::format("(default: {})", *text));
+  }
+  return help;
+}
+
+std::string settings_text(const std::map<std::string, SettingValue>& values) {
+  std::string all;
+  for (const auto& [name, value] : values) {
+    all += " --" + name;
+    if (const auto* text = std::get_if<std::string>(&value)) all += " " + shell_word(*text);
+    if (const auto* number = std::get_if<std::int64_t>(&value)) all += fmt::format(" {}", *number);
+    if (const auto* real = std::get_if<double>(&value)) all += fmt::format(" {}", *real);
+    if (const auto* texts = std::get_if<std::vector<std::string>>(&value)) {
+      all += " " + shell_word(fmt::format("{}", fmt::join(*texts, ",")));
+    }
+    if (const auto* reals = std::get_if<std::vector<double>>(&value)) {
+      all += fmt::format(" {}", fmt::join(*reals, ","));
+    }
+    if (const auto* table = std::get_if<SettingTable>(&value)) {
+      std::vector<std::string> entries;
+      for (const auto& [entry, text] : *table) entries.push_back(fmt::format("{}={}", entry, text));
+      all += " " + shell_word(fmt::format("{}", fmt::join(entries, ",")));
+    }
+  }
+  return all;
 }
 
 }  // namespace hesscope::cli

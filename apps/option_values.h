@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Converts command line arguments to values. Functions that return a text return what is wrong with
-// the argument, or nothing.
+// From command line arguments to values and back. Functions that take an argument and return a text
+// return what is wrong with it, or nothing.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -21,5 +22,17 @@ std::string choice_problem(const std::vector<std::string>& choices, const std::s
 
 /// Converts an argument to the key's type.
 std::string parse_setting(const SettingKey& key, const std::string& given, SettingValue& value);
+
+/// The arguments that give these values: " --KEY VALUE" for each; a flag has no value.
+std::string settings_text(const std::map<std::string, SettingValue>& values);
+
+/// The value of a key in the help; empty for a flag.
+std::string value_name_of(const SettingKey& key);
+
+/// The help of a key: capitalised, as that of other options, and with the fallback.
+std::string help_of(const SettingKey& key);
+
+/// Puts a remark at the end of the help's first line, before any list.
+std::string with_remark(std::string help, const std::string& remark);
 
 }  // namespace hesscope::cli
