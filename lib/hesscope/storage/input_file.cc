@@ -35,15 +35,16 @@ bool may_change_unnoticed(const timespec& changed) {
 
 /// Avoids the descriptors of the standard streams, which a forked process replaces.
 /// @param more_flags  O_NOFOLLOW or none.
+/// @return            less than 0 if it cannot be opened: the error, negated.
 int opened(const std::filesystem::path& path, int more_flags = 0) {
   // O_NONBLOCK: opening a FIFO must fail later, not wait for a writer.
   const int descriptor =
       ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | more_flags);
-  if (descriptor < 0 || descriptor > STDERR_FILENO) return descriptor;
-  const int moved = ::fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-  const int error = errno;
+  if (descriptor < 0) return -errno;
+  if (descriptor > STDERR_FILENO) return descriptor;
+  int moved = ::fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  if (moved < 0) moved = -errno;
   ::close(descriptor);
-  errno = error;
   return moved;
 }
 
@@ -97,7 +98,7 @@ std::shared_ptr<const InputFile> InputFile::beside(const InputFile& file,
   const std::filesystem::path path = file.path().parent_path() / name;
   // Since the name contains no slash, only its last step could lead out of the folder.
   const int descriptor = opened(path, O_NOFOLLOW);
-  if (descriptor < 0 && errno == ELOOP) {
+  if (descriptor == -ELOOP) {
     throw InputError(fmt::format("{}: is a symbolic link; {} that {} names must lie beside it",
                                  path.string(),
                                  expected,
@@ -124,8 +125,13 @@ void InputFile::examine(std::string_view expected) {
   if (path_.empty()) {
     throw InputError(fmt::format("the name of a file is empty; {} is expected", expected));
   }
-  if (!descriptor_.is_open() || ::fstat(descriptor_.number(), &status) != 0) {
-    const int error = errno;
+  int error = 0;
+  if (!descriptor_.is_open()) {
+    error = -descriptor_.number();
+  } else if (::fstat(descriptor_.number(), &status) != 0) {
+    error = errno;
+  }
+  if (error != 0) {
     const std::string message = fmt::format(
         "{}: cannot be opened: {}; {} is expected", path_.string(), system_text(error), expected);
     if (error == ENOENT) throw MissingFileError(message);

@@ -86,6 +86,7 @@ class InputFile {
   std::string text_at(std::uint64_t offset, std::size_t max_bytes) const;
 
  private:
+  // @param descriptor  less than 0: the error that kept it from being opened, negated.
   InputFile(std::filesystem::path path, int descriptor, std::stop_token stop);
   void examine(std::string_view expected);
   void read_from_file(std::uint64_t offset, std::span<std::byte> out) const;
