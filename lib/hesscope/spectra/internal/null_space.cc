@@ -78,12 +78,13 @@ bool confirm(NullSpace& space, const ScaledPoint& point, const std::vector<Index
     return limit + product_error(point, parameters, v);
   };
   Index refuted = first_within(found->values, limit);
-  while (refuted > 0 && found->values[refuted - 1] <= bound(refuted - 1)) --refuted;
+  double last_bound = kNaN;  // measured by a product with H
+  while (refuted > 0 && found->values[refuted - 1] <= (last_bound = bound(refuted - 1))) --refuted;
   const Index confirmed = found->values.size() - refuted;
   if (refuted > 0) {
     lower(space.smallest_refutation, found->values[refuted - 1]);
     space.largest_refutation = found->values[0];
-    space.confirmation_bound = bound(0);
+    space.confirmation_bound = refuted == 1 ? last_bound : bound(0);
     space.refuted = space.basis * found->vectors.col(0);
   }
   if (confirmed > 0) raise(space.largest_residual, found->values[refuted]);
