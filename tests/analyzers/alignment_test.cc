@@ -18,6 +18,7 @@
 #include <hesscope/objective/graph_objective.h>
 
 #include "support/matrices.h"
+#include "support/maxima.h"
 
 namespace hesscope {
 namespace {
@@ -157,7 +158,7 @@ void expect_as_by_loops(const Group& record, const SampleTable& table, const Vec
       keys += key_noise[at];
       queries += query_noise[at];
       const double turned = query_signal.back() > 0 ? key_noise[at] : -key_noise[at];
-      lowest = std::min(lowest, turned);
+      lowest = test::smaller(lowest, turned);
       num_positive += turned > 0 ? 1 : 0;
       if (turned < 0) {
         sum_negative += turned;

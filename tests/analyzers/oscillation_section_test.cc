@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // /sharpening on the oscillation at the edge of stability, by closed form and by descent.
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -15,6 +14,7 @@
 #include <hesscope/models/mlp.h>
 
 #include "support/closed_form_objectives.h"
+#include "support/maxima.h"
 #include "support/numbers.h"
 
 namespace hesscope {
@@ -183,8 +183,8 @@ TEST(OscillationSection, DescentStaysOnThePredictedCycle) {
   for (double before = 0; num_crossings < 4; ++t) {
     valley.descend(kRate, at);
     const double gap = 2 / kRate - valley.sharpness(at[1]);
-    largest = std::max(largest, gap);
-    smallest = std::min(smallest, gap);
+    largest = test::larger(largest, gap);
+    smallest = test::smaller(smallest, gap);
     if (before > 0 && gap <= 0) {
       if (num_crossings++ == 0) first_crossing = t;
       last_crossing = t;
@@ -287,7 +287,7 @@ TEST(OscillationSection, OfAGradientThatIsRoundingIsAtItsCentre) {
   for (int k = 1; k <= 20; ++k) {
     const Vector2d at(0.37 * k, 2 / (0.37 * k));
     const GraphObjective objective = test::product_of_two({2});
-    largest = std::max(largest, objective.gradient(at).norm());
+    largest = test::larger(largest, objective.gradient(at).norm());
     const Analysis analysis = oscillation(objective, at, 0.5);
     EXPECT_GT(number(analysis, "gradient_norm_largest"), 0);
     for (const char* name : {"rate_largest",

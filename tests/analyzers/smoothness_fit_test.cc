@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <random>
@@ -11,6 +10,7 @@
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 
+#include "support/maxima.h"
 #include "support/refusal.h"
 
 namespace hesscope {
@@ -167,7 +167,7 @@ double lowest_by_enumeration(const Numbers& x, const Numbers& y) {
     for (std::size_t k = 0; k < x.size(); ++k) {
       if (!(l0 + l1 * x[k] >= y[k] - 1e-12)) return;
     }
-    lowest = std::min(lowest, l0 + l1 * mean);
+    lowest = test::smaller(lowest, l0 + l1 * mean);
   };
   for (std::size_t i = 0; i < x.size(); ++i) {
     consider(y[i], 0);

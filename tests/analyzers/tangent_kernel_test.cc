@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The tangent kernel and what it is made of, against loops over heads and tokens.
-#include <algorithm>
 #include <cmath>
 #include <map>
 #include <string>
@@ -17,6 +16,7 @@
 #include <hesscope/objective/graph_objective.h>
 #include <hesscope/spectra/spectrum.h>
 
+#include "support/maxima.h"
 #include "support/numbers.h"
 #include "support/quadratic_objective.h"
 #include "support/refusal.h"
@@ -111,7 +111,7 @@ TEST_P(TangentKernelTest, HasTheTermsOfItsDefinition) {
   Eigen::MatrixXd kernel = Eigen::MatrixXd::Zero(9, 9);
   for (Eigen::Index h = 0; h < kHeads; ++h) {
     const double norm = theta.segment(kOutputWeights + h * kHeadDimension, kHeadDimension).norm();
-    least = std::min(least, norm);
+    least = test::smaller(least, norm);
     const Eigen::MatrixXd part = b.middleCols(h * kEmbedding, kEmbedding);
     kernel += norm * norm * part * part.transpose();
   }

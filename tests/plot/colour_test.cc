@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -7,6 +6,8 @@
 
 #include <hesscope/core/constants.h>
 #include <hesscope/plot/colour.h>
+
+#include "support/maxima.h"
 
 namespace hesscope::plot {
 namespace {
@@ -64,8 +65,8 @@ TEST(Colour, ViridisGrowsEvenlyLighter) {
   for (int k = 1; k <= 20; ++k) {
     const OkLab here = to_oklab(colour_at(ColourMap::kViridis, k / 20.0));
     const double step = distance(here, to_oklab(colour_at(ColourMap::kViridis, (k - 1) / 20.0)));
-    smallest = std::min(smallest, step);
-    largest = std::max(largest, step);
+    smallest = test::smaller(smallest, step);
+    largest = test::larger(largest, step);
     EXPECT_GT(here.lightness, lightness) << k;
     lightness = here.lightness;
   }

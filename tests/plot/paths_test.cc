@@ -7,6 +7,8 @@
 
 #include <hesscope/plot/internal/paths.h>
 
+#include "support/maxima.h"
+
 namespace hesscope::plot {
 namespace {
 
@@ -74,8 +76,8 @@ TEST(Thinned, KeepsTheExtremesOfEveryColumn) {
     double high = -1e9;
     for (const Point& p : of) {
       if (static_cast<int>(p.x / 0.5) != column) continue;
-      low = std::min(low, p.y);
-      high = std::max(high, p.y);
+      low = test::smaller(low, p.y);
+      high = test::larger(high, p.y);
     }
     return std::pair(low, high);
   };

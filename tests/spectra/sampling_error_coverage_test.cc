@@ -29,6 +29,7 @@
 
 #include "support/gaussian_samples.h"
 #include "support/matrices.h"
+#include "support/maxima.h"
 #include "support/quadratic_objective.h"
 
 namespace hesscope {
@@ -197,8 +198,8 @@ OfExtremes of_covariance(const VectorXd& eigenvalues) {
       const double truth = eigenvalues[is_max ? n - 1 : 0];
       found.num_held[is_max ? 1 : 0] += error.lower <= truth && truth <= error.upper ? 1 : 0;
       const double bias = std::abs(error.bias) / error.standard_error;
-      found.least_bias = std::min(found.least_bias, bias);
-      found.largest_bias = std::max(found.largest_bias, bias);
+      found.least_bias = test::smaller(found.least_bias, bias);
+      found.largest_bias = test::larger(found.largest_bias, bias);
     }
   }
   return found;

@@ -5,6 +5,7 @@
 // are Eigen's with <Eigen::PropagateNaN>.
 #pragma once
 
+#include <cmath>
 #include <limits>
 #include <stdexcept>
 
@@ -26,5 +27,11 @@ inline double largest_difference(const Eigen::MatrixXd& a, const Eigen::MatrixXd
   }
   return largest_magnitude(a - b);
 }
+
+/// The larger number; NaN if one of them is, which std::max() may pass over.
+inline double larger(double a, double b) { return a > b || std::isnan(a) ? a : b; }
+
+/// The smaller number, likewise.
+inline double smaller(double a, double b) { return a < b || std::isnan(a) ? a : b; }
 
 }  // namespace hesscope::test

@@ -4,7 +4,6 @@
 // disturbance may spoil one run of the work, but wrong progress is wrong every time.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <utility>
@@ -17,6 +16,7 @@
 #include <hesscope/core/stopwatch.h>
 
 #include "support/cost_ratio.h"
+#include "support/maxima.h"
 
 namespace hesscope::test {
 
@@ -43,12 +43,12 @@ ProgressShares progress_shares(Work work) {
   for (const auto& [seconds, fraction] : reports) {
     EXPECT_GE(fraction, shares.last) << "goes back";
     EXPECT_LE(fraction, 1.0);
-    shares.deviation = std::max(shares.deviation, std::abs(fraction - seconds / total));
-    shares.silence = std::max(shares.silence, (seconds - last_seconds) / total);
+    shares.deviation = larger(shares.deviation, std::abs(fraction - seconds / total));
+    shares.silence = larger(shares.silence, (seconds - last_seconds) / total);
     shares.last = fraction;
     last_seconds = seconds;
   }
-  shares.silence = std::max(shares.silence, 1 - last_seconds / total);
+  shares.silence = larger(shares.silence, 1 - last_seconds / total);
   return shares;
 }
 
