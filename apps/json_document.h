@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include <hesscope/analysis/analysis.h>
+#include <hesscope/analysis/checkpoint_run.h>
 #include <hesscope/core/json.h>
 
 namespace hesscope::cli {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include <hesscope/analysis/analysis.h>
+#include <hesscope/analysis/checkpoint_run.h>
 
 namespace hesscope::cli {
 

@@ -20,6 +20,7 @@
 #include <hesscope/analysis/internal/checkpoint_result.h>
 #include <hesscope/analysis/internal/loss_check.h>
 #include <hesscope/analysis/internal/point_sequence.h>
+#include <hesscope/analysis/internal/run_steps.h>
 #include <hesscope/analysis/internal/team_session.h>
 #include <hesscope/analysis/internal/unit_run.h>
 #include <hesscope/analyzers/analyzer_registry.h>
@@ -50,28 +51,15 @@ class Run {
       request_.on_order(std::span(inputs_.checkpoints).subspan(first_, last_ - first_));
     }
     const io::RunConfiguration configuration = inputs_.configuration(request_);
-    detail::UnitRun run(
-        request_.output, "analysis", request_.overwrite, request_.share, configuration, [&] {
-          open_file(configuration, declared_dimensions());
-        });
-    if (run.is_done()) {
-      AnalysisResult result = detail::read_analysis(request_, inputs_);
-      result.num_parameters = result_.num_parameters;
-      result.num_samples = result_.num_samples;
-      result.timings = result_.timings;
-      return result;
-    }
-    result_.warnings = inputs_.warnings;
-    if (request_.share.merge_only) {
-      require_all(run);
-    } else {
-      const detail::TeamSession session(request_.team.get(), configuration);
-      compute(run);
-    }
-    if (!request_.share.part) assemble(run, configuration);
-    const std::vector<std::string>& remarks = run.folder().remarks();
-    result_.warnings.insert(result_.warnings.end(), remarks.begin(), remarks.end());
-    if (!request_.share.part) run.finish();
+    detail::run_steps(request_,
+                      inputs_,
+                      "analysis",
+                      configuration,
+                      {.probe = [&] { open_file(configuration, declared_dimensions()); },
+                       .read = [&] { detail::read_analysis(request_, inputs_, result_); },
+                       .compute = [&](detail::UnitRun& run) { compute(run); },
+                       .assemble = [&](detail::UnitRun& run) { assemble(run, configuration); }},
+                      result_);
     return std::move(result_);
   }
 
@@ -194,8 +182,12 @@ class Run {
     });
   }
 
-  // Computes the missing units; a part computes only its own.
+  // Computes the missing units; a part computes only its own, and a merge none.
   void compute(detail::UnitRun& run) {
+    if (request_.share.merge_only) {
+      require_all(run);
+      return;
+    }
     std::size_t num_found = 0;
     for (std::size_t i = first_; i < last_; ++i) {
       if (request_.stop.stop_requested()) throw Interrupted();
@@ -248,13 +240,11 @@ class Run {
     const Stopwatch watch(result_.timings.write_seconds);
     const std::vector<std::vector<Dimension>> dimensions = found_dimensions(run);
     detail::CheckpointResult file = open_file(configuration, dimensions);
-    const auto [roots, check] = detail::kept_roots(run, inputs_);
-    result_.warnings.insert(result_.warnings.end(), check.warnings.begin(), check.warnings.end());
-    result_.is_conclusive = check.is_as_said;
+    const auto [roots, checks] = detail::kept_roots(run, inputs_, result_);
     std::map<std::string, std::vector<Group>> records;  // of analyzers that summarize the run
     for (std::size_t i = 0; i < inputs_.checkpoints.size(); ++i) {
       file.write(i, "", roots[i]);
-      file.write(i, "", check.records[i]);
+      file.write(i, "", checks[i]);
       detail::add_checkpoint(result_,
                              inputs_.checkpoints[i],
                              inputs_.digests[i],

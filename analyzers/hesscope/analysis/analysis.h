@@ -5,53 +5,37 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
-#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
 #include <vector>
 
-#include <hesscope/analysis/checkpoints.h>
+#include <hesscope/analysis/checkpoint_run.h>
 #include <hesscope/analyzers/analyzer.h>
-#include <hesscope/core/team.h>
-#include <hesscope/storage/overwrite.h>
-#include <hesscope/storage/part.h>
 
 namespace hesscope {
 
-struct AnalysisRequest {
-  std::vector<CheckpointFile> checkpoints;  ///< at least one; taken in the order of their steps
-  CheckpointReading reading;
-  std::filesystem::path problem;  ///< problem file
-  std::filesystem::path output;   ///< result file
+/// Parts have neighbouring checkpoints.
+struct AnalysisRequest : CheckpointRunRequest {
   std::vector<std::string> only;  ///< analyzers to run; empty = the default ones
   std::vector<std::string> also;  ///< further ones
   /// Options of analyzers, by the names that they declare (AnalyzerKind::options). An option asks
   /// for its analyzer.
   std::map<std::string, SettingValue> options;
   SpectrumMethod method = SpectrumMethod::kAuto;
-  std::uint64_t seed = 0;                             ///< of all random numbers
-  io::Overwrite overwrite = io::Overwrite::kNothing;  ///< what may be replaced there
-  io::Share share = {};                               ///< parts have neighbouring checkpoints
+  std::uint64_t seed = 0;  ///< of all random numbers
   /// 0 = one per core; one per rank with kDistributed. Never changes a result.
   int num_threads = 0;
-  /// The team whose first rank is this process; the others call serve_analysis() meanwhile. null =
-  /// none.
-  std::shared_ptr<Team> team = {};
-  /// Solver of that team, for the method kDistributed only.
+  /// Solver of the team, for the method kDistributed only.
   std::shared_ptr<const DistributedSolver> solver = {};
   /// When it is requested, the run ends soon, wherever it is, by Interrupted.
   std::stop_token stop = {};
   /// If set, called before the work begins with the checkpoints in the order in which they are
   /// taken; for a part, with its own.
   std::function<void(std::span<const CheckpointFile>)> on_order = {};
-  /// The command that asks for this result, for the provenance; options that cannot change a result
-  /// (threads, the output's name) should be left out so that equal results are equal files.
-  std::string command;
   /// For plan_analysis() with kDistributed: the number of ranks, which need not exist. 0 = those of
   /// the team.
   int foreseen_ranks = 0;
@@ -73,26 +57,6 @@ struct AnalysisRequest {
   }
 };
 
-/// A number worth showing.
-struct HeadlineNumber {
-  std::string analyzer;
-  std::string name;
-  double value;  ///< NaN unless status is kOk
-  Status status;
-  bool is_count = false;  ///< the value is a whole number
-  std::string word = {};  ///< meaning of the value of a flag
-  bool is_zero = false;   ///< an eigenvalue that is zero within rounding
-};
-
-struct CheckpointSummary {
-  CheckpointFile checkpoint;
-  std::string sha256;
-  double loss;
-  double gradient_norm;
-  Status status;                        ///< of loss and gradient
-  std::vector<HeadlineNumber> numbers;  ///< the same names in the same order for every checkpoint
-};
-
 struct AnalysisTimings {
   double load_seconds = 0;
   double hessian_seconds = 0;
@@ -107,41 +71,23 @@ struct UnprovedAnswers {
   std::vector<std::string> names;  ///< ANALYZER/NAME
 };
 
-struct AnalysisResult {
+/// `part` counts checkpoints.
+struct AnalysisResult : CheckpointRunResult {
   Eigen::Index num_parameters = 0;
   Eigen::Index num_samples = 0;
-  std::vector<CheckpointSummary> checkpoints;
   std::vector<HeadlineNumber> run_numbers;  ///< of all checkpoints together
-  std::vector<std::string> warnings;
-  std::vector<UnprovedAnswers> unproved;  ///< subjects of the last warnings; only of a new run
-  AnalysisTimings timings;                ///< wall time
-  /// False if a number is missing for any reason other than being mathematically undefined.
-  bool is_conclusive = true;
-  /// Whether the output already existed, complete and of the same request. Then nothing was
-  /// computed, and everything here was read from it.
-  bool is_done_already = false;
-  /// What a part has done, in checkpoints. For a part, only this, warnings and timings are set.
-  std::optional<io::PartOutcome> part = {};
+  std::vector<UnprovedAnswers> unproved;    ///< subjects of the last warnings; only of a new run
+  AnalysisTimings timings;                  ///< wall time
 };
 
-/// What a run will need, estimated without running it.
-struct AnalysisPlan {
-  std::string model_kind;
+struct AnalysisPlan : CheckpointRunPlan {
   std::size_t num_checkpoints = 0;
   std::size_t num_non_finite = 0;  ///< checkpoints whose weights contain NaN or infinity
-  Eigen::Index num_parameters = 0;
-  Eigen::Index num_samples = 0;
   std::vector<std::string> analyzers;
-  std::vector<std::string> warnings;  ///< about the inputs
   /// For one Hessian by the structure found in the model's graph: tangents swept through it, and
   /// multiply-adds over all samples. 0 if the Hessian is computed in another way.
   Eigen::Index hessian_directions = 0;
   double hessian_multiply_adds = 0;
-  double peak_memory_bytes = 0;  ///< of each rank, if there are several
-  double seconds = 0;            ///< measured on a part of the work and extrapolated
-  bool is_done_already = false;  ///< whether the output is there, complete and of this request
-  /// Why a run would refuse its output, and what would allow it; empty if it would not.
-  std::string output_refusal;
   int num_ranks = 0;    ///< by the method kDistributed; 0 by others
   int grid = 0;         ///< rows, and columns, of their grid
   int threads = 0;      ///< of each rank

@@ -3,14 +3,13 @@
 // What a run will need.
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include <fmt/format.h>
 
 #include <hesscope/analysis/analysis.h>
 #include <hesscope/analysis/internal/analysis_costs.h>
 #include <hesscope/analysis/internal/analysis_inputs.h>
-#include <hesscope/analysis/internal/unit_run.h>
+#include <hesscope/analysis/internal/run_steps.h>
 #include <hesscope/core/memory.h>
 #include <hesscope/core/stopwatch.h>
 #include <hesscope/spectra/distributed_cost.h>
@@ -63,20 +62,13 @@ AnalysisPlan plan_analysis(const AnalysisRequest& request) {
   const double load_seconds = wall_seconds() - start;
   const GraphObjective& objective = inputs.problem.objective();
   AnalysisPlan plan;
-  plan.model_kind = inputs.problem.model().kind;
+  foresee_run(request, inputs, "analysis", inputs.configuration(request), plan);
   plan.num_checkpoints = inputs.checkpoints.size();
-  plan.warnings = inputs.warnings;
-  plan.num_parameters = objective.num_parameters();
-  plan.num_samples = objective.num_samples();
   if (const auto hessian = objective.hessian_plan()) {
     plan.hessian_directions = hessian->directions;
     plan.hessian_multiply_adds =
         hessian->multiply_adds() * static_cast<double>(objective.num_samples());
   }
-  detail::OutputState output = detail::output_state(
-      request.output, "analysis", request.overwrite, inputs.configuration(request));
-  plan.is_done_already = output.is_done;
-  plan.output_refusal = std::move(output.refusal);
   for (const detail::ChosenAnalyzer& chosen : inputs.analyzers) {
     chosen.analyzer->dimensions(objective);  // refuses what a run would refuse
     plan.analyzers.push_back(chosen.name);

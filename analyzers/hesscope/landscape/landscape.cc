@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/analysis/internal/checkpoint_records.h>
+#include <hesscope/analysis/internal/run_steps.h>
 #include <hesscope/analysis/internal/team_session.h>
 #include <hesscope/analysis/internal/unit_run.h>
 #include <hesscope/core/constants.h>
@@ -48,24 +49,15 @@ class LandscapeRun {
 
   LandscapeResult execute() {
     const io::RunConfiguration configuration = inputs_->configuration();
-    run_.emplace(
-        request_.output, "landscape", request_.overwrite, request_.share, configuration, [&] {
-          open_file(configuration);
-        });
-    if (run_->is_done()) {
-      LandscapeResult result = detail::read_landscape(request_, *inputs_);
-      result.timings = result_.timings;
-      return result;
-    }
-    result_.warnings = inputs_->files().warnings;
-    std::optional<detail::TeamSession> session;
-    if (!request_.share.merge_only) session.emplace(request_.team.get(), configuration);
-    result_.part = run_->complete(units(kept_directions()), progress_);
-    session.reset();
-    if (!request_.share.part) assemble(configuration);
-    const std::vector<std::string>& remarks = run_->folder().remarks();
-    result_.warnings.insert(result_.warnings.end(), remarks.begin(), remarks.end());
-    if (!request_.share.part) run_->finish();
+    detail::run_steps(request_,
+                      inputs_->files(),
+                      "landscape",
+                      configuration,
+                      {.probe = [&] { open_file(configuration); },
+                       .read = [&] { detail::read_landscape(request_, *inputs_, result_); },
+                       .compute = [&](detail::UnitRun& run) { compute(run); },
+                       .assemble = [&](detail::UnitRun& run) { assemble(run, configuration); }},
+                      result_);
     return std::move(result_);
   }
 
@@ -117,6 +109,10 @@ class LandscapeRun {
     return all;
   }
 
+  void compute(detail::UnitRun& run) {
+    result_.part = run.complete(units(kept_directions(run)), progress_);
+  }
+
   Group make_tile(Eigen::Index tile, const ProgressCallback& progress) {
     const Stopwatch watch(result_.timings.grid_seconds);
     inputs_->view().centre().release();
@@ -130,41 +126,35 @@ class LandscapeRun {
 
   // The directions of this plane, computed if they are missing. This comes first, so that inputs
   // that fit no plane are refused before anything is kept.
-  Group kept_directions() {
+  Group kept_directions(detail::UnitRun& run) {
     const Stopwatch watch(result_.timings.directions_seconds);
-    if (std::optional<Group> record = run_->find(kDirections)) return *std::move(record);
-    if (request_.share.merge_only) run_->refuse_merge_without("the directions");
+    if (std::optional<Group> record = run.find(kDirections)) return *std::move(record);
+    if (request_.share.merge_only) run.refuse_merge_without("the directions");
     if (progress_ && !progress_(0)) throw Interrupted();
     Group record = inputs_->view().make_directions();
-    run_->keep(kDirections, record);
+    run.keep(kDirections, record);
     return record;
   }
 
   // Puts the units together in the file and in the summary.
-  void assemble(const io::RunConfiguration& configuration) {
+  void assemble(detail::UnitRun& run, const io::RunConfiguration& configuration) {
     const Stopwatch watch(result_.timings.write_seconds);
     LandscapeFile file = open_file(configuration);
     const detail::CheckpointInputs& files = inputs_->files();
-    const auto [roots, check] = detail::kept_roots(*run_, files);
-    for (std::size_t i = 0; i < roots.size(); ++i) {
-      file.write_root(i, roots[i]);
-      file.write_root(i, check.records[i]);
-    }
-    result_.warnings.insert(result_.warnings.end(), check.warnings.begin(), check.warnings.end());
-    result_.is_conclusive = check.is_as_said;
+    const std::vector<Group> roots = detail::write_roots(run, files, file, result_);
     detail::summarize_roots(*inputs_, roots, grid(), result_);
     std::optional<Group> centre;
-    if (found_) centre = run_->read(kCentre);
+    if (found_) centre = run.read(kCentre);
     const LandscapeParts parts =
-        inputs_->view().assemble(run_->read(kDirections),
+        inputs_->view().assemble(run.read(kDirections),
                                  result_.checkpoints,
                                  files.runs,
                                  found_ ? &*found_ : nullptr,
                                  centre ? &*centre : nullptr,
                                  found_ ? surface_->num_tiles() : 0,
-                                 [&](Eigen::Index tile) { return run_->read(tile_name(tile)); });
+                                 [&](Eigen::Index tile) { return run.read(tile_name(tile)); });
     detail::summarize_landscape(parts, result_);
-    file.write(parts);
+    file.write_parts(parts);
     file.commit(result_.is_conclusive, result_.warnings);
   }
 
@@ -172,7 +162,6 @@ class LandscapeRun {
   const ProgressCallback& progress_;
   LandscapeResult result_;
   std::optional<LandscapeInputs> inputs_;
-  std::optional<detail::UnitRun> run_;
   std::optional<detail::FoundPlane> found_;  // set when the directions are known
   std::optional<Surface> surface_;
 };

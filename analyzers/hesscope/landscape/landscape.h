@@ -8,20 +8,17 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
 
-#include <hesscope/analysis/analysis.h>
-#include <hesscope/analysis/checkpoints.h>
+#include <hesscope/analysis/checkpoint_run.h>
+#include <hesscope/core/progress.h>
 #include <hesscope/core/team.h>
 #include <hesscope/dataset/dataset.h>
 #include <hesscope/landscape/directions.h>
 #include <hesscope/landscape/grid.h>
-#include <hesscope/objective/objective.h>
-#include <hesscope/storage/part.h>
 
 namespace hesscope {
 
@@ -42,21 +39,10 @@ struct LandscapeOptions {
   std::stop_token stop = {};
 };
 
-struct LandscapeRequest : LandscapeOptions {
-  /// At least one, taken in the order of their steps (CheckpointReading::order). The centre is the
-  /// last one. If the kind of directions leads from the first checkpoint to others, they are taken
-  /// as given, and the centre is the first. All are projected on the plane.
-  std::vector<CheckpointFile> checkpoints;
-  CheckpointReading reading;
-  std::filesystem::path problem;                      ///< problem file
-  std::filesystem::path output;                       ///< result file
-  io::Overwrite overwrite = io::Overwrite::kNothing;  ///< what may be replaced there
-  io::Share share = {};                               ///< tiles of the grid are divided among parts
-  /// The team whose first rank is this process; the others call serve_landscape() meanwhile. null =
-  /// none.
-  std::shared_ptr<Team> team = {};
-  std::string command;  ///< as in AnalysisRequest
-};
+/// The centre is the last checkpoint in the order of the steps (CheckpointReading::order). If the
+/// kind of directions leads from the first checkpoint to others, they are taken as given, and the
+/// centre is the first. All are projected on the plane. Tiles of the grid are divided among parts.
+struct LandscapeRequest : CheckpointRunRequest, LandscapeOptions {};
 
 /// All variables that the group /landscape can have, as they are in a result, without values; the
 /// root is that of analysis_quantities().
@@ -70,39 +56,24 @@ struct LandscapeTimings {
   double total_seconds = 0;
 };
 
-struct LandscapeResult {
-  std::vector<CheckpointSummary> checkpoints;  ///< numbers: their positions on the plane
-  std::size_t centre = 0;                      ///< which of them
-  std::vector<HeadlineNumber> numbers;         ///< of the landscape
+/// The numbers of a checkpoint are its position on the plane. A number without proof makes the
+/// result inconclusive. A loss that is not finite somewhere on the grid is a property of the
+/// landscape, and does not. `part` counts tiles of the grid and other work that one part does alone.
+struct LandscapeResult : CheckpointRunResult {
+  std::size_t centre = 0;               ///< which of the checkpoints
+  std::vector<HeadlineNumber> numbers;  ///< of the landscape
   Eigen::Index num_points = 0;
   Grid grid;
   Eigen::Index num_non_finite = 0;  ///< points at which the loss is not finite
-  std::vector<std::string> warnings;
-  LandscapeTimings timings;  ///< wall time
-  /// False if a number is unproved, or missing for any reason other than being mathematically
-  /// undefined. A loss that is not finite somewhere on the grid is a property of the landscape, and
-  /// does not make this false.
-  bool is_conclusive = true;
-  bool is_done_already = false;  ///< as of AnalysisResult
-  /// As in AnalysisResult, in tiles of the grid and other work that one part does alone.
-  std::optional<io::PartOutcome> part = {};
+  LandscapeTimings timings;         ///< wall time
 };
 
-/// What a run will need, estimated without running it.
-struct LandscapePlan {
-  std::string model_kind;
+struct LandscapePlan : CheckpointRunPlan {
   std::size_t num_checkpoints = 0;
   std::filesystem::path centre;
   std::vector<std::string> directions;  ///< in words
-  Eigen::Index num_parameters = 0;
-  Eigen::Index num_samples = 0;
   Eigen::Index num_points = 0;
   Grid grid;
-  std::vector<std::string> warnings;  ///< about the inputs
-  double peak_memory_bytes = 0;
-  double seconds = 0;            ///< measured on a part of the work and extrapolated
-  bool is_done_already = false;  ///< as in AnalysisPlan
-  std::string output_refusal;    ///< as in AnalysisPlan
 };
 
 /// Computes a landscape and writes the result file.

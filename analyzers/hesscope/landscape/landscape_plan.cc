@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <utility>
-
-#include <hesscope/analysis/internal/unit_run.h>
+#include <hesscope/analysis/internal/run_steps.h>
 #include <hesscope/core/stopwatch.h>
 #include <hesscope/landscape/internal/landscape_inputs.h>
 #include <hesscope/landscape/landscape.h>
@@ -29,19 +27,12 @@ LandscapePlan plan_landscape(const LandscapeRequest& request) {
   const Objective& objective = view.centre().objective();
   const Eigen::VectorXd& theta = view.centre().theta();
   LandscapePlan plan;
-  plan.model_kind = inputs.files().problem.model().kind;
   plan.num_checkpoints = request.checkpoints.size();
   plan.centre = inputs.files().checkpoints[view.centre_index()].path;
   plan.directions = view.prepared().descriptions;
-  plan.num_parameters = objective.num_parameters();
-  plan.num_samples = objective.num_samples();
   plan.num_points = request.grid.num_points();
   plan.grid = foreseen_grid(request, view);
-  plan.warnings = inputs.files().warnings;
-  detail::OutputState output =
-      detail::output_state(request.output, "landscape", request.overwrite, inputs.configuration());
-  plan.is_done_already = output.is_done;
-  plan.output_refusal = std::move(output.refusal);
+  foresee_run(request, inputs.files(), "landscape", inputs.configuration(), plan);
   const auto points = static_cast<double>(plan.num_points);
   const auto n = static_cast<double>(plan.num_parameters);
   if (request.curvature) {

@@ -57,8 +57,8 @@ void LandscapeMap::write(const std::filesystem::path& output, const WriteOptions
        .description = impl_->description,
        .grid = grid(),
        .scalars = impl_->scalars});
-  for (std::size_t i = 0; i < impl_->roots.size(); ++i) file.write_root(i, impl_->roots[i]);
-  file.write(impl_->parts);
+  for (std::size_t i = 0; i < impl_->roots.size(); ++i) file.write(i, "", impl_->roots[i]);
+  file.write_parts(impl_->parts);
   file.commit(impl_->summary.is_conclusive, impl_->summary.warnings);
 }
 

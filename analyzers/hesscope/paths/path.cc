@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/analysis/internal/checkpoint_records.h>
+#include <hesscope/analysis/internal/run_steps.h>
 #include <hesscope/analysis/internal/team_session.h>
 #include <hesscope/analysis/internal/unit_run.h>
 #include <hesscope/core/error.h>
@@ -49,44 +50,38 @@ class PathRun {
 
   PathResult execute() {
     const io::RunConfiguration configuration = inputs_->configuration(request_);
-    run_.emplace(request_.output, "path", request_.overwrite, request_.share, configuration, [&] {
-      PathFile(request_, *inputs_, configuration);
-    });
-    if (run_->is_done()) {
-      PathResult result = detail::read_path(request_, *inputs_);
-      result.timings = result_.timings;
-      return result;
-    }
-    result_.warnings = inputs_->files().warnings;
-    std::optional<detail::TeamSession> session;
-    if (!request_.share.merge_only) session.emplace(request_.team.get(), configuration);
-    const Group alignment = kept_alignment();
-    state_ = kept_band(VectorXd(detail::vector_in(alignment, "aligned_parameters")));
-    {
-      const Stopwatch watch(result_.timings.curvature_seconds);
-      result_.part = run_->complete(units(alignment), detail::part_of(progress_, kBandDone, 1));
-    }
-    session.reset();
-    if (!request_.share.part) assemble(configuration, alignment);
-    const std::vector<std::string>& remarks = run_->folder().remarks();
-    result_.warnings.insert(result_.warnings.end(), remarks.begin(), remarks.end());
-    if (!request_.share.part) run_->finish();
+    detail::run_steps(request_,
+                      inputs_->files(),
+                      "path",
+                      configuration,
+                      {.probe = [&] { PathFile(request_, *inputs_, configuration); },
+                       .read = [&] { detail::read_path(request_, *inputs_, result_); },
+                       .compute = [&](detail::UnitRun& run) { compute(run); },
+                       .assemble = [&](detail::UnitRun& run) { assemble(run, configuration); }},
+                      result_);
     return std::move(result_);
   }
 
  private:
   const Objective& objective() const { return inputs_->objective(); }
 
-  std::vector<detail::DealtUnit> units(const Group& alignment) {
+  void compute(detail::UnitRun& run) {
+    alignment_ = kept_alignment(run);
+    state_ = kept_band(run, VectorXd(detail::vector_in(alignment_, "aligned_parameters")));
+    const Stopwatch watch(result_.timings.curvature_seconds);
+    result_.part = run.complete(units(), detail::part_of(progress_, kBandDone, 1));
+  }
+
+  std::vector<detail::DealtUnit> units() {
     std::vector<detail::DealtUnit> all = detail::root_units(inputs_->files());
-    all.push_back(
-        {.name = "straight", .what = "the straight path", .make = [this, &alignment](const auto&) {
-           return detail::straight_record(objective(),
-                                          inputs_->first(),
-                                          detail::vector_in(alignment, "aligned_parameters"),
-                                          request_.aligns ? &inputs_->second() : nullptr,
-                                          detail::num_places(request_));
-         }});
+    all.push_back({.name = "straight", .what = "the straight path", .make = [this](const auto&) {
+                     return detail::straight_record(
+                         objective(),
+                         inputs_->first(),
+                         detail::vector_in(alignment_, "aligned_parameters"),
+                         request_.aligns ? &inputs_->second() : nullptr,
+                         detail::num_places(request_));
+                   }});
     all.push_back(
         {.name = "saddle", .what = "the pass", .make = [this](const ProgressCallback& progress) {
            return detail::saddle_record(objective(), state_, progress);
@@ -106,22 +101,22 @@ class PathRun {
 
   static std::string image_name(Index image) { return fmt::format("image-{:06}", image); }
 
-  Group kept_alignment() {
+  Group kept_alignment(detail::UnitRun& run) {
     const Stopwatch watch(result_.timings.alignment_seconds);
-    if (std::optional<Group> record = run_->find(kAlignment)) return *std::move(record);
-    if (request_.share.merge_only) run_->refuse_merge_without("the alignment");
+    if (std::optional<Group> record = run.find(kAlignment)) return *std::move(record);
+    if (request_.share.merge_only) run.refuse_merge_without("the alignment");
     detail::report(progress_, 0);
     Group record = detail::alignment_record(objective(),
                                             inputs_->first(),
                                             inputs_->second(),
                                             request_.aligns,
                                             detail::part_of(progress_, 0, kAlignmentDone));
-    run_->keep(kAlignment, record);
+    run.keep(kAlignment, record);
     return record;
   }
 
   // The band at rest, or after its last step, starting from its last existing unit.
-  BandState kept_band(const VectorXd& aligned) {
+  BandState kept_band(detail::UnitRun& run, const VectorXd& aligned) {
     const Stopwatch watch(result_.timings.band_seconds);
     const ElasticBand band(objective(),
                            {.num_images = request_.num_images,
@@ -130,9 +125,9 @@ class PathRun {
                             .stop = stop_requested_by(request_.stop)});
     const std::int64_t num_units = detail::ceil_div(request_.max_steps, kStepsPerUnit);
     std::int64_t unit = 0;
-    std::optional<Group> record = run_->find(band_name(0));
+    std::optional<Group> record = run.find(band_name(0));
     while (record && unit < num_units) {
-      std::optional<Group> next = run_->find(band_name(unit + 1));
+      std::optional<Group> next = run.find(band_name(unit + 1));
       if (!next) break;
       record = std::move(next);
       ++unit;
@@ -141,54 +136,48 @@ class PathRun {
     if (record) {
       state = detail::band_in(*record);
     } else {
-      if (request_.share.merge_only) run_->refuse_merge_without("the band");
+      if (request_.share.merge_only) run.refuse_merge_without("the band");
       state = band.straight(inputs_->first(), aligned);
-      run_->keep(band_name(0), detail::band_record(state));
+      run.keep(band_name(0), detail::band_record(state));
     }
     while (unit < num_units && !state.is_done()) {
-      if (request_.share.merge_only) run_->refuse_merge_without("the band");
+      if (request_.share.merge_only) run.refuse_merge_without("the band");
       const auto share = [&](std::int64_t units) {
         const double done = static_cast<double>(units) / static_cast<double>(num_units);
         return kAlignmentDone + (kBandDone - kAlignmentDone) * done;
       };
       const std::int64_t steps = std::min(kStepsPerUnit, request_.max_steps - state.num_steps);
       band.advance(state, steps, detail::part_of(progress_, share(unit), share(unit + 1)));
-      run_->keep(band_name(++unit), detail::band_record(state));
+      run.keep(band_name(++unit), detail::band_record(state));
     }
     return state;
   }
 
   // Puts the units together in the file and in the summary.
-  void assemble(const io::RunConfiguration& configuration, Group alignment) {
+  void assemble(detail::UnitRun& run, const io::RunConfiguration& configuration) {
     const Stopwatch watch(result_.timings.write_seconds);
     PathFile file(request_, *inputs_, configuration);
     const detail::CheckpointInputs& files = inputs_->files();
-    const auto [roots, check] = detail::kept_roots(*run_, files);
-    for (std::size_t i = 0; i < roots.size(); ++i) {
-      file.write_root(i, roots[i]);
-      file.write_root(i, check.records[i]);
-    }
-    result_.warnings.insert(result_.warnings.end(), check.warnings.begin(), check.warnings.end());
-    result_.is_conclusive = check.is_as_said;
+    const std::vector<Group> roots = detail::write_roots(run, files, file, result_);
     result_.checkpoints = detail::summaries_of(files, roots);
-    result_.aligned_by = take_text(alignment, detail::kFamilies);
-    for (const std::string& family : take_text(alignment, detail::kLeftOut)) {
+    result_.aligned_by = take_text(alignment_, detail::kFamilies);
+    for (const std::string& family : take_text(alignment_, detail::kLeftOut)) {
       result_.warnings.push_back(fmt::format(
           "the alignment leaves out the invariance '{}', which has too many generators", family));
     }
     std::vector<Group> images;
     for (Index i = 0; i < request_.num_images; ++i) {
-      images.push_back(run_->read(image_name(i)));
+      images.push_back(run.read(image_name(i)));
       file.write_image(static_cast<std::size_t>(i), images.back());
     }
-    const Group straight = run_->read("straight");
-    const Group saddle = run_->read("saddle");
+    const Group straight = run.read("straight");
+    const Group saddle = run.read("saddle");
     const Group band = detail::band_summary(state_);
-    for (const Group* record : {&straight, &saddle, &std::as_const(alignment), &band}) {
-      file.write(*record);
+    for (const Group* record : {&straight, &saddle, &std::as_const(alignment_), &band}) {
+      file.write_path(*record);
     }
     file.name_maps(result_.aligned_by);
-    const Group scalars = detail::joined_scalars({&straight, &saddle, &alignment, &band});
+    const Group scalars = detail::joined_scalars({&straight, &saddle, &alignment_, &band});
     detail::summarize_scalars(scalars, result_);
     detail::judge(scalars, images, result_);
     file.commit(result_.is_conclusive, result_.warnings);
@@ -206,7 +195,7 @@ class PathRun {
   const ProgressCallback& progress_;
   PathResult result_;
   std::optional<PathInputs> inputs_;
-  std::optional<detail::UnitRun> run_;
+  Group alignment_;
   BandState state_;
 };
 

@@ -5,45 +5,31 @@
 // /path.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <functional>
-#include <memory>
-#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
 
-#include <hesscope/analysis/analysis.h>
-#include <hesscope/analysis/checkpoints.h>
+#include <hesscope/analysis/checkpoint_run.h>
+#include <hesscope/core/progress.h>
 #include <hesscope/core/team.h>
 #include <hesscope/dataset/dataset.h>
-#include <hesscope/storage/overwrite.h>
-#include <hesscope/storage/part.h>
 
 namespace hesscope {
 
-struct PathRequest {
-  std::vector<CheckpointFile> checkpoints;  ///< two, taken as given
-  CheckpointReading reading;
-  std::filesystem::path problem;  ///< problem file
-  std::filesystem::path output;   ///< result file
+/// There are two checkpoints, taken as given. Images are divided among parts; each finds the band
+/// itself.
+struct PathRequest : CheckpointRunRequest {
   bool aligns = true;             ///< whether the second is aligned with the first
   bool has_spectrum = true;       ///< whether the exact Hessian is analyzed at every image
   std::int64_t num_images = 17;   ///< of the band, with its ends; at least 3
   std::int64_t max_steps = 5000;  ///< of the band; at least 0
   double tolerance = 1e-3;        ///< as in ElasticBand; above 0
   std::uint64_t seed = 0;         ///< unused, since nothing is drawn at random; results record it
-  io::Overwrite overwrite = io::Overwrite::kNothing;  ///< what may be replaced there
-  io::Share share = {};  ///< images are divided among parts; each finds the band itself
-  int num_threads = 0;   ///< 0 = one per core; never changes a result
-  /// The team whose first rank is this process; the others call serve_path() meanwhile. null =
-  /// none.
-  std::shared_ptr<Team> team = {};
+  int num_threads = 0;            ///< 0 = one per core; never changes a result
   /// When it is requested, the run ends soon, wherever it is, by Interrupted.
   std::stop_token stop = {};
-  std::string command;  ///< as in AnalysisRequest
 };
 
 /// All variables that the group /path can have, as they are in a result, without values.
@@ -58,32 +44,18 @@ struct PathTimings {
   double total_seconds = 0;
 };
 
-struct PathResult {
-  std::vector<CheckpointSummary> checkpoints;  ///< the two
-  std::vector<HeadlineNumber> numbers;         ///< of the path
-  std::vector<std::string> aligned_by;         ///< names of the available families of maps
-  std::vector<std::string> warnings;
-  PathTimings timings;  ///< wall time
-  /// False if a number is unproved, or missing for any reason other than being mathematically
-  /// undefined, or if the band has not come to rest.
-  bool is_conclusive = true;
-  bool is_done_already = false;  ///< as in AnalysisResult
-  /// As in AnalysisResult, in images and other work that one part does alone.
-  std::optional<io::PartOutcome> part = {};
+/// A number without proof, or a band that has not come to rest, makes the result inconclusive.
+/// `part` counts images and other work that one part does alone.
+struct PathResult : CheckpointRunResult {
+  std::vector<HeadlineNumber> numbers;  ///< of the path
+  std::vector<std::string> aligned_by;  ///< names of the available families of maps
+  PathTimings timings;                  ///< wall time
 };
 
-/// What a run will need, estimated without running it.
-struct PathPlan {
-  std::string model_kind;
-  Eigen::Index num_parameters = 0;
-  Eigen::Index num_samples = 0;
+/// `seconds` are for all steps of the band, from one gradient and one Hessian, without the
+/// alignment.
+struct PathPlan : CheckpointRunPlan {
   std::int64_t num_images = 0;
-  std::vector<std::string> warnings;  ///< about the inputs
-  double peak_memory_bytes = 0;
-  /// For all steps of the band, from one gradient and one Hessian; without the alignment.
-  double seconds = 0;
-  bool is_done_already = false;  ///< as in AnalysisPlan
-  std::string output_refusal;    ///< as in AnalysisPlan
 };
 
 /// Finds a path and writes the result file.

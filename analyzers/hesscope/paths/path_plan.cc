@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <utility>
-
-#include <hesscope/analysis/internal/unit_run.h>
+#include <hesscope/analysis/internal/run_steps.h>
 #include <hesscope/analyzers/point_analysis.h>
 #include <hesscope/core/stopwatch.h>
 #include <hesscope/objective/hessian_cost.h>
@@ -15,15 +13,8 @@ PathPlan plan_path(const PathRequest& request) {
   const detail::PathInputs inputs(request);
   const Objective& objective = inputs.objective();
   PathPlan plan;
-  plan.model_kind = inputs.files().problem.model().kind;
-  plan.num_parameters = objective.num_parameters();
-  plan.num_samples = objective.num_samples();
+  foresee_run(request, inputs.files(), "path", inputs.configuration(request), plan);
   plan.num_images = request.num_images;
-  plan.warnings = inputs.files().warnings;
-  detail::OutputState output = detail::output_state(
-      request.output, "path", request.overwrite, inputs.configuration(request));
-  plan.is_done_already = output.is_done;
-  plan.output_refusal = std::move(output.refusal);
   constexpr double kEnough = 0.02;  // seconds
   double seconds = 0;
   double count = 0;

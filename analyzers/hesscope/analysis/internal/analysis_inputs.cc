@@ -61,13 +61,7 @@ AnalysisInputs open_inputs(const AnalysisRequest& request) {
         "that "
         "bear it out");
   }
-  AnalysisInputs inputs{open_inputs("run_analysis",
-                                    request.checkpoints,
-                                    request.reading,
-                                    request.problem,
-                                    request.threads(),
-                                    request.stop,
-                                    request.team),
+  AnalysisInputs inputs{open_inputs("run_analysis", request, request.threads(), request.stop),
                         std::move(analyzers),
                         proves_fully};
   inputs.require_output_apart(request.output);

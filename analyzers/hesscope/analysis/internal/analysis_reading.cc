@@ -23,7 +23,9 @@ std::vector<Variable> shown_of(Group declared) {
 
 }  // namespace
 
-AnalysisResult read_analysis(const AnalysisRequest& request, const AnalysisInputs& inputs) {
+void read_analysis(const AnalysisRequest& request,
+                   const AnalysisInputs& inputs,
+                   AnalysisResult& result) {
   const io::ResultReader file(request.output);
   const std::size_t count = inputs.checkpoints.size();
   const std::vector<Group> roots =
@@ -33,7 +35,6 @@ AnalysisResult read_analysis(const AnalysisRequest& request, const AnalysisInput
     const std::vector<Variable> shown = shown_of(chosen.analyzer->declared());
     records.push_back(read_records(file, chosen.name, shown, count));
   }
-  AnalysisResult result;
   for (std::size_t i = 0; i < count; ++i) {
     add_checkpoint(
         result, inputs.checkpoints[i], inputs.digests[i], inputs.points[i].allFinite(), roots[i]);
@@ -46,10 +47,7 @@ AnalysisResult read_analysis(const AnalysisRequest& request, const AnalysisInput
     add_run_record(result, chosen.name, read_record(file, chosen.name, shown));
   }
   // These come from the file, because only part of it was read above.
-  result.warnings = warnings_of_result(file);
-  result.is_conclusive = is_conclusive_result(file);
-  result.is_done_already = true;
-  return result;
+  read_conclusion(file, result);
 }
 
 }  // namespace hesscope::detail

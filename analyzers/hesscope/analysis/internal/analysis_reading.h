@@ -6,8 +6,10 @@
 
 namespace hesscope::detail {
 
-/// The summary and warnings of the existing output of this request, the same as when it was made.
+/// Reads the summary and warnings of the existing output, the same as when it was made.
 /// @throws InputError if it cannot be read.
-AnalysisResult read_analysis(const AnalysisRequest& request, const AnalysisInputs& inputs);
+void read_analysis(const AnalysisRequest& request,
+                   const AnalysisInputs& inputs,
+                   AnalysisResult& result);
 
 }  // namespace hesscope::detail

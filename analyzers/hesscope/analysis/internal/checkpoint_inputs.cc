@@ -232,15 +232,14 @@ std::string text_of(const SettingValue& value) {
 }
 
 CheckpointInputs open_inputs(const char* function,
-                             const std::vector<CheckpointFile>& files,
-                             const CheckpointReading& reading,
-                             const std::filesystem::path& problem_file,
+                             const CheckpointRunRequest& request,
                              int num_threads,
-                             const std::stop_token& stop,
-                             const std::shared_ptr<Team>& team) {
+                             const std::stop_token& stop) {
+  const std::vector<CheckpointFile>& files = request.checkpoints;
+  const CheckpointReading& reading = request.reading;
   if (files.empty()) throw PreconditionError(fmt::format("{}: no checkpoints", function));
-  require_utf8_name(problem_file);
-  ProblemFile problem = read_problem_file(problem_file);
+  require_utf8_name(request.problem);
+  ProblemFile problem = read_problem_file(request.problem);
   const std::optional<io::TensorMap> map = read_map(reading.map);
   const std::vector<std::string> expected = expected_digests(reading.expected_sha256, files.size());
   for (const CheckpointFile& file : files) require_utf8_name(file.path);
@@ -253,7 +252,7 @@ CheckpointInputs open_inputs(const char* function,
       .key = reading.key,
       .map_file = reading.map,
       .tensor_map = map,
-      .problem = Problem(std::move(problem), checkpoint.file, num_threads, stop, team),
+      .problem = Problem(std::move(problem), checkpoint.file, num_threads, stop, request.team),
       .warnings = reading.remarks};
   std::vector<CheckpointEvidence> evidence;
   std::vector<std::optional<double>> losses;

@@ -15,7 +15,7 @@
 
 #include <Eigen/Core>
 
-#include <hesscope/analysis/checkpoints.h>
+#include <hesscope/analysis/checkpoint_run.h>
 #include <hesscope/analysis/internal/checkpoint_order.h>
 #include <hesscope/analysis/internal/loss_check.h>
 #include <hesscope/core/settings.h>
@@ -78,15 +78,11 @@ struct CheckpointInputs {
 
 /// Opens everything, reads the points, checks them against each other and puts them in order.
 /// @param function  begins the message if there are no checkpoints.
-/// @param team      ranks that share the work of the objectives; null = none.
 /// @throws ConfigError, InputError, PreconditionError; InputError also if the digest of a
 ///         checkpoint is not the expected one.
 CheckpointInputs open_inputs(const char* function,
-                             const std::vector<CheckpointFile>& files,
-                             const CheckpointReading& reading,
-                             const std::filesystem::path& problem_file,
+                             const CheckpointRunRequest& request,
                              int num_threads,
-                             const std::stop_token& stop,
-                             const std::shared_ptr<Team>& team = {});
+                             const std::stop_token& stop);
 
 }  // namespace hesscope::detail

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <utility>
+
 #include <fmt/format.h>
 
 #include <hesscope/analysis/internal/checkpoint_records.h>
@@ -44,13 +46,28 @@ std::vector<DealtUnit> root_units(const CheckpointInputs& inputs) {
   return units;
 }
 
-KeptRoots kept_roots(UnitRun& run, const CheckpointInputs& inputs) {
+KeptRoots kept_roots(UnitRun& run, const CheckpointInputs& inputs, CheckpointRunResult& result) {
   KeptRoots kept;
   for (std::size_t i = 0; i < inputs.checkpoints.size(); ++i) {
     kept.records.push_back(run.read(unit_name(i, kRootUnit)));
   }
-  kept.check = check_losses(inputs.expected_losses, inputs.checkpoints, kept.records);
+  LossCheck check = check_losses(inputs.expected_losses, inputs.checkpoints, kept.records);
+  kept.checks = std::move(check.records);
+  result.warnings.insert(result.warnings.end(), check.warnings.begin(), check.warnings.end());
+  result.is_conclusive = check.is_as_said;
   return kept;
+}
+
+std::vector<Group> write_roots(UnitRun& run,
+                               const CheckpointInputs& inputs,
+                               CheckpointResult& file,
+                               CheckpointRunResult& result) {
+  KeptRoots kept = kept_roots(run, inputs, result);
+  for (std::size_t i = 0; i < kept.records.size(); ++i) {
+    file.write(i, "", kept.records[i]);
+    file.write(i, "", kept.checks[i]);
+  }
+  return std::move(kept.records);
 }
 
 CheckpointSummary summary_of(const CheckpointFile& checkpoint,

@@ -10,7 +10,7 @@
 
 #include <Eigen/Core>
 
-#include <hesscope/analysis/analysis.h>
+#include <hesscope/analysis/checkpoint_run.h>
 #include <hesscope/analysis/internal/checkpoint_inputs.h>
 #include <hesscope/analysis/internal/checkpoint_result.h>
 #include <hesscope/analysis/internal/loss_check.h>
@@ -39,11 +39,18 @@ std::vector<DealtUnit> root_units(const CheckpointInputs& inputs);
 
 struct KeptRoots {
   std::vector<Group> records;  ///< one for each checkpoint
-  LossCheck check;             ///< of their losses, against those that were expected
+  std::vector<Group> checks;   ///< of their losses, against those that were expected
 };
 
-/// Those units' records. @throws OutputError if one cannot be read back.
-KeptRoots kept_roots(UnitRun& run, const CheckpointInputs& inputs);
+/// Those units' records; the check's outcome becomes part of the result's.
+/// @throws OutputError if one cannot be read back.
+KeptRoots kept_roots(UnitRun& run, const CheckpointInputs& inputs, CheckpointRunResult& result);
+
+/// The same, written to the result's file. @return  the records.
+std::vector<Group> write_roots(UnitRun& run,
+                               const CheckpointInputs& inputs,
+                               CheckpointResult& file,
+                               CheckpointRunResult& result);
 
 /// The content of a root_record(), without further numbers.
 CheckpointSummary summary_of(const CheckpointFile& checkpoint,

@@ -97,6 +97,12 @@ std::vector<std::string> warnings_of_result(const io::ResultReader& result) {
   return warnings;
 }
 
+void read_conclusion(const io::ResultReader& result, CheckpointRunResult& summary) {
+  summary.warnings = warnings_of_result(result);
+  summary.is_conclusive = is_conclusive_result(result);
+  summary.is_done_already = true;
+}
+
 std::optional<CheckpointOrder> order_of_result(const io::ResultReader& result) {
   const auto* text = find_attribute<std::string>(result, kConfiguration);
   if (text == nullptr) return std::nullopt;

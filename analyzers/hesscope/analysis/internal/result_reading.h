@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include <hesscope/analysis/checkpoints.h>
+#include <hesscope/analysis/checkpoint_run.h>
 #include <hesscope/dataset/dataset.h>
 #include <hesscope/dataset/result_reader.h>
 #include <hesscope/storage/run_configuration.h>
@@ -53,6 +53,9 @@ std::string difference_of(const std::filesystem::path& path,
 /// The arguments of commit(). @throws InputError if they cannot be read.
 bool is_conclusive_result(const io::ResultReader& result);
 std::vector<std::string> warnings_of_result(const io::ResultReader& result);
+
+/// The same as parts of a summary that was read instead of computed. @throws as these.
+void read_conclusion(const io::ResultReader& result, CheckpointRunResult& summary);
 
 /// Whether it is the history of a diverged run. @throws InputError if it cannot be read.
 bool is_of_diverged_run(const io::ResultReader& result);

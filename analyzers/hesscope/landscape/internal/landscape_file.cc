@@ -141,29 +141,29 @@ Group trajectory_of(std::span<const CheckpointSummary> checkpoints,
 LandscapeFile::LandscapeFile(const std::filesystem::path& output,
                              io::Existing existing,
                              const LandscapeHeader& header)
-    : root_(output, existing, header.subject, header.provenance, header.configuration) {
+    : CheckpointResult(output, existing, header.subject, header.provenance, header.configuration) {
   define_axes(header.grid);
   describe(header.description);
   define_steps(header.checkpoints.size(), header.provenance.steps);
-  QuantityFile& file = root_.quantities();
   for (const Variable& quantity : surface_quantities(header.description.curvature)) {
-    file.define(io::kLandscapeGroup, quantity, kGridDimensions, 2);
+    quantities().define(io::kLandscapeGroup, quantity, kGridDimensions, 2);
   }
   for (const Variable& quantity : direction_quantities()) {
-    file.define(io::kLandscapeGroup, quantity, quantity.dimensions, 0);
+    quantities().define(io::kLandscapeGroup, quantity, quantity.dimensions, 0);
   }
-  for (const Variable& quantity : header.scalars) file.define(io::kLandscapeGroup, quantity, {}, 0);
+  for (const Variable& quantity : header.scalars)
+    quantities().define(io::kLandscapeGroup, quantity, {}, 0);
   for (const Variable& quantity : trajectory_of({}, {}, {}, Status::kNotComputed).variables) {
-    file.define(io::kLandscapeGroup, quantity, quantity.dimensions, 1);
+    quantities().define(io::kLandscapeGroup, quantity, quantity.dimensions, 1);
   }
   for (std::size_t i = 0; i < header.checkpoints.size(); ++i) {
-    root_.name_checkpoint(i, header.checkpoints[i], header.digests[i]);
+    name_checkpoint(i, header.checkpoints[i], header.digests[i]);
   }
 }
 
 void LandscapeFile::describe(const LandscapeDescription& description) {
   const auto attribute = [&](const std::string& name, const AttributeValue& value) {
-    root_.file().set_attribute(io::kLandscapeGroup, {name, value});
+    file().set_attribute(io::kLandscapeGroup, {name, value});
   };
   attribute("directions", description.directions);
   const std::vector<std::string>& descriptions = description.direction_descriptions;
@@ -184,47 +184,34 @@ void LandscapeFile::describe(const LandscapeDescription& description) {
 
 void LandscapeFile::define_axes(const Grid& grid) {
   const auto define = [&](const char* name, const Eigen::VectorXd& axis, const char* direction) {
-    root_.file().define_dimension(
-        io::kLandscapeGroup, name, static_cast<std::uint64_t>(axis.size()));
-    root_.file().define_variable(io::kLandscapeGroup, axis_quantity(name, direction));
-    root_.file().write(io::kLandscapeGroup,
-                       name,
-                       std::span<const double>(axis.data(), static_cast<std::size_t>(axis.size())));
+    file().define_dimension(io::kLandscapeGroup, name, static_cast<std::uint64_t>(axis.size()));
+    file().define_variable(io::kLandscapeGroup, axis_quantity(name, direction));
+    file().write(io::kLandscapeGroup,
+                 name,
+                 std::span<const double>(axis.data(), static_cast<std::size_t>(axis.size())));
   };
   define("alpha", grid.alpha, "direction_1");
   define("beta", grid.beta, "direction_2");
 }
 
 void LandscapeFile::define_steps(std::size_t count, const std::vector<std::int64_t>& steps) {
-  root_.file().define_dimension(io::kLandscapeGroup, kStep, count);
+  file().define_dimension(io::kLandscapeGroup, kStep, count);
   if (steps.empty()) return;
-  root_.quantities().add_coordinate(io::kLandscapeGroup,
-                                    {.name = kStep,
-                                     .type = VariableType::kInt64,
-                                     .dimensions = {kStep},
-                                     .long_name = "step of a checkpoint",
-                                     .definition = "as /step",
-                                     .values = steps});
+  quantities().add_coordinate(io::kLandscapeGroup,
+                              {.name = kStep,
+                               .type = VariableType::kInt64,
+                               .dimensions = {kStep},
+                               .long_name = "step of a checkpoint",
+                               .definition = "as /step",
+                               .values = steps});
 }
 
-void LandscapeFile::write_root(std::size_t checkpoint, const Group& root) {
-  root_.write(checkpoint, "", root);
-}
-
-void LandscapeFile::write(const Group& answer) {
-  for (const Variable& variable : answer.variables) {
-    if (variable.is_said()) root_.quantities().write(io::kLandscapeGroup, variable);
-  }
-}
-
-void LandscapeFile::write(const LandscapeParts& parts) {
+void LandscapeFile::write_parts(const LandscapeParts& parts) {
   for (const Group* part : {&parts.directions, &parts.scalars, &parts.surface, &parts.trajectory}) {
-    write(*part);
+    for (const Variable& variable : part->variables) {
+      if (variable.is_said()) quantities().write(io::kLandscapeGroup, variable);
+    }
   }
-}
-
-void LandscapeFile::commit(bool is_conclusive, const std::vector<std::string>& warnings) {
-  root_.commit(is_conclusive, warnings);
 }
 
 }  // namespace hesscope::detail

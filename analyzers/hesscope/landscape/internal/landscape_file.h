@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include <hesscope/analysis/analysis.h>
 #include <hesscope/analysis/internal/checkpoint_order.h>
 #include <hesscope/analysis/internal/checkpoint_result.h>
 #include <hesscope/dataset/dataset.h>
@@ -46,28 +45,20 @@ struct LandscapeHeader {
   std::vector<Variable> scalars;  ///< quantities without dimensions, in their order
 };
 
-class LandscapeFile {
+class LandscapeFile : public CheckpointResult {
  public:
   /// Declares everything and names the checkpoints. @throws OutputError.
   LandscapeFile(const std::filesystem::path& output,
                 io::Existing existing,
                 const LandscapeHeader& header);
 
-  void write_root(std::size_t checkpoint, const Group& root);
-
-  /// Writes the values of an answer to variables of the landscape's group, in their order.
-  void write(const Group& answer);
-
-  void write(const LandscapeParts& parts);
-
-  void commit(bool is_conclusive, const std::vector<std::string>& warnings);
+  /// Writes the values of the landscape's group, in their order.
+  void write_parts(const LandscapeParts& parts);
 
  private:
   void describe(const LandscapeDescription& description);
   void define_axes(const Grid& grid);
   void define_steps(std::size_t count, const std::vector<std::int64_t>& steps);
-
-  CheckpointResult root_;
 };
 
 }  // namespace hesscope::detail

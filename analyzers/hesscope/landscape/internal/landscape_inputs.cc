@@ -10,23 +10,17 @@ namespace hesscope::detail {
 namespace {
 
 // A path from one checkpoint to another keeps the user's order.
-CheckpointReading reading_of(const LandscapeRequest& request, const DirectionKind& kind) {
-  CheckpointReading reading = request.reading;
-  if (kind.is_centre_first) reading.order = CheckpointOrder::kGiven;
-  return reading;
+CheckpointInputs opened(const LandscapeRequest& request, const DirectionKind& kind) {
+  CheckpointRunRequest run = request;
+  if (kind.is_centre_first) run.reading.order = CheckpointOrder::kGiven;
+  return open_inputs("run_landscape", run, request.num_threads, request.stop);
 }
 
 }  // namespace
 
 LandscapeInputs::LandscapeInputs(const LandscapeRequest& request, ProgressCallback follow)
     : named_(checked_directions("run_landscape", request, request.checkpoints.size())),
-      files_(open_inputs("run_landscape",
-                         request.checkpoints,
-                         reading_of(request, *named_.kind),
-                         request.problem,
-                         request.num_threads,
-                         request.stop,
-                         request.team)),
+      files_(opened(request, *named_.kind)),
       centre_objective_(files_.objective_at(centre_among(files_.points.size(), *named_.kind))),
       view_(request,
             named_,

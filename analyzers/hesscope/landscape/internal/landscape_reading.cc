@@ -65,11 +65,12 @@ Group read_trajectory(const io::ResultReader& file, std::size_t count) {
 
 }  // namespace
 
-LandscapeResult read_landscape(const LandscapeRequest& request, const LandscapeInputs& inputs) {
+void read_landscape(const LandscapeRequest& request,
+                    const LandscapeInputs& inputs,
+                    LandscapeResult& result) {
   const io::ResultReader file(request.output);
   const std::size_t count = inputs.files().checkpoints.size();
   const Grid grid = read_grid(file);
-  LandscapeResult result;
   summarize_roots(
       inputs, read_records(file, "", real_numbers({"loss", "gradient_norm"}), count), grid, result);
   summarize_landscape(
@@ -80,10 +81,7 @@ LandscapeResult read_landscape(const LandscapeRequest& request, const LandscapeI
            file, io::kLandscapeGroup, without_dimensions(inputs.view().direction_quantities())),
        .scalars = read_record(file, io::kLandscapeGroup, inputs.view().scalars())},
       result);
-  result.warnings = warnings_of_result(file);
-  result.is_conclusive = is_conclusive_result(file);
-  result.is_done_already = true;
-  return result;
+  read_conclusion(file, result);
 }
 
 }  // namespace hesscope::detail

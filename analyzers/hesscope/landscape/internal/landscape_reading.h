@@ -6,8 +6,10 @@
 
 namespace hesscope::detail {
 
-/// The summary and warnings of the existing output of this request, the same as when it was made.
+/// Reads the summary and warnings of the existing output, the same as when it was made.
 /// @throws InputError if it cannot be read.
-LandscapeResult read_landscape(const LandscapeRequest& request, const LandscapeInputs& inputs);
+void read_landscape(const LandscapeRequest& request,
+                    const LandscapeInputs& inputs,
+                    LandscapeResult& result);
 
 }  // namespace hesscope::detail

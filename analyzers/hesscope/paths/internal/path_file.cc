@@ -26,29 +26,27 @@ std::size_t num_status_dimensions(const Variable& variable) {
 PathFile::PathFile(const PathRequest& request,
                    const PathInputs& inputs,
                    const io::RunConfiguration& configuration)
-    : root_(request.output,
-            io::existing_of(request.overwrite),
-            subject_of(inputs.files().problem),
-            provenance_of(inputs.files(), "path", request.command, request.seed),
-            configuration) {
-  QuantityFile& file = root_.quantities();
+    : CheckpointResult(request.output,
+                       io::existing_of(request.overwrite),
+                       subject_of(inputs.files().problem),
+                       provenance_of(inputs.files(), "path", request.command, request.seed),
+                       configuration) {
   const Eigen::Index n = inputs.objective().num_parameters();
   const bool is_assembled = n <= kLargestAssembled;
-  file.file().define_dimension(
-      io::kPathGroup, kImage, static_cast<std::uint64_t>(request.num_images));
+  file().define_dimension(io::kPathGroup, kImage, static_cast<std::uint64_t>(request.num_images));
   const auto places = Eigen::VectorXd::LinSpaced(num_places(request), 0, 1).eval();
-  file.file().define_dimension(io::kPathGroup, kPlace, static_cast<std::uint64_t>(places.size()));
-  file.file().define_variable(io::kPathGroup, place_quantity());
-  file.file().write(
-      io::kPathGroup,
-      kPlace,
-      std::span<const double>(places.data(), static_cast<std::size_t>(places.size())));
+  file().define_dimension(io::kPathGroup, kPlace, static_cast<std::uint64_t>(places.size()));
+  file().define_variable(io::kPathGroup, place_quantity());
+  file().write(io::kPathGroup,
+               kPlace,
+               std::span<const double>(places.data(), static_cast<std::size_t>(places.size())));
   if (request.has_spectrum && is_assembled) {
-    file.define_dimensions(io::kPathGroup, {rank_dimension(kRank, n)});
+    quantities().define_dimensions(io::kPathGroup, {rank_dimension(kRank, n)});
   }
-  const auto define = [&](const std::vector<Variable>& quantities) {
-    for (const Variable& quantity : quantities) {
-      file.define(io::kPathGroup, quantity, quantity.dimensions, num_status_dimensions(quantity));
+  const auto define = [&](const std::vector<Variable>& all) {
+    for (const Variable& quantity : all) {
+      quantities().define(
+          io::kPathGroup, quantity, quantity.dimensions, num_status_dimensions(quantity));
     }
   };
   define(image_quantities(request.has_spectrum, is_assembled));
@@ -56,30 +54,22 @@ PathFile::PathFile(const PathRequest& request,
   define(saddle_quantities());
   define(alignment_quantities());
   define(band_quantities());
-  name_checkpoints(inputs.files(), root_);
-}
-
-void PathFile::write_root(std::size_t checkpoint, const Group& root) {
-  root_.write(checkpoint, "", root);
+  name_checkpoints(inputs.files(), *this);
 }
 
 void PathFile::write_image(std::size_t image, const Group& record) {
-  root_.quantities().write(io::kPathGroup, record, image);
+  quantities().write(io::kPathGroup, record, image);
 }
 
-void PathFile::write(const Group& record) {
+void PathFile::write_path(const Group& record) {
   for (const Variable& variable : record.variables) {
-    if (variable.is_said()) root_.quantities().write(io::kPathGroup, variable);
+    if (variable.is_said()) quantities().write(io::kPathGroup, variable);
   }
 }
 
 void PathFile::name_maps(const std::vector<std::string>& families) {
-  root_.file().set_attribute(io::kPathGroup,
-                             {"aligned_by", fmt::format("{}", fmt::join(families, "; "))});
-}
-
-void PathFile::commit(bool is_conclusive, const std::vector<std::string>& warnings) {
-  root_.commit(is_conclusive, warnings);
+  file().set_attribute(io::kPathGroup,
+                       {"aligned_by", fmt::format("{}", fmt::join(families, "; "))});
 }
 
 }  // namespace hesscope::detail

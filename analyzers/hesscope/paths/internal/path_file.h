@@ -20,28 +20,21 @@ inline Eigen::Index num_places(const PathRequest& request) {
   return 4 * (request.num_images - 1) + 1;
 }
 
-class PathFile {
+class PathFile : public CheckpointResult {
  public:
   /// Declares everything and names the checkpoints. @throws OutputError.
   PathFile(const PathRequest& request,
            const PathInputs& inputs,
            const io::RunConfiguration& configuration);
 
-  void write_root(std::size_t checkpoint, const Group& root);
-
   /// Writes the record of one image.
   void write_image(std::size_t image, const Group& record);
 
   /// Writes the values of variables of the group other than those of single images.
-  void write(const Group& record);
+  void write_path(const Group& record);
 
   /// Stores the names of the maps that an alignment may use.
   void name_maps(const std::vector<std::string>& families);
-
-  void commit(bool is_conclusive, const std::vector<std::string>& warnings);
-
- private:
-  CheckpointResult root_;
 };
 
 }  // namespace hesscope::detail

@@ -26,15 +26,9 @@ CheckpointInputs checked_inputs(const PathRequest& request) {
     throw ConfigError(
         fmt::format("`tolerance` must be above 0 and at most 1, got {}", request.tolerance));
   }
-  CheckpointReading reading = request.reading;
-  reading.order = CheckpointOrder::kGiven;
-  return open_inputs("run_path",
-                     request.checkpoints,
-                     reading,
-                     request.problem,
-                     request.num_threads,
-                     request.stop,
-                     request.team);
+  CheckpointRunRequest run = request;
+  run.reading.order = CheckpointOrder::kGiven;
+  return open_inputs("run_path", run, request.num_threads, request.stop);
 }
 
 }  // namespace

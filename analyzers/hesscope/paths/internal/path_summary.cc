@@ -128,9 +128,8 @@ void judge(const Group& scalars, const std::vector<Group>& images, PathResult& r
   for (const Group& image : images) std::ranges::for_each(image.variables, judge_one);
 }
 
-PathResult read_path(const PathRequest& request, const PathInputs& inputs) {
+void read_path(const PathRequest& request, const PathInputs& inputs, PathResult& result) {
   const io::ResultReader file(request.output);
-  PathResult result;
   result.checkpoints = summaries_of(
       inputs.files(),
       read_records(
@@ -140,10 +139,7 @@ PathResult read_path(const PathRequest& request, const PathInputs& inputs) {
   if (families != nullptr && std::holds_alternative<std::string>(*families)) {
     result.aligned_by = split(std::get<std::string>(*families));
   }
-  result.warnings = warnings_of_result(file);
-  result.is_conclusive = is_conclusive_result(file);
-  result.is_done_already = true;
-  return result;
+  read_conclusion(file, result);
 }
 
 }  // namespace hesscope::detail

@@ -21,8 +21,8 @@ void summarize_scalars(const Group& scalars, PathResult& result);
 /// be. Each such number makes the result inconclusive, except an index of the pass other than 1.
 void judge(const Group& scalars, const std::vector<Group>& images, PathResult& result);
 
-/// The summary and warnings of the existing output of this request, the same as when it was made.
+/// Reads the summary and warnings of the existing output, the same as when it was made.
 /// @throws InputError if it cannot be read.
-PathResult read_path(const PathRequest& request, const PathInputs& inputs);
+void read_path(const PathRequest& request, const PathInputs& inputs, PathResult& result);
 
 }  // namespace hesscope::detail
