@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <hesscope/core/error.h>
 #include <hesscope/dataset/export_registry.h>
 #include <hesscope/dataset/result_reader.h>
 #include <hesscope/storage/overwrite.h>

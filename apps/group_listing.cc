@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <hesscope/core/error.h>
 #include <hesscope/core/printable.h>
 #include <hesscope/core/suggest.h>
 

@@ -2,13 +2,11 @@
 #include "interrupt.h"
 
 #include <atomic>
-#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <ctime>
 #include <exception>
-#include <string>
 #include <system_error>
 
 #include <semaphore.h>

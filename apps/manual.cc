@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "manual.h"
 
-#include <string>
 #include <system_error>
 
 #include <fmt/format.h>

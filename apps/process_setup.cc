@@ -2,11 +2,9 @@
 #include "process_setup.h"
 
 #include <algorithm>
-#include <array>
 #include <csignal>
 #include <cstdlib>
 #include <string>
-#include <string_view>
 
 #include <malloc.h>
 #include <pthread.h>

@@ -2,7 +2,6 @@
 #include "quantities_report.h"
 
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include <hesscope/core/error.h>
 #include <hesscope/dataset/result_reader.h>
 #include <hesscope/report/result_page.h>
 #include <hesscope/storage/atomic_file.h>

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <hesscope/core/error.h>
 #include <hesscope/core/shell.h>
 #include <hesscope/problem/experiment_keys.h>
 #include <hesscope/reproduction/reproduction.h>

@@ -10,7 +10,6 @@
 
 #include <fmt/format.h>
 
-#include <hesscope/core/error.h>
 #include <hesscope/reproduction/built_in_experiments.h>
 #include <hesscope/training/training.h>
 

@@ -8,8 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include <hesscope/analysis/analysis.h>
 #include <hesscope/analysis/internal/analysis_costs.h>
 #include <hesscope/analysis/internal/analysis_inputs.h>
@@ -18,7 +16,6 @@
 #include <hesscope/analysis/internal/checked_answers.h>
 #include <hesscope/analysis/internal/checkpoint_records.h>
 #include <hesscope/analysis/internal/checkpoint_result.h>
-#include <hesscope/analysis/internal/loss_check.h>
 #include <hesscope/analysis/internal/point_sequence.h>
 #include <hesscope/analysis/internal/run_steps.h>
 #include <hesscope/analysis/internal/team_session.h>

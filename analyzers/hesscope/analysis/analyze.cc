@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -15,7 +14,6 @@
 #include <hesscope/analysis/internal/named_points.h>
 #include <hesscope/analysis/internal/point_sequence.h>
 #include <hesscope/analysis/internal/result_reading.h>
-#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/suggest.h>
 #include <hesscope/tensors/tensor_file.h>

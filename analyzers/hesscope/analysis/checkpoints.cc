@@ -3,7 +3,6 @@
 #include <iterator>
 #include <map>
 #include <optional>
-#include <string_view>
 #include <system_error>
 #include <utility>
 

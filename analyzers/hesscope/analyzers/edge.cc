@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>

@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <memory>
 #include <numeric>
-#include <string>
 #include <vector>
 
 #include <hesscope/analyzers/influence.h>

@@ -2,7 +2,6 @@
 #include <cmath>
 #include <iterator>
 #include <string>
-#include <utility>
 
 #include <hesscope/analyzers/internal/papers.h>
 #include <hesscope/analyzers/internal/smoothness_run.h>

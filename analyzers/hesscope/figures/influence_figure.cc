@@ -10,7 +10,6 @@
 
 #include <fmt/format.h>
 
-#include <hesscope/core/constants.h>
 #include <hesscope/core/suggest.h>
 #include <hesscope/figures/internal/figure_data.h>
 #include <hesscope/figures/internal/figures.h>

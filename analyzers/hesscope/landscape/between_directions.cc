@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <fmt/format.h>
-
 #include <hesscope/landscape/internal/direction_kinds.h>
 #include <hesscope/landscape/internal/direction_tools.h>
 

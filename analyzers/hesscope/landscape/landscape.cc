@@ -11,12 +11,10 @@
 #include <hesscope/analysis/internal/run_steps.h>
 #include <hesscope/analysis/internal/team_session.h>
 #include <hesscope/analysis/internal/unit_run.h>
-#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/stop_request.h>
 #include <hesscope/core/stopwatch.h>
 #include <hesscope/landscape/faithfulness.h>
-#include <hesscope/landscape/internal/framing.h>
 #include <hesscope/landscape/internal/landscape_file.h>
 #include <hesscope/landscape/internal/landscape_inputs.h>
 #include <hesscope/landscape/internal/landscape_reading.h>

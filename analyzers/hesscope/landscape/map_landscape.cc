@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <optional>
 
-#include <hesscope/analysis/internal/analysis_summary.h>
 #include <hesscope/analysis/internal/checkpoint_records.h>
 #include <hesscope/analysis/internal/named_points.h>
 #include <hesscope/analysis/internal/result_reading.h>

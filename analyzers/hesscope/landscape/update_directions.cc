@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <hesscope/core/error.h>
 #include <hesscope/core/internal/norms.h>
 #include <hesscope/core/suggest.h>
 #include <hesscope/landscape/internal/direction_kinds.h>

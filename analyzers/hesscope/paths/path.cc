@@ -10,14 +10,12 @@
 #include <hesscope/analysis/internal/run_steps.h>
 #include <hesscope/analysis/internal/team_session.h>
 #include <hesscope/analysis/internal/unit_run.h>
-#include <hesscope/core/error.h>
 #include <hesscope/core/internal/ceil_div.h>
 #include <hesscope/core/stop_request.h>
 #include <hesscope/core/stopwatch.h>
 #include <hesscope/paths/elastic_band.h>
 #include <hesscope/paths/internal/path_file.h>
 #include <hesscope/paths/internal/path_inputs.h>
-#include <hesscope/paths/internal/path_quantities.h>
 #include <hesscope/paths/internal/path_records.h>
 #include <hesscope/paths/internal/path_summary.h>
 #include <hesscope/paths/path.h>

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/constants.h>
-#include <hesscope/core/error.h>
 #include <hesscope/reproduction/internal/experiment_figures.h>
 #include <hesscope/reproduction/internal/step_values.h>
 

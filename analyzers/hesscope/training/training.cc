@@ -13,7 +13,6 @@
 #include <fmt/format.h>
 
 #include <hesscope/analysis/internal/analysis_costs.h>
-#include <hesscope/analysis/internal/chosen_analyzers.h>
 #include <hesscope/analyzers/analyzer_registry.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/executor.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <vector>
 
-#include <hesscope/core/error.h>
 #include <hesscope/core/suggest.h>
 #include <hesscope/dataset/export_registry.h>
 #include <hesscope/dataset/internal/exports.h>

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <utility>
-
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>

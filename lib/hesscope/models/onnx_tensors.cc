@@ -17,7 +17,6 @@
 #include <hesscope/models/internal/onnx_tie_names.h>
 #include <hesscope/models/internal/pytorch_buffers.h>
 #include <hesscope/models/onnx_tensors.h>
-#include <hesscope/models/onnx_ties.h>
 
 namespace hesscope {
 

@@ -3,7 +3,6 @@
 #include <array>
 #include <cmath>
 #include <compare>
-#include <string>
 #include <vector>
 
 #include <fmt/format.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
-#include <memory>
 #include <random>
 #include <set>
 #include <utility>

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <iterator>
 #include <random>
-#include <utility>
 
 #include <hesscope/models/invariances.h>
 #include <hesscope/objective/internal/confirmed_families.h>

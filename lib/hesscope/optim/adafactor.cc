@@ -3,7 +3,6 @@
 #include <cmath>
 #include <limits>
 
-#include <hesscope/core/constants.h>
 #include <hesscope/core/internal/norms.h>
 #include <hesscope/optim/adafactor.h>
 #include <hesscope/optim/internal/rule_settings.h>

@@ -2,12 +2,10 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <numeric>
 
 #include <fmt/format.h>
 
-#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/parameter_block.h>
 #include <hesscope/core/settings.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <fmt/format.h>
 
-#include <hesscope/core/error.h>
 #include <hesscope/problem/internal/experiment_reading.h>
 #include <hesscope/problem/internal/toml_tables.h>
 #include <hesscope/problem/start_checkpoint.h>

@@ -9,7 +9,6 @@
 #include <hesscope/core/error.h>
 #include <hesscope/dataset/internal/netcdf_layout.h>
 #include <hesscope/hdf5/internal/hdf5_handle.h>
-#include <hesscope/hdf5/internal/recording_driver.h>
 #include <hesscope/storage/atomic_file.h>
 #include <hesscope/tensors/checkpoint_file.h>
 #include <hesscope/tensors/internal/hdf5/hdf5_types.h>

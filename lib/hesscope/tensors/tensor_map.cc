@@ -12,7 +12,6 @@
 
 #include <hesscope/core/error.h>
 #include <hesscope/core/suggest.h>
-#include <hesscope/tensors/internal/elements.h>
 #include <hesscope/tensors/tensor_map.h>
 #include <hesscope/tensors/wrapped_names.h>
 

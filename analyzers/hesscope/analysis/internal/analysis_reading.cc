@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <algorithm>
 #include <cstddef>
-#include <string>
 #include <utility>
 #include <vector>
 

@@ -12,10 +12,8 @@
 
 #include <hesscope/analysis/internal/analysis_summary.h>
 #include <hesscope/analysis/internal/checkpoint_records.h>
-#include <hesscope/analysis/internal/checkpoint_result.h>
 #include <hesscope/analysis/internal/result_reading.h>
 #include <hesscope/analysis/internal/unproved_numbers.h>
-#include <hesscope/core/constants.h>
 #include <hesscope/core/name_list.h>
 
 namespace hesscope::detail {

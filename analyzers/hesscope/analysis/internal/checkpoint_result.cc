@@ -7,7 +7,6 @@
 #include <ctime>
 #include <iterator>
 #include <span>
-#include <utility>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -16,7 +15,6 @@
 #include <hesscope/analysis/internal/loss_check.h>
 #include <hesscope/analysis/internal/result_reading.h>
 #include <hesscope/core/article.h>
-#include <hesscope/core/error.h>
 #include <hesscope/core/internal/norms.h>
 #include <hesscope/core/parse_number.h>
 #include <hesscope/core/version.h>

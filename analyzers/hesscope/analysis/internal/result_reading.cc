@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
-#include <utility>
 #include <variant>
 
 #include <fmt/format.h>

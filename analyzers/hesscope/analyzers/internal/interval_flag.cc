@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <array>
 #include <string>
 #include <string_view>
 

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <hesscope/analysis/internal/checkpoint_records.h>
-#include <hesscope/analysis/internal/result_reading.h>
 #include <hesscope/analysis/internal/unproved_numbers.h>
 #include <hesscope/analyzers/internal/eigenvalue_clusters.h>
 #include <hesscope/core/constants.h>

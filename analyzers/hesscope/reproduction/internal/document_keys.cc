@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <hesscope/analyzers/analyzer_registry.h>
+#include <hesscope/analyzers/point_analysis.h>
 #include <hesscope/reproduction/internal/document_keys.h>
 #include <hesscope/reproduction/internal/experiment_figure_registry.h>
 #include <hesscope/reproduction/reproduction.h>

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <hesscope/core/error.h>
 #include <hesscope/core/suggest.h>
 #include <hesscope/problem/internal/experiment_reading.h>
 #include <hesscope/reproduction/internal/carried_files.h>

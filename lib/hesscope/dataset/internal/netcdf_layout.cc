@@ -36,7 +36,6 @@
 // whole chunk).
 #include <algorithm>
 #include <type_traits>
-#include <utility>
 #include <variant>
 
 #include <fmt/format.h>

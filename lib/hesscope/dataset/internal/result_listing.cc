@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cstdint>
-#include <utility>
 
 #include <hesscope/dataset/internal/dataset_bytes.h>
 #include <hesscope/dataset/internal/result_listing.h>

@@ -7,7 +7,6 @@
 #include <numeric>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include <hesscope/import/internal/batch_totals.h>
 #include <hesscope/import/internal/indices.h>

@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
-#include <optional>
 
 #include <hesscope/import/internal/composition.h>
 #include <hesscope/import/internal/indices.h>

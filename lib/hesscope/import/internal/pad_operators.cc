@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
-#include <optional>
 
 #include <hesscope/import/internal/movement.h>
 #include <hesscope/import/internal/operator_registry.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <string_view>
 
 #include <hesscope/core/ascii.h>

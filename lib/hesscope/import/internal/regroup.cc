@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <algorithm>
-
 #include <fmt/ranges.h>
 
 #include <hesscope/import/internal/integer_arithmetic.h>

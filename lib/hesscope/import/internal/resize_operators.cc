@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 #include <numeric>
-#include <optional>
 
 #include <hesscope/import/internal/composition.h>
 #include <hesscope/import/internal/interpolation.h>

@@ -4,7 +4,6 @@
 #include <new>
 #include <optional>
 #include <string_view>
-#include <utility>
 
 #include <fmt/format.h>
 

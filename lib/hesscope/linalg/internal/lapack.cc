@@ -8,9 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-
-#include <hesscope/core/error.h>
 #include <hesscope/linalg/internal/blas_call.h>
 #include <hesscope/linalg/internal/lapack.h>
 

@@ -3,8 +3,6 @@
 #include <array>
 #include <cmath>
 
-#include <fmt/format.h>
-
 #include <hesscope/plot/internal/legend.h>
 #include <hesscope/plot/internal/series_data.h>
 #include <hesscope/plot/internal/text.h>

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 #include <type_traits>
-#include <utility>
 
 #include <fmt/format.h>
 

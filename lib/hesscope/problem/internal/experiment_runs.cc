@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include <hesscope/core/error.h>
 #include <hesscope/core/suggest.h>
 #include <hesscope/optim/update_rule_registry.h>
 #include <hesscope/problem/experiment_keys.h>

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <optional>
-#include <string_view>
 #include <unordered_set>
 #include <utility>
 

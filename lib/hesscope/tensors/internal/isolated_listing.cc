@@ -6,7 +6,7 @@
 
 #include <hesscope/core/printable.h>
 #include <hesscope/storage/internal/byte_record.h>
-#include <hesscope/tensors/internal/elements.h>
+#include <hesscope/storage/internal/read_checks.h>
 #include <hesscope/tensors/internal/isolated_listing.h>
 
 namespace hesscope::io {

@@ -2,8 +2,6 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include <hesscope/core/printable.h>
 #include <hesscope/tensors/internal/isolated_listing.h>
 #include <hesscope/tensors/internal/isolated_reader.h>

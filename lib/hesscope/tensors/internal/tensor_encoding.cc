@@ -13,7 +13,6 @@
 #include <hesscope/core/printable.h>
 #include <hesscope/storage/internal/byte_order.h>
 #include <hesscope/storage/internal/half_float.h>
-#include <hesscope/tensors/internal/elements.h>
 #include <hesscope/tensors/internal/tensor_encoding.h>
 
 namespace hesscope::io {

@@ -4,7 +4,6 @@
 #include <map>
 #include <numeric>
 #include <optional>
-#include <tuple>
 #include <utility>
 
 #include <hesscope/structured/internal/graph/indexing.h>

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 #include <hdf5_hl.h>
 
-#include <hesscope/core/error.h>
 #include <hesscope/core/internal/ceil_div.h>
 #include <hesscope/core/printable.h>
 #include <hesscope/dataset/internal/hdf5_query.h>
@@ -19,7 +18,7 @@
 #include <hesscope/hdf5/internal/hdf5_slabs.h>
 #include <hesscope/hdf5/internal/hdf5_superblock.h>
 #include <hesscope/storage/input_file.h>
-#include <hesscope/tensors/internal/elements.h>
+#include <hesscope/storage/internal/read_checks.h>
 #include <hesscope/tensors/internal/hdf5/hdf5_elements.h>
 #include <hesscope/tensors/internal/hdf5/hdf5_reader.h>
 #include <hesscope/tensors/internal/hdf5/hdf5_types.h>

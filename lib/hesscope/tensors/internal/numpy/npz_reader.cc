@@ -11,7 +11,6 @@
 #include <hesscope/core/error.h>
 #include <hesscope/storage/input_file.h>
 #include <hesscope/storage/internal/zip.h>
-#include <hesscope/tensors/internal/elements.h>
 #include <hesscope/tensors/internal/numpy/npy.h>
 #include <hesscope/tensors/internal/numpy/npz_reader.h>
 

@@ -6,7 +6,6 @@
 #include <span>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 

@@ -6,9 +6,6 @@
 #include <unordered_set>
 #include <utility>
 
-#include <fmt/format.h>
-
-#include <hesscope/core/error.h>
 #include <hesscope/core/printable.h>
 #include <hesscope/tensors/internal/torch/pickle_children.h>
 #include <hesscope/tensors/internal/torch/pickle_view.h>

@@ -15,8 +15,8 @@
 #include <hesscope/core/error.h>
 #include <hesscope/core/printable.h>
 #include <hesscope/storage/input_file.h>
+#include <hesscope/storage/internal/read_checks.h>
 #include <hesscope/storage/internal/zip.h>
-#include <hesscope/tensors/internal/elements.h>
 #include <hesscope/tensors/internal/torch/pickle.h>
 #include <hesscope/tensors/internal/torch/torch_reader.h>
 #include <hesscope/tensors/internal/torch/torch_storage.h>

@@ -3,13 +3,11 @@
 // The functions are those of torch/_utils.py and torch/_tensor.py, PyTorch 1.6 to 2.x.
 #include <algorithm>
 #include <array>
-#include <utility>
 
 #include <fmt/format.h>
 
-#include <hesscope/core/error.h>
 #include <hesscope/core/printable.h>
-#include <hesscope/tensors/internal/elements.h>
+#include <hesscope/storage/internal/read_checks.h>
 #include <hesscope/tensors/internal/torch/pickle_view.h>
 #include <hesscope/tensors/internal/torch/torch_tensors.h>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Numbers, truth values and texts in the graph of a pickle.
-#include <algorithm>
 #include <utility>
 #include <variant>
 
