@@ -58,7 +58,8 @@ struct LandscapeTimings {
 
 /// The numbers of a checkpoint are its position on the plane. A number without proof makes the
 /// result inconclusive. A loss that is not finite somewhere on the grid is a property of the
-/// landscape, and does not. `part` counts tiles of the grid and other work that one part does alone.
+/// landscape, and does not. `part` counts tiles of the grid and other work that one part does
+/// alone.
 struct LandscapeResult : CheckpointRunResult {
   std::size_t centre = 0;               ///< which of the checkpoints
   std::vector<HeadlineNumber> numbers;  ///< of the landscape
