@@ -321,6 +321,17 @@ TEST(UnitSearch, FindsThemBesideWeightDecay) {
   expect_unnoticed(objective, found);
 }
 
+// Beside targets of 1e12, exchanging inputs or outputs changes the twelfth digit of a loss.
+TEST(UnitSearch, FindsNoOtherUnitsWhereLossesAreLarge) {
+  Model model = mlp({.widths = {3, 3, 3}, .loss = MlpLoss::kMeanSquaredError});
+  test::Numbers numbers(11);
+  SampleTable samples = numbers.table(40, model.record_size());
+  samples.rightCols(3) *= 1e12;
+  const GraphObjective objective(std::move(model), std::move(samples));
+  const std::vector<InterchangeableUnits> found = find_interchangeable_units(objective);
+  EXPECT_THAT(names_of(found), ElementsAre("layers.0.weight, layers.0.bias, layers.1.weight"));
+}
+
 TEST(UnitSearch, FindsTheSignOfAUnitThatIsAlone) {
   const auto single_units_of = [](Activation activation) {
     const GraphObjective objective =

@@ -79,16 +79,9 @@ class UnitSearch {
       : objective_(objective),
         options_(options),
         blocks_(with_entries(objective.parameter_blocks())),
-        engine_(options.seed) {
-    const Index count = std::min(options.max_samples, objective.num_samples());
-    for (Index s = 0; s < count; ++s) samples_.push_back(s * (objective.num_samples() / count));
-    for (std::size_t attempt = 0; attempt < 4 * kVerifying && points_.size() < kVerifying;
-         ++attempt) {
-      const VectorXd theta = detail::random_parameters(blocks_, engine_);
-      VectorXd losses = losses_at(theta);
-      if (losses.allFinite()) points_.push_back({theta, std::move(losses)});
-    }
-  }
+        engine_(options.seed),
+        points_(
+            detail::random_gradient_points(objective, engine_, options.max_samples, kVerifying)) {}
 
   std::vector<InterchangeableUnits> execute() {
     if (points_.size() < kVerifying) return {};
@@ -107,20 +100,6 @@ class UnitSearch {
  private:
   static constexpr std::size_t kVerifying = 2;
   static constexpr int kPoints = 4;
-
-  struct Point {
-    VectorXd theta;
-    VectorXd losses;
-  };
-
-  VectorXd losses_at(const VectorXd& theta) const {
-    VectorXd losses(std::ssize(samples_));
-    for (std::size_t s = 0; s < samples_.size(); ++s) {
-      losses[static_cast<Index>(s)] =
-          objective_.value(theta, SampleRange{samples_[s], samples_[s] + 1});
-    }
-    return losses;
-  }
 
   // A random point that no swap changes.
   VectorXd symmetric_point(const UnitReading& reading) {
@@ -155,7 +134,7 @@ class UnitSearch {
     MatrixXd directions(objective_.num_parameters(), count);
     for (Index b = 0; b < count; ++b) directions.col(b) = direction_of(reading, at(b));
     const VectorXd theta = symmetric_point(reading);
-    const SampleRange range{0, static_cast<Index>(samples_.size())};
+    const SampleRange range{0, std::min(options_.max_samples, objective_.num_samples())};
     const MatrixXd products = objective_.hessian_times(theta, directions, range);
     if (!products.allFinite()) return;
     const double scale = products.colwise().norm().maxCoeff();
@@ -290,14 +269,19 @@ class UnitSearch {
     return std::vector<int>(at(units.num_units()), 1);
   }
 
+  // Whether the samples' gradients are rearranged as the parameters are. Unlike losses, they hold
+  // nothing that is the same at all parameters, and that what changes could be too small beside.
   bool is_unnoticed(const InterchangeableUnits& units,
                     const std::vector<Index>& sources,
                     const std::vector<int>& signs) const {
-    return std::ranges::all_of(points_, [&](const Point& point) {
-      const VectorXd losses = losses_at(units.rearranged(point.theta, sources, signs));
-      const double scale = point.losses.cwiseAbs().maxCoeff();
-      return (losses - point.losses).cwiseAbs().maxCoeff<Eigen::PropagateNaN>() <=
-             options_.tolerance * scale;
+    return std::ranges::all_of(points_, [&](const detail::GradientPoint& point) {
+      MatrixXd difference = detail::sample_gradients(
+          objective_, units.rearranged(point.theta, sources, signs), options_.max_samples);
+      for (Index s = 0; s < difference.cols(); ++s) {
+        difference.col(s) -= units.rearranged(point.gradients.col(s), sources, signs);
+      }
+      return difference.cwiseAbs().maxCoeff<Eigen::PropagateNaN>() <=
+             options_.tolerance * point.gradients.cwiseAbs().maxCoeff();
     });
   }
 
@@ -346,8 +330,7 @@ class UnitSearch {
   UnitSearchOptions options_;
   std::vector<ParameterBlock> blocks_;
   std::mt19937_64 engine_;
-  std::vector<Index> samples_;
-  std::vector<Point> points_;
+  std::vector<detail::GradientPoint> points_;
   std::vector<InterchangeableUnits> found_;
 };
 

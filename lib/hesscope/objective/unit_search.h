@@ -13,8 +13,8 @@
 // set S of axes together leaves the loss as it is, so does it with second derivatives: d_a . H d_b
 // is its own negative, and zero, wherever one of a and b is in S and the other is not. So H d_b of
 // all axes b makes a graph whose connected parts are the smallest sets there can be. Each is then
-// verified, by values of single samples at points that were not used to find it, for permutations
-// of all units.
+// verified, by gradients of single samples at points that were not used to find it, for
+// permutations of all units.
 #pragma once
 
 #include <cstdint>
@@ -55,7 +55,7 @@ struct InterchangeableUnits {
 struct UnitSearchOptions {
   std::uint64_t seed = 1;
   Eigen::Index max_samples = 24;  ///< that are looked at; at least 1
-  double tolerance = 1e-10;       ///< of a sample's loss, relative to the largest among them
+  double tolerance = 1e-10;  ///< of a sample's gradient, relative to the largest entry among them
 };
 
 /// The smallest families of interchangeable units, without those whose permutations are among those
@@ -68,7 +68,7 @@ struct UnitSearchOptions {
 /// @throws PreconditionError by require_blocks(), and if max_samples is below 1.
 /// @cost for each length that axes have in common, and each width of such units, four
 ///       Hessian-vector products of max_samples samples for each axis of that length, and some
-///       values; as much again, for fewer axes, where units that may not change places hide what
+///       gradients; as much again, for fewer axes, where units that may not change places hide what
 ///       others do.
 std::vector<InterchangeableUnits> find_interchangeable_units(const Objective& objective,
                                                              const UnitSearchOptions& options = {});

@@ -12,6 +12,7 @@
 namespace hesscope::detail {
 
 using Eigen::Index;
+using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 void require_max_samples(const char* function, Index max_samples) {
@@ -32,20 +33,25 @@ VectorXd random_parameters(std::span<const ParameterBlock> blocks, std::mt19937_
   return theta;
 }
 
+MatrixXd sample_gradients(const Objective& objective, const VectorXd& theta, Index max_samples) {
+  const Index num_samples = std::min(max_samples, objective.num_samples());
+  const Index stride = objective.num_samples() / num_samples;
+  MatrixXd gradients(objective.num_parameters(), num_samples);
+  for (Index s = 0; s < num_samples; ++s) {
+    gradients.col(s) = objective.per_sample_gradients(theta, {s * stride, s * stride + 1});
+  }
+  return gradients;
+}
+
 std::vector<GradientPoint> random_gradient_points(const Objective& objective,
                                                   std::mt19937_64& engine,
                                                   Index max_samples,
                                                   std::size_t count) {
-  const Index num_samples = std::min(max_samples, objective.num_samples());
-  const Index stride = objective.num_samples() / num_samples;
   std::vector<GradientPoint> points;
   for (std::size_t attempt = 0; attempt < 4 * count && points.size() < count; ++attempt) {
-    GradientPoint point{random_parameters(objective.parameter_blocks(), engine), {}};
-    point.gradients.resize(objective.num_parameters(), num_samples);
-    for (Index s = 0; s < num_samples; ++s) {
-      point.gradients.col(s) =
-          objective.per_sample_gradients(point.theta, {s * stride, s * stride + 1});
-    }
+    VectorXd theta = random_parameters(objective.parameter_blocks(), engine);
+    MatrixXd gradients = sample_gradients(objective, theta, max_samples);
+    GradientPoint point{std::move(theta), std::move(gradients)};
     if (point.gradients.allFinite()) points.push_back(std::move(point));
   }
   return points;

@@ -27,7 +27,12 @@ void require_max_samples(const char* function, Eigen::Index max_samples);
 /// width.
 Eigen::VectorXd random_parameters(std::span<const ParameterBlock> blocks, std::mt19937_64& engine);
 
-/// `count` random points with the gradients of at most max_samples samples, spread over the data;
+/// The gradients of at most max_samples samples, spread over the data, as columns.
+Eigen::MatrixXd sample_gradients(const Objective& objective,
+                                 const Eigen::VectorXd& theta,
+                                 Eigen::Index max_samples);
+
+/// `count` random points with their sample_gradients();
 /// points where something is not finite are passed over, and may be missing.
 std::vector<GradientPoint> random_gradient_points(const Objective& objective,
                                                   std::mt19937_64& engine,
