@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include <hesscope/analyzers/analyzer_registry.h>
+#include <hesscope/analyzers/pseudo_updates.h>
 #include <hesscope/analyzers/trajectory.h>
 
 #include "support/closed_form_objectives.h"
@@ -150,6 +151,27 @@ TEST_F(SmoothnessOfAQuadratic, OfGradientsThatAreRoundingHasNoLine) {
     EXPECT_EQ(run[name].status(), Status::kUndefinedZeroDenominator) << name;
   }
   EXPECT_EQ(number(run, "L1_envelope"), 0);
+}
+
+// (a b - 2)^2 / 2 again: what is left of these gradients gives no rule a direction, with or without
+// a memory.
+TEST_F(SmoothnessOfAQuadratic, GradientsThatAreRoundingAreNotRemembered) {
+  const GraphObjective objective = test::product_of_two({2});
+  const AnalyzerKind& entry = find_analyzer_kind("smoothness");
+  const auto analyzer = entry.create(Settings::checked({}, entry.options, "a test"));
+  std::vector<VectorXd> points;
+  for (int k = 1; k <= 49; ++k) points.push_back(Eigen::Vector2d(0.37 * k, 2 / (0.37 * k)));
+  for (const SpectrumMethod method : {SpectrumMethod::kDense, SpectrumMethod::kMatrixFree}) {
+    const auto path = std::make_shared<Trajectory>(points);
+    for (std::size_t k = 0; k < points.size(); ++k) {
+      PointAnalysis point(objective, points[k], {.method = method});
+      point.set_trajectory(path, k);
+      const std::vector<double> slope = real(analyzer->analyze(point), "directional_slope").reals();
+      for (std::size_t r = 0; r < slope.size(); ++r) {
+        EXPECT_TRUE(std::isnan(slope[r])) << k << " " << kPseudoRuleNames[r] << " " << slope[r];
+      }
+    }
+  }
 }
 
 // At its first point, such a trajectory does not show the gradients that rules remember.

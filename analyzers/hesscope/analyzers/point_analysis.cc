@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <utility>
 
+#include <hesscope/analyzers/internal/rounded_parameters.h>
 #include <hesscope/analyzers/point_analysis.h>
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
@@ -12,7 +13,6 @@
 #include <hesscope/noise/gradient_covariance.h>
 #include <hesscope/noise/internal/gradient_rounding.h>
 #include <hesscope/objective/hessian_error.h>
-#include <hesscope/sampling/random_stream.h>
 #include <hesscope/spectra/counted_spectrum.h>
 
 namespace hesscope {
@@ -105,17 +105,7 @@ const Eigen::VectorXd& PointAnalysis::gradient_by_rounded_parameters() {
       rows[i] = detail::kGradientRounding * detail::norm(h->col(i).cwiseProduct(theta_));
     }
   } else if (hessian_status() != Status::kNonFinite) {
-    // Over vectors z of random signs, the mean square of an entry of H D z is the squared norm of
-    // that row.
-    constexpr Eigen::Index kProbes = 4;
-    RandomStream random(0, Stream::kTask, 0);
-    Eigen::MatrixXd probes(theta_.size(), kProbes);
-    for (double& entry : probes.reshaped()) entry = random.uniform() < 0.5 ? -1 : 1;
-    const Eigen::MatrixXd products = hessian_operator().apply(theta_.asDiagonal() * probes);
-    for (Eigen::Index i = 0; i < theta_.size(); ++i) {
-      rows[i] = detail::kGradientRounding * detail::norm(products.row(i)) /
-                std::sqrt(static_cast<double>(kProbes));
-    }
+    rows = detail::estimated_by_rounded_parameters(*objective_, theta_);
   }
   gradient_by_rounded_parameters_ = std::move(rows);
   return *gradient_by_rounded_parameters_;

@@ -129,8 +129,8 @@ class PointAnalysis {
   /// Whether the gradient is zero within rounding. Either the samples' gradients cancel
   /// (gradient_covariance.h), or, if the samples are fitted and have no gradients, rounding of the
   /// parameters explains it: |g| <= 16 eps ||H D||_F with D = diag(theta), since rounding theta_i
-  /// changes g by H_.i theta_i eps. This is estimated by products with random signs if H is not
-  /// assembled. Only at a point whose status() is kOk. @cost a gradient, a pass of per-sample
+  /// changes g by H_.i theta_i eps. This is estimated by products with random vectors if H is
+  /// not assembled. Only at a point whose status() is kOk. @cost a gradient, a pass of per-sample
   /// gradients and the Hessian or a few products with it.
   bool is_gradient_zero();
 

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include <hesscope/analyzers/internal/rounded_parameters.h>
 #include <hesscope/analyzers/pseudo_updates.h>
 #include <hesscope/noise/gradient_covariance.h>
 #include <hesscope/optim/update_rule_registry.h>
@@ -32,11 +33,15 @@ class Followers {
 
   std::size_t num_seen() const { return num_seen_; }
 
-  // Entries of the gradient up to `rounding` are 0.
-  Eigen::MatrixXd step(const Eigen::VectorXd& theta,
+  // Entries of the gradient that may be rounding alone are 0: those up to `of_samples`, rounding of
+  // the samples' gradients, and those that rounding of the parameters explains.
+  Eigen::MatrixXd step(const Objective& objective,
+                       const Eigen::VectorXd& theta,
                        const Eigen::VectorXd& gradient_with_rounding,
-                       double rounding) {
+                       double of_samples) {
     ++num_seen_;
+    const Eigen::ArrayXd rounding =
+        detail::estimated_by_rounded_parameters(objective, theta).array().max(of_samples);
     const Eigen::VectorXd gradient =
         (gradient_with_rounding.array().abs() <= rounding).select(0.0, gradient_with_rounding);
     Eigen::MatrixXd updates(theta.size(), static_cast<Eigen::Index>(rules_.size()));
@@ -53,7 +58,7 @@ class Followers {
       if (std::isfinite(value) && gradient.allFinite()) {
         const GradientCovariance covariance =
             gradient_covariance(objective, theta, {.with_matrix = false});
-        step(theta, gradient, rounding_of_gradients(covariance));
+        step(objective, theta, gradient, rounding_of_gradients(covariance));
         return;
       }
     }
@@ -70,8 +75,13 @@ class Followers {
 Eigen::MatrixXd pseudo_updates(PointAnalysis& point) {
   Trajectory* trajectory = point.trajectory();
   const auto blocks = point.objective().parameter_blocks();
+  const auto step = [&](Followers& followers) {
+    return followers.step(
+        point.objective(), point.theta(), point.gradient(), point.gradient_rounding());
+  };
   if (trajectory == nullptr) {
-    return Followers(blocks).step(point.theta(), point.gradient(), point.gradient_rounding());
+    Followers followers(blocks);
+    return step(followers);
   }
   std::any& notes = trajectory->notes("pseudo_updates");
   auto* kept = std::any_cast<std::shared_ptr<Followers>>(&notes);
@@ -85,7 +95,7 @@ Eigen::MatrixXd pseudo_updates(PointAnalysis& point) {
     const std::shared_ptr<const Objective> own = trajectory->objective_at(i);
     followers.pass(own != nullptr ? *own : point.objective(), trajectory->point(i));
   }
-  return followers.step(point.theta(), point.gradient(), point.gradient_rounding());
+  return step(followers);
 }
 
 }  // namespace hesscope

@@ -21,10 +21,11 @@ inline constexpr std::array<bool, 5> kHasPseudoRuleMemory = {false, true, true, 
 /// The updates at a point, without learning rates, as the columns of an n x 5 matrix. Every rule
 /// keeps its own memory and receives the gradients over all samples at the checkpoints of the
 /// point's trajectory up to this one, each once and in order, with 0 for entries up to
-/// PointAnalysis::gradient_rounding() there; checkpoints that are not finite are skipped. Only at a
-/// point whose status() is kOk.
-/// @cost   a gradient and a pass of per-sample gradients for this checkpoint and each earlier one
-///         that was not seen yet.
+/// PointAnalysis::gradient_rounding() there, or up to what rounding of the parameters makes of them
+/// by an estimate that is the same for every method; checkpoints that are not finite are skipped.
+/// Only at a point whose status() is kOk.
+/// @cost   a gradient, a pass of per-sample gradients and four Hessian-vector products for this
+///         checkpoint and each earlier one that was not seen yet.
 /// @source Pan & Li (2023), arXiv 2306.00204, section 3 (pseudo-updates) and its settings.
 Eigen::MatrixXd pseudo_updates(PointAnalysis& point);
 

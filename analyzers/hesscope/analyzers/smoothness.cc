@@ -25,8 +25,9 @@ const std::string kRulesInWords =
     "samples at the checkpoints so far, except gradients that are not finite: gradient descent; "
     "momentum 0.9; Adam (0.9, 0.999); Lion (0.9, 0.99); sign descent. Gradient entries of at most "
     "16 eps sqrt(tr S + |g|^2), with S the covariance of the samples' gradients, are rounding and "
-    "count as 0, as do, for rules without memory and at the first checkpoint, entries of at most "
-    "16 eps times the norm of their row of H diag(theta). The two rules without memory, gradient "
+    "count as 0, as do entries of at most 16 eps times the norm of their row of H diag(theta), "
+    "which for rules with a memory is estimated by products with random vectors. The two rules "
+    "without memory, gradient "
     "and sign descent, are undefined where the gradient is zero within rounding; the others are "
     "not computed by a training monitor, which sees no earlier checkpoints";
 
@@ -43,12 +44,12 @@ class SmoothnessAnalyzer final : public Analyzer {
   }
 
   Cost cost(const Objective& objective) const override {
-    // Products along the step and along the updates of other rules.
+    // Products along the step and along the updates of other rules, and with random vectors.
     return {.asks_hessian = true,
             .asks_spectrum = true,
             .numbers = static_cast<double>(gradient_block_size(objective)) *
                        static_cast<double>(objective.num_parameters()),
-            .products = 8,
+            .products = 12,
             .gradients = static_cast<double>(num_secant_points_),
             .sample_gradients = 1};
   }
