@@ -217,15 +217,26 @@ TEST_P(TangentKernelTest, AtAnExactFitHasNoRate) {
   EXPECT_EQ(real(terms, "rate").status(), Status::kUndefinedZeroDenominator);
 }
 
+// The attended inputs do not depend on it.
+TEST_P(TangentKernelTest, ThatAHeadHasNextToNoOutputChangesNoAttendedInput) {
+  const GraphObjective objective = objective_of(3);
+  const Group whole = analyze(objective, theta, "attention-terms");
+  for (const double size : {1e-322, 0.0}) {
+    Eigen::VectorXd other = theta;
+    other.segment(kOutputWeights + kHeadDimension, kHeadDimension).setConstant(size);
+    const Group terms = analyze(objective, other, "attention-terms");
+    for (const char* name : {"b_sigma_min", "b_sigma_max"}) {
+      EXPECT_EQ(number(terms, name), number(whole, name)) << name << " " << size;
+    }
+    EXPECT_NEAR(number(terms, "wo_norm_min"), size, 1e-321);
+    EXPECT_EQ(number(terms, "rate_bound"), 0) << size;
+    EXPECT_EQ(real(terms, "rate_bound").status(), Status::kOk) << size;
+  }
+}
+
 TEST_P(TangentKernelTest, IsMissingWhereItIsNotDefined) {
   const GraphObjective objective = objective_of(2);
   Eigen::VectorXd other = theta;
-  other.segment(kOutputWeights + kHeadDimension, kHeadDimension).setZero();  // a head's output
-  const Group terms = analyze(objective, other, "attention-terms");
-  EXPECT_EQ(number(terms, "wo_norm_min"), 0);
-  EXPECT_EQ(real(terms, "b_sigma_min").status(), Status::kUndefinedZeroDenominator);
-  EXPECT_EQ(real(terms, "rate_bound").status(), Status::kUndefinedZeroDenominator);
-  other = theta;
   other[0] = std::nan("");
   for (const std::string name : {"tangent-kernel", "attention-terms"}) {
     const Group record = analyze(objective, other, name);

@@ -60,7 +60,12 @@ class AttentionTermsAnalyzer final : public Analyzer {
     return {};
   }
 
-  Cost cost(const Objective& objective) const override { return detail::jacobian_cost(objective); }
+  // Two Jacobians: another one for B.
+  Cost cost(const Objective& objective) const override {
+    Cost cost = detail::jacobian_cost(objective);
+    cost.sample_gradients *= 2;
+    return cost;
+  }
 
   Group analyze(PointAnalysis& point) const override {
     Group answer = declared();
@@ -87,11 +92,7 @@ class AttentionTermsAnalyzer final : public Analyzer {
     const double scale = 4.0 / num_samples;
     const SingularEnds kernel = singular_ends(j.leftCols(layout.output));
     answer[kernel_rate_bound_].set(scale * kernel.smallest * kernel.smallest, kernel.status);
-    if (!(least > 0)) {
-      answer.set_rest_missing(Status::kUndefinedZeroDenominator);
-      return answer;
-    }
-    const SingularEnds b = singular_ends(attended_inputs(point, layout, j));
+    const SingularEnds b = singular_ends(attended_inputs(point, layout));
     answer[b_sigma_min_].set(b.smallest, b.status);
     answer[b_sigma_max_].set(b.largest, b.status);
     answer[rate_bound_].set(scale * std::pow(least * b.smallest, 2), b.status);
@@ -105,19 +106,18 @@ class AttentionTermsAnalyzer final : public Analyzer {
     return point.theta().segment(layout.output + h * layout.head_dimension, layout.head_dimension);
   }
 
-  // B, from the derivatives with respect to the column of WV_h that has the largest weight in WO_h.
-  static Eigen::MatrixXd attended_inputs(const PointAnalysis& point,
-                                         const Layout& layout,
-                                         const Eigen::MatrixXd& j) {
+  // B, which does not depend on WO: the derivatives with respect to the first column of every WV_h
+  // where it is passed on as it is, and the others not at all.
+  static Eigen::MatrixXd attended_inputs(const PointAnalysis& point, const Layout& layout) {
+    const Objective& objective = point.objective();
+    Eigen::VectorXd theta = point.theta();
+    for (Eigen::Index i = layout.output; i < theta.size(); ++i) {
+      theta[i] = (i - layout.output) % layout.head_dimension == 0 ? 1 : 0;
+    }
+    const Eigen::MatrixXd j = objective.prediction_jacobian(theta, objective.all_samples());
     Eigen::MatrixXd b(j.rows(), layout.heads * layout.embedding);
-    for (Eigen::Index h = 0; h < layout.heads; ++h) {
-      const Eigen::VectorXd wo = output_of(point, layout, h);
-      Eigen::Index column = 0;
-      wo.cwiseAbs().maxCoeff(&column);
-      for (Eigen::Index r = 0; r < layout.embedding; ++r) {
-        const Eigen::Index row = h * layout.embedding + r;  // in the WV of all heads
-        b.col(row) = j.col(layout.values + row * layout.head_dimension + column) / wo[column];
-      }
+    for (Eigen::Index row = 0; row < b.cols(); ++row) {  // in the WV of all heads
+      b.col(row) = j.col(layout.values + row * layout.head_dimension);
     }
     return b;
   }
@@ -134,19 +134,16 @@ class AttentionTermsAnalyzer final : public Analyzer {
                                                    "is " +
                                                    kOfRounding,
                                      .references = {papers::kSong},
-                                     .undefined = {Status::kUndefinedZeroDenominator},
                                      .headline = 2});
   VariableId b_sigma_max_ = declare({.name = "b_sigma_max",
                                      .long_name = "largest singular value of the attended inputs",
                                      .definition = "largest singular value" + kOfAttendedInputs,
-                                     .references = {papers::kSong},
-                                     .undefined = {Status::kUndefinedZeroDenominator}});
+                                     .references = {papers::kSong}});
   VariableId rate_bound_ =
       declare({.name = "rate_bound",
                .long_name = "lower bound on the squared gradient over the loss",
                .definition = "(4 / samples) wo_norm_min^2 b_sigma_min^2; 0 where b_sigma_min is",
                .references = {papers::kSong},
-               .undefined = {Status::kUndefinedZeroDenominator},
                .headline = 3});
   VariableId kernel_rate_bound_ =
       declare({.name = "kernel_rate_bound",
