@@ -87,6 +87,23 @@ TEST(DensityAnalyzer, OfOneProbeHasNoStandardError) {
   EXPECT_TRUE(std::isnan(analysis[0].number("density", "trace_standard_error")));
 }
 
+TEST(DensityAnalyzer, OfOneStepHasATraceButNoSquaredNorm) {
+  const test::QuadraticObjective objective({matrix_of_known_density()});
+  for (const int steps : {1, 2}) {
+    const Analysis analysis = analyze(objective,
+                                      {{"here", Eigen::VectorXd::Ones(4)}},
+                                      {"density"},
+                                      {.options = {{"probes", 4}, {"lanczos-steps", steps}}});
+    EXPECT_NEAR(analysis[0].number("density", "trace_estimate"), 6, 1e-13);
+    for (const char* name :
+         {"squared_frobenius_norm_estimate", "squared_frobenius_norm_standard_error"}) {
+      EXPECT_EQ(analysis[0].status("density", name),
+                steps == 1 ? Status::kNotComputed : Status::kOk)
+          << name;
+    }
+  }
+}
+
 TEST(DensityAnalyzer, OfLargeEigenvaluesHasNoSquaredNorm) {
   const Analysis analysis = density_of(1e200 * matrix_of_known_density(), 4);
   EXPECT_EQ(analysis[0].status("density", "trace_estimate"), Status::kOk);

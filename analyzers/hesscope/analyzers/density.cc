@@ -67,7 +67,13 @@ class DensityAnalyzer final : public Analyzer {
     answer[weights_].set_rows(rows_of(found.weights, num_nodes, 0.0));
     answer[calibrated_weights_].set_rows(rows_of(found.calibrated_weights, num_nodes, 0.0));
     set_estimate(answer, trace_, found.trace);
-    set_estimate(answer, squared_frobenius_norm_, found.squared_frobenius_norm);
+    if (num_nodes < 2 && point.objective().num_parameters() > 1) {
+      // A rule of one node is exact for v^T H v, but not for v^T H^2 v.
+      answer[squared_frobenius_norm_.value].set_missing(Status::kNotComputed);
+      answer[squared_frobenius_norm_.standard_error].set_missing(Status::kNotComputed);
+    } else {
+      set_estimate(answer, squared_frobenius_norm_, found.squared_frobenius_norm);
+    }
     draw(point.spectrum(), found.measure, answer);
     answer.set_rest_missing(Status::kNotComputed);
     return answer;
@@ -86,7 +92,9 @@ class DensityAnalyzer final : public Analyzer {
                      .long_name = "standard error of " + value.name,
                      .definition = "standard deviation over probes of the number that is averaged, "
                                    "with the number of probes minus 1 in the denominator, over the "
-                                   "square root of the number of probes",
+                                   "square root of the number of probes; 0 for as many probes as "
+                                   "parameters, or more: they are then the unit vectors, and the "
+                                   "number is exact to rounding",
                      .headline = value.headline > 0 ? value.headline + 1 : 0})};
   }
 
@@ -160,7 +168,8 @@ class DensityAnalyzer final : public Analyzer {
       {.name = "squared_frobenius_norm_estimate",
        .long_name = "squared Frobenius norm by quadrature",
        .definition =
-           "n times the mean over probes of the sum of calibrated_weights times squared nodes",
+           "n times the mean over probes of the sum of calibrated_weights times squared nodes; not "
+           "computed for one Lanczos step, after which that is not yet v^T H^2 v of a probe v",
        .references = {papers::kUbaru}},
       "squared_frobenius_norm_standard_error");
   VariableId eigenvalue_ =
