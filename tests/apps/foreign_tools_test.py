@@ -197,6 +197,23 @@ class Vtk(Case):
             np.testing.assert_allclose(vtk_to_numpy(grid.GetPointData().GetArray(name)),
                                        wanted[f"landscape/{name}"].ravel(), rtol=1e-6)
 
+    def test_reads_every_number_bit_for_bit_also_where_some_are_missing(self):
+        self.landscape("--grid", "5x1", "--span", "-1:1", "--curvature")
+        done = self.run_program("export", "out.h5", "-o", "line.vtk")
+        self.assertEqual(done.returncode, DONE, done.stderr)
+        reader = vtkDataSetReader()
+        reader.SetFileName(str(self.folder / "line.vtk"))
+        reader.ReadAllScalarsOn()
+        reader.Update()
+        found = reader.GetOutput().GetPointData()
+        wanted = {name.partition("/")[2]: values for name, values in self.variables().items()
+                  if name.startswith("landscape/")}
+        names = [found.GetArrayName(i) for i in range(found.GetNumberOfArrays())]
+        self.assertLess({"loss", "lambda_max", "plane_hessian_12", "plane_hessian_22"}, set(names))
+        self.assertTrue(np.isnan(wanted["plane_hessian_22"]).all())
+        for name in names:
+            np.testing.assert_array_equal(vtk_to_numpy(found.GetArray(name)), wanted[name].ravel(), name)
+
     def test_reads_the_trajectory_as_a_polyline(self):
         self.trajectory()
         done = self.run_program("export", "out.h5", "--format", "vtk", "-o", "surface.vtk")

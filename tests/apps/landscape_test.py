@@ -6,6 +6,7 @@ import math
 import pathlib
 import shutil
 import signal
+import struct
 import subprocess
 import time
 
@@ -107,7 +108,8 @@ class Readers(Case):
         self.assertIn("trajectories of 2 runs", (self.folder / "out.svg").read_text())
         done = self.run_program("export", "out.h5", "-o", "out.vtk")
         self.assertEqual(done.returncode, DONE, done.stderr)
-        self.assertIn("LINES 2 7\n3 0 1 2\n2 3 4\n", (self.folder / "out-trajectory.vtk").read_text())
+        self.assertIn(b"LINES 2 7\n" + struct.pack(">7i", 3, 0, 1, 2, 2, 3, 4) + b"\n",
+                      (self.folder / "out-trajectory.vtk").read_bytes())
         done = self.run_program("export", "out.h5", "-o", "out.csv")
         lines = (self.folder / "out-trajectory.csv").read_text().splitlines()
         self.assertEqual([line.split(",")[-1] for line in lines], ["run", "0", "0", "0", "1", "1"])

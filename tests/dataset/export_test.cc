@@ -15,6 +15,7 @@
 #include <hesscope/dataset/internal/landscape_grid.h>
 #include <hesscope/dataset/result_file.h>
 
+#include "dataset/vtk_bytes.h"
 #include "support/files.h"
 
 namespace hesscope::io {
@@ -149,24 +150,26 @@ TEST_F(Export, TrajectoriesOfSeveralRunsAreNotJoined) {
   const auto cells = [&](const std::vector<std::int64_t>& runs) {
     const std::string text =
         (exported(landscape(2, true, runs), "vtk"), test::read_bytes(files_[1]));
-    const std::size_t begin = text.find("0 0 0.125\n") + 10;
+    const std::string last_point = test::doubles({0, 0, 0.125}) + "\n";
+    const std::size_t begin = text.find(last_point) + last_point.size();
     return text.substr(begin, text.find("POINT_DATA") - begin);
   };
-  EXPECT_EQ(cells({0, 0, 0}), "LINES 1 3\n2 0 1\n");
-  EXPECT_EQ(cells({0, 1, 1}), "VERTICES 2 4\n1 0\n1 1\n");
+  EXPECT_EQ(cells({0, 0, 0}), "LINES 1 3\n" + test::integers({2, 0, 1}) + "\n");
+  const std::string apart = "VERTICES 2 4\n" + test::integers({1, 0, 1, 1}) + "\n";
+  EXPECT_EQ(cells({0, 1, 1}), apart);
   const std::int64_t none = kMissingCount;
-  EXPECT_EQ(cells({none, none, none}), "VERTICES 2 4\n1 0\n1 1\n");
+  EXPECT_EQ(cells({none, none, none}), apart);
 }
 
 TEST_F(Export, ATrajectoryAsVtkIsAPolylineThroughThePlacesThereAre) {
   exported(landscape(2, true), "vtk");
   ASSERT_THAT(files_, ElementsAre(folder_ / "out", folder_ / "out-trajectory"));
   EXPECT_EQ(test::read_bytes(files_[1]),
-            "# vtk DataFile Version 3.0\nhesscope trajectory\nASCII\nDATASET POLYDATA\n"
-            "POINTS 2 double\n-0.75 0.5 1\n0 0 0.125\nLINES 1 3\n2 0 1\nPOINT_DATA 2\n"
-            "SCALARS step double 1\nLOOKUP_TABLE default\n0\n10\n"
-            "SCALARS loss double 1\nLOOKUP_TABLE default\nnan\n0.125\n"
-            "SCALARS residual double 1\nLOOKUP_TABLE default\n2.5\n0\n");
+            "# vtk DataFile Version 3.0\nhesscope trajectory\nBINARY\nDATASET POLYDATA\n"
+            "POINTS 2 double\n" +
+                test::doubles({-0.75, 0.5, 1, 0, 0, 0.125}) + "\nLINES 1 3\n" +
+                test::integers({2, 0, 1}) + "\nPOINT_DATA 2\n" + test::scalars("step", {0, 10}) +
+                test::scalars("loss", {kNaN, 0.125}) + test::scalars("residual", {2.5, 0}));
 }
 
 TEST_F(Export, ATrajectoryAsLosslandscapeIsAProjectionFile) {
@@ -223,14 +226,14 @@ TEST_F(Export, AGridAsCsvHasOneLineAPoint) {
 }
 
 TEST_F(Export, AGridAsVtkIsASurface) {
-  EXPECT_EQ(exported(landscape(), "vtk"),
-            "# vtk DataFile Version 3.0\nhesscope landscape\nASCII\nDATASET STRUCTURED_GRID\n"
-            "DIMENSIONS 3 2 1\nPOINTS 6 double\n"
-            "-1 0 -10\n0 0 0\n0.1 0 1\n-1 0.5 -9.5\n0 0.5 0.5\n0.1 0.5 1\n"
-            "POINT_DATA 6\n"
-            "SCALARS loss double 1\nLOOKUP_TABLE default\n-10\n0\n1\n-9.5\n0.5\nnan\n"
-            "SCALARS gradient_norm double 1\nLOOKUP_TABLE default\n2\n2\n2\n2\n2\n2\n"
-            "SCALARS index double 1\nLOOKUP_TABLE default\n7\n7\n7\n7\n7\nnan\n");
+  EXPECT_EQ(
+      exported(landscape(), "vtk"),
+      "# vtk DataFile Version 3.0\nhesscope landscape\nBINARY\nDATASET STRUCTURED_GRID\n"
+      "DIMENSIONS 3 2 1\nPOINTS 6 double\n" +
+          test::doubles({-1, 0, -10, 0, 0, 0, 0.1, 0, 1, -1, 0.5, -9.5, 0, 0.5, 0.5, 0.1, 0.5, 1}) +
+          "\nPOINT_DATA 6\n" + test::scalars("loss", {-10, 0, 1, -9.5, 0.5, kNaN}) +
+          test::scalars("gradient_norm", {2, 2, 2, 2, 2, 2}) +
+          test::scalars("index", {7, 7, 7, 7, 7, kNaN}));
 }
 
 TEST_F(Export, AGridAsLosslandscapeHasRowsAlongY) {

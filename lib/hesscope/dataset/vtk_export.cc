@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <bit>
 #include <cmath>
+#include <concepts>
 #include <cstdint>
-#include <iterator>
 #include <string>
 #include <vector>
 
@@ -26,31 +27,41 @@ double largest_finite(const std::vector<double>& values) {
 }
 
 std::string header_of(const char* what, const char* kind) {
-  return fmt::format("# vtk DataFile Version 3.0\nhesscope {}\nASCII\nDATASET {}\n", what, kind);
+  return fmt::format("# vtk DataFile Version 3.0\nhesscope {}\nBINARY\nDATASET {}\n", what, kind);
 }
 
-void add_scalars(const std::string& name, const std::vector<double>& values, std::string& text) {
-  const auto out = std::back_inserter(text);
-  fmt::format_to(out, "SCALARS {} double 1\nLOOKUP_TABLE default\n", name);
-  for (const double value : values) {
-    fmt::format_to(out, "{}\n", std::isfinite(value) ? fmt::format("{}", value) : "nan");
+void add_big_endian(std::unsigned_integral auto bits, std::string& bytes) {
+  for (int shift = 8 * (sizeof(bits) - 1); shift >= 0; shift -= 8) {
+    bytes += static_cast<char>((bits >> shift) & 0xffU);
   }
+}
+
+void add_number(double value, std::string& bytes) {
+  add_big_endian(std::bit_cast<std::uint64_t>(std::isfinite(value) ? value : kNaN), bytes);
+}
+
+void add_point(double x, double y, double z, std::string& bytes) {
+  for (const double value : {x, y, z}) add_number(value, bytes);
+}
+
+void add_scalars(const std::string& name, const std::vector<double>& values, std::string& bytes) {
+  bytes += fmt::format("SCALARS {} double 1\nLOOKUP_TABLE default\n", name);
+  for (const double value : values) add_number(value, bytes);
+  bytes += '\n';
 }
 
 std::string surface_of(const LandscapeGrid& grid, double ceiling) {
   std::string text = header_of("landscape", "STRUCTURED_GRID");
-  const auto out = std::back_inserter(text);
   const std::size_t count = grid.loss().size();
-  fmt::format_to(
-      out, "DIMENSIONS {} {} 1\nPOINTS {} double\n", grid.alpha.size(), grid.beta.size(), count);
+  text += fmt::format(
+      "DIMENSIONS {} {} 1\nPOINTS {} double\n", grid.alpha.size(), grid.beta.size(), count);
   for (std::size_t b = 0; b < grid.beta.size(); ++b) {
     for (std::size_t a = 0; a < grid.alpha.size(); ++a) {
       const double loss = grid.loss()[b * grid.alpha.size() + a];
-      fmt::format_to(
-          out, "{} {} {}\n", grid.alpha[a], grid.beta[b], std::isfinite(loss) ? loss : ceiling);
+      add_point(grid.alpha[a], grid.beta[b], std::isfinite(loss) ? loss : ceiling, text);
     }
   }
-  fmt::format_to(out, "POINT_DATA {}\n", count);
+  text += fmt::format("\nPOINT_DATA {}\n", count);
   for (const auto& [name, values] : grid.fields) add_scalars(name, values, text);
   return text;
 }
@@ -63,18 +74,19 @@ class Cells {
   void add(std::size_t first_point, std::size_t num_points) {
     ++count_;
     num_numbers_ += num_points + 1;
-    fmt::format_to(std::back_inserter(numbers_), "{}", num_points);
-    for (std::size_t k = 0; k < num_points; ++k) {
-      fmt::format_to(std::back_inserter(numbers_), " {}", first_point + k);
-    }
-    numbers_ += '\n';
+    add_integer(num_points);
+    for (std::size_t k = 0; k < num_points; ++k) add_integer(first_point + k);
   }
 
-  std::string text() const {
-    return count_ == 0 ? "" : fmt::format("{} {} {}\n{}", kind_, count_, num_numbers_, numbers_);
+  std::string bytes() const {
+    return count_ == 0 ? "" : fmt::format("{} {} {}\n{}\n", kind_, count_, num_numbers_, numbers_);
   }
 
  private:
+  void add_integer(std::size_t number) {
+    add_big_endian(static_cast<std::uint32_t>(number), numbers_);
+  }
+
   const char* kind_;
   std::size_t count_ = 0;
   std::size_t num_numbers_ = 0;
@@ -94,11 +106,8 @@ std::string polylines_of(const LandscapeTrajectory& trajectory, double ceiling) 
     for (const std::size_t i : path) {
       const double loss = trajectory.loss[i];
       const std::int64_t step = trajectory.steps[i];
-      fmt::format_to(std::back_inserter(points),
-                     "{} {} {}\n",
-                     trajectory.alpha[i],
-                     trajectory.beta[i],
-                     std::isfinite(loss) ? loss : ceiling);
+      add_point(
+          trajectory.alpha[i], trajectory.beta[i], std::isfinite(loss) ? loss : ceiling, points);
       steps.push_back(step == kMissingCount ? kNaN : static_cast<double>(step));
       losses.push_back(loss);
       residuals.push_back(trajectory.residual[i]);
@@ -107,13 +116,12 @@ std::string polylines_of(const LandscapeTrajectory& trajectory, double ceiling) 
   const std::size_t count = losses.size();
   if (count < 2) return {};
   std::string text = header_of("trajectory", "POLYDATA");
-  fmt::format_to(std::back_inserter(text),
-                 "POINTS {} double\n{}{}{}POINT_DATA {}\n",
-                 count,
-                 points,
-                 vertices.text(),
-                 lines.text(),
-                 count);
+  text += fmt::format("POINTS {} double\n{}\n{}{}POINT_DATA {}\n",
+                      count,
+                      points,
+                      vertices.bytes(),
+                      lines.bytes(),
+                      count);
   add_scalars("step", steps, text);
   add_scalars("loss", losses, text);
   add_scalars("residual", residuals, text);

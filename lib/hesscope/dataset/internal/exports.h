@@ -21,12 +21,12 @@ ExportKind csv_export_kind();
 /// (explained_variance_ratio_), so that plot_2D.py accepts it both for --proj_file and --dir_file.
 ExportKind losslandscape_export_kind();
 
-/// A structured grid in VTK's legacy format (version 3.0, ASCII) that ParaView and VisIt open as a
-/// surface: points (alpha, beta, loss), with the fields of the landscape as point data. Where the
-/// loss is not finite, the surface is at the largest finite loss and the data are NaN. The
-/// checkpoints are a polyline in NAME-trajectory.vtk: points (alpha, beta, loss of the checkpoint
-/// itself), with step, loss and residual as point data; those without a place on the plane are
-/// omitted.
+/// A structured grid in VTK's legacy format (version 3.0, binary, as VTK reads no NaN in text) that
+/// ParaView and VisIt open as a surface: points (alpha, beta, loss), with the fields of the
+/// landscape as point data. Where the loss is not finite, the surface is at the largest finite loss
+/// and the data are NaN. The checkpoints are a polyline in NAME-trajectory.vtk: points (alpha,
+/// beta, loss of the checkpoint itself), with step, loss and residual as point data; those without
+/// a place on the plane are omitted.
 /// @source VTK File Formats, https://vtk.org/wp-content/uploads/2015/04/file-formats.pdf
 ExportKind vtk_export_kind();
 
