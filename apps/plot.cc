@@ -13,8 +13,8 @@
 #include <hesscope/core/error.h>
 #include <hesscope/dataset/result_reader.h>
 #include <hesscope/figures/figure_registry.h>
+#include <hesscope/plot/picture_format.h>
 #include <hesscope/plot/print.h>
-#include <hesscope/plot/svg.h>
 #include <hesscope/storage/atomic_file.h>
 #include <hesscope/storage/overwrite.h>
 
@@ -53,18 +53,15 @@ struct Style {
 // A slide of 16:9 is 13.33 x 7.5 inches: letters of 19 to 26 points are readable from the last row.
 constexpr std::array<Style, 2> kStyles = {{{"paper", 1, 0, 0}, {"slides", 2.5, 960, 540}}};
 
-// A kind of file that a figure can be written to.
-struct Format {
-  const char* extension;
-  const char* kind;
-  std::vector<std::string> beginnings;  // of files of this kind
-};
-
-const std::vector<Format>& formats() {
-  static const std::vector<Format> all = {{".svg", "an SVG", {"<svg", "<?xml"}},
-                                          {".pdf", "a PDF", {"%PDF-"}},
-                                          {".png", "a PNG", {"\x89PNG\r\n\x1a\n"}}};
-  return all;
+// ".svg, .pdf or .png".
+std::string extensions_text() {
+  std::vector<std::string> extensions;
+  for (const plot::PictureFormat& format : plot::picture_formats()) {
+    extensions.push_back(format.extension);
+  }
+  const std::string last = extensions.back();
+  extensions.pop_back();
+  return fmt::format("{} or {}", fmt::join(extensions, ", "), last);
 }
 
 std::vector<std::string> style_names() {
@@ -109,7 +106,8 @@ class PlotCommand final : public Command {
     options.positionals("RESULT", results_, "Result files; several are laid over one another")
         .required();
     options.group("Output");
-    options.output(output_, "FILE", "File to write; .svg, .pdf or .png says as what");
+    options.output(
+        output_, "FILE", fmt::format("File to write; {} says as what", extensions_text()));
     options
         .integer("--dpi",
                  dpi_,
@@ -171,11 +169,11 @@ class PlotCommand final : public Command {
 
   std::string extension() const { return std::filesystem::path(output_).extension().string(); }
 
-  const Format& output_format() const {
-    for (const Format& format : formats()) {
+  const plot::PictureFormat& output_format() const {
+    for (const plot::PictureFormat& format : plot::picture_formats()) {
       if (extension() == format.extension) return format;
     }
-    throw UsageError(fmt::format("{}: the output must end in .svg, .pdf or .png", output_));
+    throw UsageError(fmt::format("{}: the output must end in {}", output_, extensions_text()));
   }
 
   const Style& style() const {
@@ -184,11 +182,8 @@ class PlotCommand final : public Command {
   }
 
   std::string bytes_of(const plot::Figure& figure) const {
-    const std::string extension = output_format().extension;
-    if (extension == ".svg") return plot::to_svg(figure);
     try {
-      if (extension == ".pdf") return plot::to_pdf(figure);
-      return dpi_ > 0 ? plot::to_png(figure, dpi_) : plot::to_png(figure);
+      return output_format().print(figure, dpi_ > 0 ? dpi_ : plot::kUsualDotsPerInch);
     } catch (const OutputError& error) {
       throw OutputError(fmt::format("{}: {}", output_, error.what()));
     }
@@ -210,7 +205,7 @@ class PlotCommand final : public Command {
     request.magnification = style().magnification;
     request.notes = !no_notes_;
     const plot::Figure figure = figures::draw_figure(kind, sources, request);
-    const Format& format = output_format();
+    const plot::PictureFormat& format = output_format();
     io::require_replaceable(output_, force_.overwrite(), format.kind, [&] {
       return io::begins_with(output_, format.beginnings);
     });

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -6,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/dataset/result_reader.h>
+#include <hesscope/report/page.h>
 #include <hesscope/report/result_page.h>
 #include <hesscope/storage/atomic_file.h>
 #include <hesscope/storage/overwrite.h>
@@ -91,7 +93,7 @@ class ReportCommand final : public Command {
   void require_consistent() const {
     require_all_labels(results_, labels_);
     const std::string extension = std::filesystem::path(output_).extension().string();
-    if (extension != ".html" && extension != ".htm") {
+    if (std::ranges::find(report::kExtensions, extension) == report::kExtensions.end()) {
       throw UsageError(fmt::format("{}: a report is HTML: the output must end in .html", output_));
     }
     require_no_result(output_, results_);

@@ -2,10 +2,8 @@
 #include "run_command.h"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -16,7 +14,10 @@
 #include <hesscope/core/version.h>
 #include <hesscope/dataset/export_registry.h>
 #include <hesscope/linalg/blas.h>
+#include <hesscope/plot/picture_format.h>
+#include <hesscope/report/page.h>
 #include <hesscope/storage/unit_folder.h>
+#include <hesscope/tensors/format_registry.h>
 
 #include "interrupt.h"
 #include "progress_line.h"
@@ -26,28 +27,38 @@ namespace hesscope::cli {
 namespace {
 
 constexpr const char* kResultExtension = ".h5";
+constexpr const char* kInputExtension = ".toml";
 
 // The command that makes a file with this ending of a result OUT.h5; empty if none does.
 std::string command_for(const std::string& extension) {
   const std::string result = fmt::format("OUT{}", kResultExtension);
-  for (const std::string_view figure : {".png", ".svg", ".pdf"}) {
-    if (extension == figure) return fmt::format("plot {} --figure NAME", result);
+  const auto has_extension = [&](const auto& format) { return format.extension == extension; };
+  if (std::ranges::any_of(plot::picture_formats(), has_extension)) {
+    return fmt::format("plot {} --figure NAME", result);
   }
-  if (extension == ".html") return "report " + result;
-  const bool is_exported = std::ranges::any_of(
-      io::export_kinds(), [&](const io::ExportKind& kind) { return kind.extension == extension; });
-  const bool is_other = extension != kResultExtension;
-  return (is_exported && is_other) || extension == ".txt" ? "export " + result : "";
+  if (std::ranges::find(report::kExtensions, extension) != report::kExtensions.end()) {
+    return "report " + result;
+  }
+  const bool is_exported =
+      extension == ".txt" || std::ranges::any_of(io::export_kinds(), has_extension);
+  return is_exported ? "export " + result : "";
+}
+
+// Whether tensors, but no results, are in files with this ending.
+bool is_of_tensors(const std::string& extension) {
+  return std::ranges::any_of(io::format_kinds(), [&](const io::FormatKind& kind) {
+    return kind.extension == extension || kind.other_extension == extension;
+  });
 }
 
 // What is wrong with the name of a result that ends as files of other formats do; nothing for other
 // names.
 std::string result_name_problem(const std::string& given) {
   const std::string extension = std::filesystem::path(given).extension().string();
+  if (extension.empty() || extension == kResultExtension) return {};
   const std::string command = command_for(extension);
-  constexpr std::array<std::string_view, 8> kOthers = {
-      ".json", ".npy", ".npz", ".onnx", ".pt", ".pth", ".safetensors", ".toml"};
-  if (command.empty() && std::ranges::find(kOthers, extension) == kOthers.end()) return {};
+  const bool is_input = extension == kInputExtension || is_of_tensors(extension);
+  if (command.empty() && !is_input) return {};
   std::string problem =
       fmt::format("must be an HDF5 file, OUT{}, got '{}'", kResultExtension, given);
   if (command.empty()) return problem;

@@ -20,13 +20,21 @@ class BadOutputs(Refusals):
         for output in ("out.csv", "folder/out.vtk"):
             self.refuses_analysis(USAGE, [checkpoint(0)], "--output: must be an HDF5 file, OUT.h5", output,
                                   f"hesscope export OUT.h5 -o {output}", output=output)
-        for output, maker in (("out.txt", "export"), ("out.png", "plot"), ("out.html", "report")):
+        for output, maker in (("out.txt", "export"), ("out.png", "plot"), ("out.svg", "plot"), ("out.pdf", "plot"),
+                              ("out.html", "report"), ("out.htm", "report")):
             self.refuses_analysis(USAGE, [checkpoint(0)], f"'hesscope {maker} OUT.h5", output, output=output)
 
     def test_a_result_named_like_a_checkpoint(self):
-        for output in ("out.npz", "out.json", "out.toml"):
-            self.refuses_analysis(USAGE, [checkpoint(0)], f"--output: must be an HDF5 file, OUT.h5, got '{output}'",
-                                  output=output)
+        for ending in ("npz", "npy", "keras", "safetensors", "pt", "pth", "json", "onnx", "toml"):
+            said = f"--output: must be an HDF5 file, OUT.h5, got 'out.{ending}'"
+            self.refuses_analysis(USAGE, [checkpoint(0)], said, output=f"out.{ending}")
+            for command in (["landscape", checkpoint(0), "--directions", "random", "--grid", "1x3"],
+                            ["path", checkpoint(0), checkpoint(1)]):
+                self.refuses(USAGE, [*command, "--problem", PROBLEM, "-o", f"out.{ending}"], said)
+
+    def test_a_result_whose_name_says_nothing_else(self):
+        for output in ("out.h5", "out.hdf5", "out.nc", "out", "out.2"):
+            self.assertEqual(self.analyze(checkpoint(0), "--only", "hessian", output=output).returncode, DONE)
 
     def test_standard_output_as_a_file(self):
         said = "--output: '-' is no output: what is written are files, so name one; --json prints to standard output"

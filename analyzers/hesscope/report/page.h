@@ -10,8 +10,10 @@
 // Any text is allowed: it is escaped. Titles may contain ^{...} and _{...}, as in figures.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -110,6 +112,9 @@ struct Page {
 
 /// The first lines of every page.
 inline constexpr const char* kFirstLines = "<!DOCTYPE html>\n<!-- A report of hesscope -->\n";
+
+/// What the name of a page's file ends in.
+inline constexpr std::array<std::string_view, 2> kExtensions = {".html", ".htm"};
 
 /// The page as one HTML document in UTF-8 that loads nothing: style, scripts (including plotly.js)
 /// and numbers are inside; a policy in its head allows exactly these scripts. Texts and tables need

@@ -12,6 +12,7 @@ namespace hesscope::plot {
 
 inline constexpr double kLeastDotsPerInch = 10;
 inline constexpr double kMostDotsPerInch = 2400;
+inline constexpr double kUsualDotsPerInch = 300;
 
 /// Whether this build can print, given the libraries.
 bool can_print();
@@ -27,6 +28,6 @@ std::string to_pdf(const Figure& figure);
 /// @param  dots_per_inch  from kLeastDotsPerInch to kMostDotsPerInch.
 /// @throws as to_pdf(); PreconditionError for another resolution; ConfigError if the picture would
 ///         have more than 32,767 pixels on a side or 200 million in total.
-std::string to_png(const Figure& figure, double dots_per_inch = 300);
+std::string to_png(const Figure& figure, double dots_per_inch = kUsualDotsPerInch);
 
 }  // namespace hesscope::plot
