@@ -102,6 +102,29 @@ TEST(Ticks, OfASignedScaleAreMirrored) {
   EXPECT_THAT(labels(above), testing::Contains("0"));
 }
 
+TEST(Ticks, OfASignedLogAxisSayWhereNumbersOfOneDecadeAre) {
+  const auto labels_of = [](double lower, double upper, double threshold) {
+    return labels(choose_ticks(Scale(ScaleKind::kSignedLog, lower, upper, threshold), 6));
+  };
+  EXPECT_THAT(
+      labels_of(-0.3, -0.04, 0.01),
+      ElementsAre(
+          "\u22120.30", "\u22120.25", "\u22120.20", "\u22120.15", "\u22120.10", "\u22120.05"));
+  EXPECT_THAT(labels_of(0.9, 2.1, 0.1), ElementsAre("1.0", "1.2", "1.4", "1.6", "1.8", "2.0"));
+  EXPECT_THAT(labels_of(-0.1, 2.1, 1), ElementsAre("0.0", "0.5", "1.0", "1.5", "2.0"));
+  EXPECT_THAT(labels_of(-1.1e-9, 1.1e-9, 1),
+              ElementsAre("\u22121.0\u00d710^{\u22129}",
+                          "\u22120.5\u00d710^{\u22129}",
+                          "0",
+                          "0.5\u00d710^{\u22129}",
+                          "1.0\u00d710^{\u22129}"));
+}
+
+TEST(Ticks, OfVeryManyDecadesDoNotTouch) {
+  EXPECT_LE(choose_ticks(Scale(ScaleKind::kLog, 1e-300, 1e300), 8).ticks.size(), 20U);
+  EXPECT_LE(choose_ticks(Scale(ScaleKind::kSignedLog, -1e300, 1e300, 1e-300), 8).ticks.size(), 20U);
+}
+
 // Whatever the range: ascending, within it, some labelled, none repeated, not too many.
 TEST(Ticks, AreSaneForAnyRange) {
   for (const ScaleKind kind : {ScaleKind::kLinear, ScaleKind::kLog, ScaleKind::kSignedLog}) {

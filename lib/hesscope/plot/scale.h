@@ -66,7 +66,9 @@ struct Ticks {
 /// Ticks within [lower, upper], of which about `target`, but at least one, have labels. Linear:
 /// multiples of 1, 2 or 5 times a power of ten. Logarithmic: decades, or every second, third, ...
 /// one; for few decades also 2 and 5, for less than one decade the linear ones; minor ticks at the
-/// multiples in between. Signed: zero and decades on either side.
+/// multiples in between. Signed: zero and decades on either side; as logarithmic where all of the
+/// range is on one side, beyond the threshold; for no more than the threshold's decade the linear
+/// ones.
 /// @throws PreconditionError unless target >= 1.
 Ticks choose_ticks(const Scale& scale, std::size_t target, bool whole_numbers = false);
 

@@ -12,7 +12,8 @@ namespace hesscope::plot {
 namespace {
 
 constexpr const char* kMinus = "\u2212";
-constexpr double kSlack = 1e-9;  // of the range: a tick at its very end is in it
+constexpr double kSlack = 1e-9;    // of the range: a tick at its very end is in it
+constexpr int kMostDecades = 100;  // with a tick each; beyond, only labelled ones have a tick
 
 std::string with_minus(std::string text) {
   if (text.starts_with('-')) text.replace(0, 1, kMinus);
@@ -82,13 +83,13 @@ Ticks linear_ticks(const Scale& scale, std::size_t target, bool whole_numbers) {
   return found;
 }
 
-// Ticks at linear steps, all written out: for a logarithmic axis of less than a decade.
-Ticks narrow_log_ticks(const Scale& scale, std::size_t target) {
+// Ticks at linear steps, all written out: for other axes than linear ones, of about a decade.
+Ticks narrow_ticks(const Scale& scale, std::size_t target) {
   Ticks found =
       linear_ticks(Scale(ScaleKind::kLinear, scale.lower(), scale.upper()), target, false);
   if (found.exponent == 0) return found;
   for (Tick& tick : found.ticks) {
-    tick.label += "\u00d7" + power_text(found.exponent);
+    tick.label = tick.value == 0 ? "0" : tick.label + "\u00d7" + power_text(found.exponent);
   }
   found.exponent = 0;
   return found;
@@ -97,7 +98,7 @@ Ticks narrow_log_ticks(const Scale& scale, std::size_t target) {
 Ticks log_ticks(const Scale& scale, std::size_t target) {
   const double low = std::log10(scale.lower());
   const double high = std::log10(scale.upper());
-  if (high - low < 1) return narrow_log_ticks(scale, target);
+  if (high - low < 1) return narrow_ticks(scale, target);
   const double slack = kSlack * (high - low);
   const int first = static_cast<int>(std::floor(low));
   const int last = static_cast<int>(std::ceil(high));
@@ -115,6 +116,7 @@ Ticks log_ticks(const Scale& scale, std::size_t target) {
       const double at = decade + std::log10(digit);
       if (!(at >= low - slack && at <= high + slack)) continue;
       if (digit > 1 && (stride > 1 || decades > kMinorDecades)) break;
+      if (!is_labelled && decades > kMostDecades) break;
       Tick tick{digit * power_of_ten(decade), {}};
       if ((digit == 1 && is_labelled) || (has_2_and_5 && (digit == 2 || digit == 5))) {
         tick.label = is_plain ? decimal_text(decade, digit) : power_text(decade, digit);
@@ -125,11 +127,29 @@ Ticks log_ticks(const Scale& scale, std::size_t target) {
   return found;
 }
 
+// Ticks of the scale that shows -x where `scale` shows x.
+Ticks mirrored(Ticks found) {
+  std::reverse(found.ticks.begin(), found.ticks.end());
+  for (Tick& tick : found.ticks) {
+    tick.value = -tick.value;
+    if (!tick.label.empty()) tick.label = kMinus + tick.label;
+  }
+  return found;
+}
+
 Ticks signed_log_ticks(const Scale& scale, std::size_t target) {
+  // Numbers of one sign beyond the threshold are on a logarithmic axis.
+  if (scale.lower() >= scale.threshold()) {
+    return log_ticks(Scale(ScaleKind::kLog, scale.lower(), scale.upper()), target);
+  }
+  if (scale.upper() <= -scale.threshold()) {
+    return mirrored(log_ticks(Scale(ScaleKind::kLog, -scale.upper(), -scale.lower()), target));
+  }
   // Decades of either sign, starting at the threshold.
   const double largest = std::max(std::abs(scale.lower()), std::abs(scale.upper()));
   const int first = static_cast<int>(std::floor(std::log10(scale.threshold()) + kSlack));
   const int last = static_cast<int>(std::floor(std::log10(largest) + kSlack));
+  if (last <= first) return narrow_ticks(scale, target);
   const bool both = scale.lower() < 0 && scale.upper() > 0;
   const int room = std::max<int>(1, static_cast<int>(target - 1) / (both ? 2 : 1));
   const int stride = std::max(1, detail::ceil_div(last - first, room));
@@ -137,6 +157,7 @@ Ticks signed_log_ticks(const Scale& scale, std::size_t target) {
   // The outermost decade is labelled, and others inwards from there.
   for (int decade = last; decade >= first; --decade) {
     const bool is_labelled = (last - decade) % stride == 0 && decade > first;
+    if (!is_labelled && last - first > kMostDecades) continue;
     for (const int sign : {-1, 1}) {
       const double value = sign * power_of_ten(decade);
       if (!(value >= scale.lower() && value <= scale.upper())) continue;
