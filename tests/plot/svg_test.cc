@@ -325,6 +325,29 @@ TEST(Svg, ListsSeriesBesideThePlotInTheirOrder) {
   }
 }
 
+TEST(Svg, SaysHowManyNamesHaveNoRoom) {
+  constexpr int kCount = 60;
+  for (const Legend legend : {Legend::kDirect, Legend::kInside, Legend::kBeside}) {
+    Panel panel;
+    panel.legend = legend;
+    for (int k = 0; k < kCount; ++k) {
+      const double end = k;
+      panel.series.push_back(
+          Line{.x = {0, 1}, .y = {0, end}, .label = "r" + std::to_string(k) + "r"});
+    }
+    const std::string svg = to_svg(figure_of(panel));
+    int num_shown = 0;
+    for (int k = 0; k < kCount; ++k) {
+      num_shown += svg.find(">r" + std::to_string(k) + "r<") != std::string::npos ? 1 : 0;
+    }
+    const std::size_t at = svg.find(" more<");
+    ASSERT_NE(at, std::string::npos);
+    EXPECT_GT(num_shown, 5);
+    EXPECT_EQ(std::stoi(svg.substr(svg.rfind('+', at))), kCount - num_shown);
+    EXPECT_LT(number_of(svg.substr(svg.rfind('<', at)), "x"), 340 - 30);
+  }
+}
+
 TEST(Svg, KeepsTheSpaceAfterAScript) {
   Panel panel;
   panel.title = "10^{2} m";

@@ -168,6 +168,7 @@ PanelPlan plan_panel(const Panel& panel,
   for (const LegendEntry& entry : plan.legend) {
     own.right = std::max(own.right, room_beside(panel, entry) + kMargin);
   }
+  own.right = std::max(own.right, room_for_rest(panel, plan, height_within(own)) + kMargin);
   if (plan.colour_scale) {
     Axis bar_axis;
     bar_axis.whole_numbers = panel.colour_bar->whole_numbers;

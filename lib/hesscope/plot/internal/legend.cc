@@ -11,6 +11,7 @@ namespace hesscope::plot {
 namespace {
 
 constexpr double kRow = 10;
+constexpr double kClosestRow = 8.5;  // of names next to lines
 constexpr double kSwatch = 14;
 constexpr double kSwatchGap = 4;
 constexpr double kPad = 4;
@@ -146,11 +147,28 @@ Box emptiest_corner(const Panel& panel, const Axes& axes, double width, double h
   return corners[best];
 }
 
+std::string rest_text(std::size_t count) { return fmt::format("+{} more", count); }
+
+// Leaves as many entries as rows have room, and returns what the last row then says: how many
+// entries have none. Empty if all have.
+std::string cut(std::vector<const LegendEntry*>& entries, double room, double row) {
+  const auto rows = static_cast<std::size_t>(std::max(1.0, room / row));
+  if (entries.size() <= rows) return {};
+  const std::string rest = rest_text(entries.size() - (rows - 1));
+  entries.resize(rows - 1);
+  return rest;
+}
+
+void draw_rest(Canvas& canvas, const Point& at, const std::string& rest) {
+  canvas.text(at, rest, {.size = kTickSize, .colour = kGrey});
+}
+
 // Swatches and names, one below the other.
 void draw_rows(Canvas& canvas,
                const Panel& panel,
                const PanelPlan& plan,
                const std::vector<const LegendEntry*>& entries,
+               const std::string& rest,
                const Point& top_left) {
   double y = top_left.y + kRow / 2;
   for (const LegendEntry* entry : entries) {
@@ -160,6 +178,7 @@ void draw_rows(Canvas& canvas,
                 {.size = kTickSize});
     y += kRow;
   }
+  draw_rest(canvas, {top_left.x + kSwatch + kSwatchGap, y + 0.35 * kTickSize}, rest);
 }
 
 void draw_beside(Canvas& canvas,
@@ -167,9 +186,8 @@ void draw_beside(Canvas& canvas,
                  const PanelPlan& plan,
                  std::vector<const LegendEntry*> entries) {
   const Box& box = plan.axes.box;
-  const auto room = static_cast<std::size_t>(std::max(1.0, box.height / kRow));
-  if (entries.size() > room) entries.resize(room);
-  draw_rows(canvas, panel, plan, entries, {box.right() + kBesideGap, box.top});
+  const std::string rest = cut(entries, box.height, kRow);
+  draw_rows(canvas, panel, plan, entries, rest, {box.right() + kBesideGap, box.top});
 }
 
 void draw_list(Canvas& canvas,
@@ -177,33 +195,33 @@ void draw_list(Canvas& canvas,
                const PanelPlan& plan,
                std::vector<const LegendEntry*> entries) {
   const Box& box = plan.axes.box;
-  const auto room = static_cast<std::size_t>(std::max(1.0, (box.height - 2 * kPad - 8) / kRow));
-  if (entries.size() > room) entries.resize(room);
-  double width = 0;
+  const std::string rest = cut(entries, box.height - 2 * kPad - 8, kRow);
+  double width = text_width(rest, kTickSize);
   for (const LegendEntry* entry : entries) {
     width = std::max(width, text_width(entry->text, kTickSize));
   }
   width = std::min(width + kSwatch + kSwatchGap + 2 * kPad, box.width - 8);
-  const double height = kRow * static_cast<double>(entries.size()) + 2 * kPad - 2;
+  const std::size_t num_rows = entries.size() + (rest.empty() ? 0 : 1);
+  const double height = kRow * static_cast<double>(num_rows) + 2 * kPad - 2;
   const Box place = emptiest_corner(panel, plan.axes, width, height);
   canvas.rectangle(place, kWhite, 0.85);
-  draw_rows(canvas, panel, plan, entries, {place.left + kPad, place.top + kPad - 1});
+  draw_rows(canvas, panel, plan, entries, rest, {place.left + kPad, place.top + kPad - 1});
 }
 
 void draw_direct(Canvas& canvas, const PanelPlan& plan, std::vector<const LegendEntry*> entries) {
   const Box& box = plan.axes.box;
-  const auto room = static_cast<std::size_t>(std::max(1.0, box.height / (kRow - 1.5)));
-  if (entries.size() > room) entries.resize(room);
+  const std::string rest = cut(entries, box.height, kClosestRow);
   std::stable_sort(entries.begin(), entries.end(), [](const auto* a, const auto* b) {
     return a->wanted_y < b->wanted_y;
   });
-  const double row = std::min(kRow, box.height / static_cast<double>(entries.size()));
+  const std::size_t num_rows = entries.size() + (rest.empty() ? 0 : 1);
+  const double row = std::min(kRow, box.height / static_cast<double>(num_rows));
   std::vector<double> places;
   for (const LegendEntry* entry : entries) {
     const double free_from = places.empty() ? box.top : places.back() + row;
     places.push_back(std::max(free_from, entry->wanted_y));
   }
-  double free_until = box.bottom();
+  double free_until = box.bottom() - (rest.empty() ? 0 : row);
   for (std::size_t i = places.size(); i-- > 0;) {
     places[i] = std::min(places[i], free_until);
     free_until = places[i] - row;
@@ -213,6 +231,7 @@ void draw_direct(Canvas& canvas, const PanelPlan& plan, std::vector<const Legend
                 entries[i]->text,
                 {.size = kTickSize, .colour = plan.colours[entries[i]->series]});
   }
+  draw_rest(canvas, {box.right() + kBesideGap, box.bottom() + 0.35 * kTickSize}, rest);
 }
 
 }  // namespace
@@ -237,6 +256,13 @@ double room_beside(const Panel& panel, const LegendEntry& entry) {
   const double name = kBesideGap + text_width(entry.text, kTickSize);
   if (panel.legend == Legend::kBeside) return name + kSwatch + kSwatchGap;
   return entry.is_direct ? name : 0;
+}
+
+double room_for_rest(const Panel& panel, const PanelPlan& plan, double height) {
+  const double row = panel.legend == Legend::kBeside ? kRow : kClosestRow;
+  const auto count = static_cast<double>(plan.legend.size());
+  if (panel.legend == Legend::kInside || count * row <= height) return 0;
+  return kBesideGap + kSwatch + kSwatchGap + text_width(rest_text(plan.legend.size()), kTickSize);
 }
 
 void place_direct(const Panel& panel, PanelPlan& plan) {
