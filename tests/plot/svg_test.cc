@@ -325,6 +325,21 @@ TEST(Svg, ListsSeriesBesideThePlotInTheirOrder) {
   }
 }
 
+TEST(Svg, BreaksATitleThatIsWiderThanTheFigure) {
+  Panel panel;
+  panel.series.push_back(Line{.x = {1, 2}, .y = {1, 2}});
+  Figure figure = figure_of(panel);
+  figure.title = "A title of many words, and x^{2 a}";
+  const std::string one_line = to_svg(figure);
+  EXPECT_THAT(one_line, HasSubstr("many words, and x"));
+  figure.width = 150;
+  figure.height = 215;
+  const std::string svg = to_svg(figure);
+  EXPECT_THAT(svg, HasSubstr(">A title of many words,<"));
+  EXPECT_EQ(number_of(svg.substr(svg.rfind('<', svg.find(">and x<"))), "y"), 27);
+  EXPECT_GT(number_of(svg.substr(svg.find(R"(class="panel")")), "data-top"), 31);
+}
+
 TEST(Svg, SaysHowManyNamesHaveNoRoom) {
   constexpr int kCount = 60;
   for (const Legend legend : {Legend::kDirect, Legend::kInside, Legend::kBeside}) {

@@ -26,6 +26,13 @@ double width_of(const std::string& svg) {
   return number_of(svg.substr(svg.find("<rect")), "width");
 }
 
+TEST(TableLayout, ATableIsAsWideAsItsTitleInASubstituteFont) {
+  Figure figure = table_of({{"a", "b"}, {"1", "2"}});
+  figure.title = "Robust condition number of the diagonal, SGD over Adam at the lower rates";
+  constexpr double kInDejaVuSansBold = 453.1;  // points, at the size of titles
+  EXPECT_GT(width_of(to_svg(figure)), 8 + kInDejaVuSansBold + 4);
+}
+
 TEST(TableLayout, ATableIsAsLargeAsItsTexts) {
   const std::string svg = to_svg(table_of(
       {{"run", "a heading of many words and one number"}, {"Adam", "1.25 (0.5)"}, {"SGD", "3"}}));

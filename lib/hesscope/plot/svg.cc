@@ -19,6 +19,7 @@ namespace {
 
 constexpr double kFigureTitleSize = 10.5;
 constexpr double kFigureTitleRoom = 18;
+constexpr double kFigureTitleLine = 13;  // each further one
 constexpr double kTitleLeft = 8;
 
 std::vector<std::pair<std::string, std::string>> panel_attributes(const PanelPlan& plan) {
@@ -134,12 +135,11 @@ struct Size {
 };
 
 // For a figure that is a table, from its texts.
-Size size_of_table(const Figure& figure, double title_room) {
-  constexpr double kBold = 1.1;  // how much wider bold letters are
+Size size_of_table(const Figure& figure) {
   const Panel& panel = figure.panels.front();
   const TablePlan plan = plan_table(*panel.table, panel.title);
-  const double title = 2 * kTitleLeft + kBold * text_width(figure.title, kFigureTitleSize);
-  return {std::max(plan.width, title), plan.height + title_room};
+  const double title = 2 * kTitleLeft + kBoldWidth * text_width(figure.title, kFigureTitleSize);
+  return {std::max(plan.width, title), plan.height};
 }
 
 }  // namespace
@@ -152,17 +152,22 @@ std::string to_svg(const Figure& figure) {
   constexpr double kWide = 340;    // one panel
   constexpr double kNarrow = 245;  // each of several
   constexpr double kHigh = 215;
-  const double title_room = figure.title.empty() ? 0 : kFigureTitleRoom;
   const double magnification = figure.magnification;
   if (!(magnification > 0 && std::isfinite(magnification))) {
     throw PreconditionError(
         fmt::format("to_svg: the magnification must be a positive number, got {}", magnification));
   }
   // Laid out at its size before the magnification.
-  Size size{columns == 1 ? kWide : kNarrow * columns, kHigh * rows + title_room};
-  if (count == 1 && figure.panels.front().table) size = size_of_table(figure, title_room);
+  Size size{columns == 1 ? kWide : kNarrow * columns, kHigh * rows};
+  if (count == 1 && figure.panels.front().table) size = size_of_table(figure);
   const double width = figure.width > 0 ? figure.width / magnification : size.width;
-  const double height = figure.height > 0 ? figure.height / magnification : size.height;
+  const std::vector<std::string> title_lines =
+      broken_text(figure.title, kFigureTitleSize, (width - 2 * kTitleLeft) / kBoldWidth);
+  const auto num_lines = static_cast<double>(title_lines.size());
+  const double title_room =
+      title_lines.empty() ? 0 : kFigureTitleRoom + kFigureTitleLine * (num_lines - 1);
+  const double height =
+      figure.height > 0 ? figure.height / magnification : size.height + title_room;
   constexpr double kLargest = 10'000;
   if (!(width * magnification <= kLargest && height * magnification <= kLargest)) {
     throw PreconditionError(
@@ -173,7 +178,11 @@ std::string to_svg(const Figure& figure) {
   }
   Canvas canvas(width, height, magnification);
   canvas.rectangle({0, 0, width, height}, {255, 255, 255});
-  canvas.text({kTitleLeft, 14}, figure.title, {.size = kFigureTitleSize, .bold = true});
+  double baseline = 14;
+  for (const std::string& line : title_lines) {
+    canvas.text({kTitleLeft, baseline}, line, {.size = kFigureTitleSize, .bold = true});
+    baseline += kFigureTitleLine;
+  }
   const Places places{.columns = columns,
                       .cell_width = width / columns,
                       .cell_height = (height - title_room) / rows,

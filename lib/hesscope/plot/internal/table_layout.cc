@@ -20,22 +20,6 @@ double height_of(const TableRow& row) {
   return kRowHeight + kLineHeight * static_cast<double>(row.num_lines - 1);
 }
 
-// The text broken into lines no wider than `width`, unless single words are wider.
-std::vector<std::string> broken(std::string_view text, double width) {
-  std::vector<std::string> lines;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(' '), text.size());
-    const std::string word(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (!lines.empty() && text_width(lines.back() + " " + word, kTickSize) <= width) {
-      lines.back() += " " + word;
-    } else {
-      lines.push_back(word);
-    }
-  }
-  return lines;
-}
-
 double widest(const std::vector<std::string>& lines) {
   double width = 0;
   for (const std::string& line : lines) width = std::max(width, text_width(line, kTickSize));
@@ -44,10 +28,10 @@ double widest(const std::vector<std::string>& lines) {
 
 std::vector<std::string> heading_lines(const std::string& text, double width) {
   constexpr std::size_t kMostLines = 3;
-  std::vector<std::string> lines = broken(text, width);
+  std::vector<std::string> lines = broken_text(text, kTickSize, width);
   while (lines.size() > kMostLines) {
     width += kTickSize;
-    lines = broken(text, width);
+    lines = broken_text(text, kTickSize, width);
   }
   return lines;
 }

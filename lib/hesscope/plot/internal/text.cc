@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <array>
 #include <cstddef>
 
@@ -28,6 +29,17 @@ double plain_width(std::string_view text) {
   return width / 1000;
 }
 
+// Where the first word ends: at a space outside of scripts.
+std::size_t end_of_word(std::string_view text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == ' ') return i;
+    const bool opens = (text[i] == '^' || text[i] == '_') && text.substr(i + 1, 1) == "{";
+    const std::size_t end = opens ? text.find('}', i) : i;
+    if (end != std::string_view::npos) i = end;
+  }
+  return text.size();
+}
+
 }  // namespace
 
 double text_width(std::string_view text, double size) {
@@ -36,6 +48,21 @@ double text_width(std::string_view text, double size) {
     width += plain_width(run.text) * (run.level == TextRun::Level::kNormal ? 1 : kScriptSize);
   }
   return width * size * kStandInRoom;
+}
+
+std::vector<std::string> broken_text(std::string_view text, double size, double width) {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    const std::size_t end = end_of_word(text);
+    const std::string word(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (!lines.empty() && text_width(lines.back() + " " + word, size) <= width) {
+      lines.back() += " " + word;
+    } else {
+      lines.push_back(word);
+    }
+  }
+  return lines;
 }
 
 }  // namespace hesscope::plot
