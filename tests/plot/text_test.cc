@@ -36,6 +36,8 @@ TEST(Text, IsAsWideAsItsLetters) {
   EXPECT_DOUBLE_EQ(text_width("0123", 16), 2 * text_width("0123", 8));
   EXPECT_DOUBLE_EQ(text_width("\u03bb\u2212", 8), 2 * text_width("\u2212", 8));
   EXPECT_LT(text_width("10^{2}", 8), text_width("102", 8));
+  EXPECT_GE(text_width("\u65e5\u672c", 8), 2 * 8);  // as wide as high
+  EXPECT_GE(text_width("\U0001f600", 8), 8);
 }
 
 }  // namespace

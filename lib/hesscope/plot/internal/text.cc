@@ -17,6 +17,8 @@ constexpr std::array<short, 95> kWidths = {
     667, 611, 278, 278, 278, 469, 556, 333, 556, 556, 500, 556, 556, 278,  556, 556, 222, 222, 500,
     222, 833, 556, 556, 556, 556, 333, 500, 278, 556, 500, 722, 500, 500,  500, 334, 260, 334, 584};
 constexpr short kOtherWidth = 650;
+constexpr short kFullWidth = 1000;
+constexpr unsigned char kFirstOfFullWidth = 0xe3;  // leads U+3000 and all after: CJK, emoji
 constexpr double kStandInRoom = 1.125;
 
 double plain_width(std::string_view text) {
@@ -24,7 +26,11 @@ double plain_width(std::string_view text) {
   for (const char character : text) {
     const auto byte = static_cast<unsigned char>(character);
     if ((byte & 0xc0U) == 0x80U) continue;  // counted with the byte that leads
-    width += byte >= ' ' && byte <= '~' ? kWidths[byte - ' '] : kOtherWidth;
+    if (byte >= ' ' && byte <= '~') {
+      width += kWidths[byte - ' '];
+    } else {
+      width += byte < kFirstOfFullWidth ? kOtherWidth : kFullWidth;
+    }
   }
   return width / 1000;
 }
