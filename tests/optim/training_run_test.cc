@@ -181,6 +181,7 @@ TEST(TrainingRun, GoesOnFromACheckpointToTheSameBits) {
     expect_refusal([&] { run.resume(-1, parameters, memory); }, "after 0 steps or more");
     expect_refusal([&] { run.resume(7, parameters.head(3), memory); }, "10 finite parameters");
     expect_refusal([&] { run.resume(7, parameters, {}); }, "is missing");
+    expect_refusal([&] { run.resume(6, parameters, memory); }, "after 6 steps, got that after 7");
     EXPECT_EQ(run.state(), whole.state()) << name;
   }
 }
@@ -201,6 +202,9 @@ TEST(TrainingRun, SaysInWhichStepItDiverged) {
   const VectorXd last = run.parameters();
   EXPECT_EQ(run.step(), Status::kNonFinite);
   EXPECT_EQ(run.parameters(), last);
+  TrainingRun same(losses, test::rule("gd", n), numbers(n, 11), with_rate(1e60));
+  same.restore(run.state());
+  EXPECT_EQ(same.state(), run.state());
 }
 
 TEST(TrainingRun, DivergesWhereLossesStayAboveTheLimit) {
@@ -284,6 +288,11 @@ TEST(TrainingRun, RefusesWhatDoesNotFit) {
       },
       "no parameter is named 'Hh' (did you mean 'H'?)");
 
+  std::unique_ptr<UpdateRule> used = test::rule("sgd", n);
+  used->step(numbers(n, 1), numbers(n, 2));
+  expect_refusal([&] { TrainingRun(losses, std::move(used), numbers(n, 1), with_rate(0.1)); },
+                 "must not have made a step, got one that has made 1");
+
   TrainingRun run(losses, test::rule("sgd", n), numbers(n, 1), with_rate(0.1));
   run.step();
   const std::vector<double> state = run.state();
@@ -299,6 +308,12 @@ TEST(TrainingRun, RefusesWhatDoesNotFit) {
   refuse_with(3, 10);
   refuse_with(3, std::nan(""));
   refuse_with(4, std::nan(""));
+  std::vector<double> later = state;
+  later[0] = 2;
+  expect_refusal([&] { run.restore(later); }, "after 2 steps, got that after 1");
+  later[2] = 1;
+  expect_refusal([&] { run.restore(later); }, "after 2 steps, got that after 1");
+  EXPECT_EQ(run.state(), state);
   expect_refusal([&] { run.restore(std::span(state).first(state.size() - 1)); }, "expected the 13");
 }
 

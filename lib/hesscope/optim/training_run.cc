@@ -42,6 +42,12 @@ TrainingRun::TrainingRun(BatchLoss& losses,
   if (rule_ == nullptr || !have_same_layout(rule_->parameter_blocks(), blocks)) {
     refuse("the update rule must be made for the parameter blocks of the losses");
   }
+  if (rule_->num_steps() != 0) {
+    refuse(
+        fmt::format("the update rule must not have made a step, got one that has made {}; "
+                    "resume() takes its memory",
+                    rule_->num_steps()));
+  }
   if (theta_.size() != rule_->num_parameters() || !theta_.allFinite()) {
     refuse(fmt::format("the start must have {} finite entries", rule_->num_parameters()));
   }
@@ -112,6 +118,21 @@ std::vector<double> TrainingRun::state() const {
   return all;
 }
 
+void TrainingRun::restore_rule(std::span<const StateTensor> memory,
+                               std::int64_t num_steps,
+                               bool has_diverged) {
+  const std::vector<StateTensor> before = rule_->state();
+  rule_->restore(memory);
+  const std::int64_t made = rule_->num_steps();
+  // The step in which a run diverges is none of its own, but may have reached the rule.
+  if (made == num_steps || (has_diverged && made == num_steps + 1)) return;
+  rule_->restore(before);
+  throw PreconditionError(fmt::format(
+      "TrainingRun: expected the memory that the update rule has after {} steps, got that after {}",
+      num_steps,
+      made));
+}
+
 void TrainingRun::restore(std::span<const double> state) {
   std::vector<StateTensor> tensors = rule_->state();
   std::size_t size = kHeadSize + static_cast<std::size_t>(theta_.size());
@@ -138,10 +159,12 @@ void TrainingRun::restore(std::span<const double> state) {
                     state.size(),
                     state.size() == size ? " others" : ""));
   }
-  rule_->restore(tensors);
-  num_steps_ = static_cast<std::int64_t>(state[0]);
+  const auto num_steps = static_cast<std::int64_t>(state[0]);
+  const bool has_diverged = state[2] == 1;
+  restore_rule(tensors, num_steps, has_diverged);
+  num_steps_ = num_steps;
   batch_loss_ = state[1];
-  has_diverged_ = state[2] == 1;
+  has_diverged_ = has_diverged;
   num_above_ = static_cast<int>(state[3]);
   theta_ = Eigen::Map<const Eigen::VectorXd>(state.data() + kHeadSize, theta_.size());
 }
@@ -156,7 +179,7 @@ void TrainingRun::resume(std::int64_t num_steps,
         parameters.size(),
         num_steps));
   }
-  rule_->restore(memory);
+  restore_rule(memory, num_steps, false);
   theta_ = std::move(parameters);
   num_steps_ = num_steps;
   batch_loss_ = kNaN;

@@ -38,6 +38,7 @@ class TrainingRun {
   static constexpr int kLossPatience = 10;
 
   /// @param losses  the loss of every step; must outlive the run.
+  /// @param rule  one that has made no steps.
   /// @throws PreconditionError if blocks, rule, start and options do not fit together.
   TrainingRun(BatchLoss& losses,
               std::unique_ptr<UpdateRule> rule,
@@ -80,13 +81,14 @@ class TrainingRun {
   /// and losses above the limit are counted from here.
   /// @param memory  rule_state() at that time.
   /// @throws PreconditionError for parameters that are not finite or of another size, or the memory
-  ///         of another rule; the run is then unchanged.
+  ///         of another rule or after another number of steps; the run is then unchanged.
   void resume(std::int64_t num_steps,
               Eigen::VectorXd parameters,
               std::span<const StateTensor> memory);
 
  private:
   Eigen::VectorXd trained_gradient(Eigen::VectorXd gradient) const;
+  void restore_rule(std::span<const StateTensor> memory, std::int64_t num_steps, bool has_diverged);
 
   BatchLoss* losses_;
   std::unique_ptr<UpdateRule> rule_;
