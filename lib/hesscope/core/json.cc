@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <utility>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <hesscope/core/error.h>
 #include <hesscope/core/json.h>
 
 namespace hesscope {
@@ -19,9 +22,7 @@ struct Json::Writer {
 
   Result operator()(const Object& object) const {
     Result result = Result::object();
-    for (std::size_t i = 0; i < object.names.size(); ++i) {
-      result[object.names[i]] = std::visit(*this, object.values[i].value_);
-    }
+    for (const auto& [name, value] : object) result[name] = std::visit(*this, value.value_);
     return result;
   }
 
@@ -47,16 +48,22 @@ Json Json::object() {
   return json;
 }
 
-Json& Json::operator[](std::string_view name) {
-  if (std::holds_alternative<std::nullptr_t>(value_)) value_ = Object();
-  auto& [names, values] = std::get<Object>(value_);
-  const auto found = std::find(names.begin(), names.end(), name);
-  if (found != names.end()) return values[static_cast<std::size_t>(found - names.begin())];
-  names.emplace_back(name);
-  return values.emplace_back();
+// The value as a T; nothing becomes an empty one.
+template <typename T>
+T& Json::become(const char* what) {
+  if (std::holds_alternative<std::nullptr_t>(value_)) value_ = T();
+  if (T* const value = std::get_if<T>(&value_)) return *value;
+  throw PreconditionError(fmt::format("Json: expected {}, got {:.60}", what, compact()));
 }
 
-void Json::push_back(Json value) { std::get<List>(value_).push_back(std::move(value)); }
+Json& Json::operator[](std::string_view name) {
+  auto& members = become<Object>("an object");
+  const auto found = std::find_if(
+      members.begin(), members.end(), [&](const auto& member) { return member.first == name; });
+  return found != members.end() ? found->second : members.emplace_back(name, Json()).second;
+}
+
+void Json::push_back(Json value) { become<List>("a list").push_back(std::move(value)); }
 
 std::string Json::text() const { return dumped(2); }
 

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <list>
 #include <optional>
 #include <ranges>
 #include <string>
@@ -73,10 +74,11 @@ class Json {
   static Json list();
   static Json object();
 
-  /// The member of this name, created as null if absent. The value must be an object, or nothing,
-  /// which becomes an object.
+  /// The member of this name, created as null if absent. The reference stays valid when members are
+  /// added. @throws PreconditionError unless the value is an object, or nothing, which becomes one.
   Json& operator[](std::string_view name);
 
+  /// @throws PreconditionError unless the value is a list, or nothing, which becomes one.
   void push_back(Json value);
 
   /// The document on several lines, indented by two spaces. Bytes that are not UTF-8, as paths may
@@ -87,11 +89,11 @@ class Json {
   std::string compact() const;
 
  private:
-  struct Object {
-    std::vector<std::string> names;
-    std::vector<Json> values;
-  };
+  using Object = std::list<std::pair<std::string, Json>>;  // a list, so that members never move
   struct Writer;
+
+  template <typename T>
+  T& become(const char* what);
 
   std::string dumped(int indent) const;
 
