@@ -197,6 +197,31 @@ TEST(UpdateRule, RefusesBlocksThatDoNotTile) {
   }
 }
 
+/// What somebody else may have written.
+class Careless final : public UpdateRule {
+ public:
+  explicit Careless(const std::vector<std::string>& arrays) : UpdateRule(mixed_blocks()) {
+    for (const std::string& name : arrays) add_state(name);
+  }
+
+ private:
+  VectorXd update(const ConstVectorRef&, const ConstVectorRef&) override {
+    return VectorXd::Ones(1);
+  }
+};
+
+TEST(UpdateRule, RefusesUpdatesOfAnotherSize) {
+  Careless rule({"a", "b"});
+  const VectorXd zeros = VectorXd::Zero(rule.num_parameters());
+  expect_refusal([&] { rule.step(zeros, zeros); },
+                 "UpdateRule::update() returned 1 entries, which must be 23");
+  EXPECT_EQ(rule.num_steps(), 0);
+}
+
+TEST(UpdateRule, RefusesTwoArraysOfOneName) {
+  expect_refusal([] { Careless({"a", "b", "a"}); }, "has an array 'a' already");
+}
+
 TEST(UpdateRuleRegistry, RefusesAnUnknownRuleWithTheNearest) {
   expect_refusal<ConfigError>([] { find_update_rule_kind("adamv"); }, "did you mean 'adam");
   expect_refusal<ConfigError>(

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <utility>
@@ -32,6 +33,13 @@ Eigen::VectorXd UpdateRule::step(const ConstVectorRef& theta, const ConstVectorR
                     gradient.size()));
   }
   Eigen::VectorXd u = update(theta, gradient);
+  if (u.size() != num_parameters_) {
+    throw PreconditionError(
+        fmt::format("UpdateRule::update() returned {} entries, which must be {}, as many as "
+                    "parameters",
+                    u.size(),
+                    num_parameters_));
+  }
   ++num_steps_;
   return u;
 }
@@ -40,6 +48,10 @@ Eigen::VectorXd& UpdateRule::add_state(const std::string& name) { return add_sta
 
 Eigen::VectorXd& UpdateRule::add_state(const std::string& name,
                                        std::vector<ParameterBlock> layout) {
+  if (std::ranges::find(arrays_, name, &Array::name) != arrays_.end()) {
+    throw PreconditionError(
+        fmt::format("UpdateRule::add_state: the memory has an array '{}' already", name));
+  }
   const Eigen::Index size = require_blocks("UpdateRule::add_state", layout);
   arrays_.push_back({name, std::move(layout), Eigen::VectorXd::Zero(size)});
   return arrays_.back().values;

@@ -59,7 +59,7 @@ class UpdateRule {
   /// the gradient into the memory. Non-finite values are returned, not thrown, and stay in the
   /// memory.
   /// @param theta, gradient  num_parameters() entries; the parameters before the update.
-  /// @throws PreconditionError for another size.
+  /// @throws PreconditionError for another size, also of what the rule makes.
   Eigen::VectorXd step(const ConstVectorRef& theta, const ConstVectorRef& gradient);
 
   /// The whole memory: `step`, the number of updates, and NAME.BLOCK for every array NAME and
@@ -80,7 +80,8 @@ class UpdateRule {
   void add_setting(const std::string& name, double value) { settings_.push_back({name, value}); }
 
   /// Declares an array of the memory with n entries, initially zero, which is stored as one tensor
-  /// NAME.BLOCK per block. The reference is valid as long as the rule.
+  /// NAME.BLOCK per block. The reference is valid as long as the rule. @throws PreconditionError for
+  /// the name of another array.
   Eigen::VectorXd& add_state(const std::string& name);
 
   /// The same with its own layout: tensors NAME.LAYOUT_NAME at their offsets.
@@ -93,7 +94,8 @@ class UpdateRule {
     Eigen::VectorXd values;
   };
 
-  /// step() for arguments of the right size; num_steps() does not yet count it.
+  /// step() for arguments of the right size, num_parameters() entries; num_steps() does not yet
+  /// count it.
   virtual Eigen::VectorXd update(const ConstVectorRef& theta, const ConstVectorRef& gradient) = 0;
 
   std::vector<ParameterBlock> blocks_;
