@@ -241,6 +241,10 @@ TEST(JetFunctions, FunctionsByBranchesMatchFiftyDigits) {
                 [](const auto& u, const auto& w) { using std::fma; return fma(u, w, 2 * u) + fma(3.0, u, w) + fma(u, 2, 1); },
                 [](const auto& u, const auto& w) { return u * w + 2 * u + 3 * u + w + 2 * u + 1; },
                 {{2.0, 3.0}, {0.0, -1.5}});
+  expect_branch("lerp",
+                [](const auto& u, const auto& w) { using std::lerp; return lerp(u, w, 2 * u) + lerp(3.0, u, w) + lerp(u, 2, 1); },
+                [](const auto& u, const auto& w) { return u + 2 * u * (w - u) + 3 + w * (u - 3) + 2; },
+                {{2.0, 3.0}, {0.0, -1.5}});
   expect_branch("fdim",
                 [](const auto& u, const auto& w) { using std::fdim; return fdim(u, w) + fdim(u, 1.0) + fdim(9.0, w); },
                 [](const auto& u, const auto& w) { return (u > w ? Real50(u - w) : Real50(0)) + (u > 1 ? Real50(u - 1) : Real50(0)) + (9 - w); },

@@ -12,8 +12,8 @@ DECLARES = {
     "charconv": "from_chars",
     "chrono": "chrono",
     "cmath": "abs acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 fdim floor "
-             "fma fmod hypot isfinite isinf isnan isnormal log log10 log1p log2 nearbyint pow remainder rint round signbit "
-             "sin sinh sqrt tan tanh tgamma trunc",
+             "fma fmod hypot isfinite isinf isnan isnormal lerp log log10 log1p log2 nearbyint pow remainder rint round "
+             "signbit sin sinh sqrt tan tanh tgamma trunc",
     "compare": "partial_ordering",
     "concepts": "convertible_to integral same_as",
     "cstddef": "byte nullptr_t ptrdiff_t size_t",

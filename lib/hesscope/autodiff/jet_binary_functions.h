@@ -163,6 +163,18 @@ detail::JetAmong<A, B, C> fma(const A& x, const B& y, const C& z) {
   return r;
 }
 
+// x + z (y - x), rounded as std::lerp does it
+template <typename A, typename B, detail::CompletesJets<A, B> C>
+detail::JetAmong<A, B, C> lerp(const A& x, const B& y, const C& z) {
+  using J = detail::JetAmong<A, B, C>;
+  const J u = detail::as_jet<J>(x);
+  const J v = detail::as_jet<J>(y);
+  const J w = detail::as_jet<J>(z);
+  J r = u + w * (v - u);
+  r.value = std::lerp(u.value, v.value, w.value);
+  return r;
+}
+
 // atan2(v, w): with c = w / r^2, s = v / r^2, r^2 = v^2 + w^2,
 // f_v = c, f_w = -s, f_vv = -2 c s, f_vw = s^2 - c^2, f_ww = 2 c s
 template <AnyJet J>
