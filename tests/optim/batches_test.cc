@@ -154,6 +154,10 @@ TEST_F(BatchesTest, RefuseWhatDoesNotFit) {
   expect_refusal(
       [&] { any.value_and_gradient_of(theta.head(2), 4, [](SampleRange, std::span<double>) {}); },
       "value_and_gradient_of: theta must have 36 entries");
+  for (const auto& batches :
+       {fresh_batches(any, sampler, 1, 2), shuffled_batches(any, any.shared_samples(), 1, 2)}) {
+    expect_refusal([&] { batches->value_and_gradient(theta, -1); }, "count from 0, got -1");
+  }
 }
 
 // Samples with classes, signs and numbers, in another order than the model's.

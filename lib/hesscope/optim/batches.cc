@@ -18,6 +18,11 @@ namespace {
 using ConstVectorRef = Objective::ConstVectorRef;
 using ValueAndGradient = Objective::ValueAndGradient;
 
+void require_step(std::int64_t step) {
+  if (step >= 0) return;
+  throw PreconditionError(fmt::format("BatchLoss: steps count from 0, got {}", step));
+}
+
 void require_batch(const char* function, Eigen::Index batch_size) {
   if (batch_size >= 1) return;
   throw PreconditionError(
@@ -56,6 +61,7 @@ class FreshBatches final : public BatchLoss {
   }
 
   ValueAndGradient value_and_gradient(const ConstVectorRef& theta, std::int64_t step) override {
+    require_step(step);
     const std::uint64_t first =
         static_cast<std::uint64_t>(step) * static_cast<std::uint64_t>(batch_size_);
     return samples_->value_and_gradient(theta, {seed_, Stream::kTraining, first, batch_size_});
@@ -85,6 +91,7 @@ class ShuffledBatches final : public BatchLoss {
   }
 
   ValueAndGradient value_and_gradient(const ConstVectorRef& theta, std::int64_t step) override {
+    require_step(step);
     const Eigen::Index num_batches = detail::ceil_div(samples_->rows(), batch_size_);
     shuffle(step / num_batches);
     const Eigen::Index first = step % num_batches * batch_size_;
