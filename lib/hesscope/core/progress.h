@@ -32,7 +32,7 @@ void report(const ProgressCallback& progress, double fraction);
 ProgressCallback part_of(const ProgressCallback& progress, double begin, double end);
 
 /// Counts finished work in whole numbers, so that it ends at exactly 1, and reports the fraction
-/// from one thread at a time, at most about a thousand times. `callback` may be empty and must
+/// from one thread at a time, at most about 4000 times. `callback` may be empty and must
 /// outlive the counter.
 class ProgressCounter {
  public:
