@@ -158,6 +158,7 @@ TEST_F(AccuracyTest, CountsTheSignOfASinglePrediction) {
   ASSERT_LT(num_right, 45);
   EXPECT_EQ(objective.accuracy(theta, objective.all_samples()), num_right / 50.0);
   EXPECT_EQ(objective.accuracy(0 * theta, objective.all_samples()), 0.0);
+  expect_refusal([&] { objective.accuracy(theta, {3, 3}); }, "accuracy: [3, 3) is not");
 }
 
 TEST_F(AccuracyTest, IsOfClassifiersAlone) {

@@ -281,6 +281,7 @@ double GraphObjective::accuracy(const ConstVectorRef& theta, SampleRange range) 
                     "got {} model that does not",
                     with_article(model().kind)));
   }
+  require_point(*this, "accuracy", theta, range);
   const Matrix z = predictions(theta, range);
   Eigen::Index num_correct = 0;
   for (Eigen::Index i = 0; i < range.size(); ++i) {
