@@ -23,8 +23,8 @@ class BatchLoss {
 
   virtual std::span<const ParameterBlock> parameter_blocks() const = 0;
 
-  /// Mean loss over the batch of step t at theta, and its gradient. @throws PreconditionError, where
-  /// batches differ, for a negative step.
+  /// Mean loss over the batch of step t at theta, and its gradient.
+  /// @throws PreconditionError, where batches differ, for a negative step.
   virtual Objective::ValueAndGradient value_and_gradient(const Objective::ConstVectorRef& theta,
                                                          std::int64_t step) = 0;
 };

@@ -80,8 +80,8 @@ class UpdateRule {
   void add_setting(const std::string& name, double value) { settings_.push_back({name, value}); }
 
   /// Declares an array of the memory with n entries, initially zero, which is stored as one tensor
-  /// NAME.BLOCK per block. The reference is valid as long as the rule. @throws PreconditionError for
-  /// the name of another array.
+  /// NAME.BLOCK per block. The reference is valid as long as the rule.
+  /// @throws PreconditionError for the name of another array.
   Eigen::VectorXd& add_state(const std::string& name);
 
   /// The same with its own layout: tensors NAME.LAYOUT_NAME at their offsets.

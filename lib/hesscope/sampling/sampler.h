@@ -42,8 +42,8 @@ class Sampler {
                     std::span<double> record) const = 0;
 
  protected:
-  /// Declares the next array, with this shape in every sample. @throws PreconditionError for a shape
-  /// that none can have, and the name of another array.
+  /// Declares the next array, with this shape in every sample.
+  /// @throws PreconditionError for a shape that none can have, and the name of another array.
   void add_array(std::string name, std::vector<std::int64_t> shape);
 
  private:
