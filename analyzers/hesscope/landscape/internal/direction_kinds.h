@@ -39,9 +39,10 @@ DirectionKind update_directions();
 /// weights there.
 DirectionKind tensor_directions();
 
-/// `file:PATH`: from a file in any known tensor format: arrays direction_1 and direction_2 of n
-/// numbers; or tensors direction_1.NAME and direction_2.NAME for every parameter NAME; or, for a
-/// line, tensors with the names of the parameters, also under the checkpoints' key.
+/// `file:PATH`: those of another landscape of the same model; or, from a file in any known tensor
+/// format, arrays direction_1 and direction_2 of n numbers, or tensors direction_1.NAME and
+/// direction_2.NAME for every parameter, or, for a line, tensors with the names of the parameters,
+/// also under the checkpoints' key. NAME is a name in the checkpoints, or ours.
 DirectionKind file_directions();
 
 }  // namespace hesscope
