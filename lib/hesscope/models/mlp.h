@@ -33,8 +33,9 @@ struct MlpOptions {
 /// A multilayer perceptron: z_0 = x, z_{i+1} = phi(W_i z_i + b_i), without phi after the last
 /// layer.
 ///
-/// Parameters: layers.{i}.weight (out, in), and layers.{i}.bias (out) where there is a b_i. Arrays: inputs (in), and target
-/// () with class indices for cross-entropy or target (out) with numbers for the mean squared error.
+/// Parameters: layers.{i}.weight (out, in), and layers.{i}.bias (out) where there is a b_i. Arrays:
+/// inputs (in), and target () with class indices for cross-entropy or target (out) with numbers for
+/// the mean squared error.
 /// @throws PreconditionError for fewer than two widths or one below 1.
 Model mlp(const MlpOptions& options);
 

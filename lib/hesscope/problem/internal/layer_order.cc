@@ -87,8 +87,8 @@ class Layers {
     return all;
   }
 
-  // The layer with this matrix and this vector at place i of the chain; its bias is kNoBias if there
-  // are no vectors for the layers from there on.
+  // The layer with this matrix and this vector at place i of the chain; its bias is kNoBias if
+  // there are no vectors for the layers from there on.
   Layer layer_at(std::size_t i, std::size_t weight, std::size_t bias) const {
     const bool has_bias = i < biases_.size();
     return {weight, has_bias ? bias : kNoBias};
