@@ -66,6 +66,15 @@ std::string fit_text(const CheckpointFit& fit, const std::string& problem) {
   if (has_suggestion(fit)) {
     text += fmt::format("\nThese tensors might be meant; a file for --map that says so:\n\n{}",
                         resolved_toml(fit.suggestion));
+    const std::vector<std::string>& ignored = fit.suggestion.ignored;
+    if (!ignored.empty()) {
+      text += fmt::format(
+          "\nIt leaves out {} tensor{} of the checkpoint, which is right only if your model does "
+          "not compute with {}.\n",
+          ignored.size(),
+          ignored.size() == 1 ? "" : "s",
+          ignored.size() == 1 ? "it" : "them");
+    }
   }
   return text;
 }

@@ -269,8 +269,8 @@ class UnitSearch {
     return std::vector<int>(at(units.num_units()), 1);
   }
 
-  // Whether the samples' gradients are rearranged as the parameters are. Unlike losses, they hold
-  // nothing that is the same at all parameters, and that what changes could be too small beside.
+  // Whether the samples' gradients are rearranged as the parameters are. A part of a loss that is
+  // the same at all parameters could hide a change of the loss; gradients have no such part.
   bool is_unnoticed(const InterchangeableUnits& units,
                     const std::vector<Index>& sources,
                     const std::vector<int>& signs) const {
