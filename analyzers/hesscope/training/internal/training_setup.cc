@@ -182,14 +182,13 @@ TrainingSetup::TrainingSetup(ExperimentFile experiment,
   require_utf8_name(experiment_.path);
   monitors_ = monitors_of(experiment_);
   const Executor executor(num_threads, stop_requested_by(stop));
+  require_known_arrays(find_model_kind(experiment_.model_kind)->arrays);
   SampleSource data(experiment_.data, experiment_, executor, stop);
   const SampleSource evaluation(experiment_.evaluation, experiment_, executor, stop);
   Model model = fit(data.sampler, [&] { return made_for(data.shapes()); });
   std::vector<std::string> arrays;
   for (const DataArray& array : model.arrays) arrays.push_back(array.name);
-  for (const DataSettings* table : {&experiment_.data, &experiment_.evaluation}) {
-    require_known_arrays(table->arrays, experiment_.model_kind, arrays);
-  }
+  require_known_arrays(arrays);
   trained_ = at_place(experiment_.trained_location,
                       [&] { return blocks_matching(model.parameters, experiment_.trained); });
   for (const ExperimentRun& run : experiment_.runs) {  // refuses settings that the model is not for
@@ -225,6 +224,13 @@ TrainingSetup::TrainingSetup(ExperimentFile experiment,
   }
   objective_ = std::make_unique<GraphObjective>(std::move(model), std::move(samples), options);
   if (!monitors_.empty()) at_place(experiment_.monitors_location, [&] { check_monitors(); });
+}
+
+void TrainingSetup::require_known_arrays(std::span<const std::string> names) const {
+  if (names.empty()) return;
+  for (const DataSettings* table : {&experiment_.data, &experiment_.evaluation}) {
+    detail::require_known_arrays(table->arrays, experiment_.model_kind, names);
+  }
 }
 
 // If a monitor cannot work with this model, or with its samples, it is refused now and not in the

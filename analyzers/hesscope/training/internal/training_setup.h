@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -88,6 +89,8 @@ class TrainingSetup {
   // 0 if every batch is drawn anew.
   std::int64_t num_training_samples() const;
 
+  /// For the names of the model's arrays, if they are known yet. @throws ConfigError.
+  void require_known_arrays(std::span<const std::string> names) const;
   /// @throws ConfigError.
   void check_monitors() const;
 
