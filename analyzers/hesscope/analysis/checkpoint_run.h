@@ -10,9 +10,8 @@
 #include <string>
 #include <vector>
 
-#include <Eigen/Core>
-
 #include <hesscope/analysis/checkpoints.h>
+#include <hesscope/core/eigen.h>
 #include <hesscope/core/status.h>
 #include <hesscope/core/team.h>
 #include <hesscope/storage/overwrite.h>
