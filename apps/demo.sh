@@ -15,7 +15,7 @@ hesscope="$build/apps/hesscope"
 step "installing packages" "$root/cmake/install-packages.sh" build
 step "configuring" cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON \
   -DHESSCOPE_BUILD_TESTS=OFF -DHESSCOPE_BUILD_BENCHMARKS=OFF -DHESSCOPE_MPI=OFF
-step "building (about five minutes on two cores)" cmake --build "$build" --parallel "$(num_compilers)"
+step "building (five to seven minutes on two cores)" cmake --build "$build" --parallel "$(num_compilers)"
 
 mkdir -p "$results"
 for optimizer in adam sgdm; do
