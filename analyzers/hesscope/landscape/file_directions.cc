@@ -12,6 +12,7 @@
 #include <hesscope/landscape/internal/direction_kinds.h>
 #include <hesscope/landscape/internal/direction_tools.h>
 #include <hesscope/storage/input_file.h>
+#include <hesscope/tensors/internal/name_under.h>
 #include <hesscope/tensors/tensor_file.h>
 #include <hesscope/tensors/tensor_map.h>
 #include <hesscope/tensors/wrapped_names.h>
@@ -73,7 +74,7 @@ std::optional<Eigen::VectorXd> read_array(const io::TensorFile& file,
 // The part of the file under a key, which is empty for the whole file; nothing if there is nothing.
 std::optional<io::TensorFile> part_under(const io::TensorFile& file, const std::string& key) {
   const auto is_under = [&](const io::TensorInfo& tensor) {
-    return key.empty() || tensor.name.starts_with(key + '.') || tensor.name.starts_with(key + '/');
+    return key.empty() || !io::name_under(key, tensor.name).empty();
   };
   if (std::ranges::none_of(file.tensors(), is_under)) return std::nullopt;
   return file.part(key);

@@ -22,6 +22,7 @@
 #include <hesscope/problem/internal/layer_order.h>
 #include <hesscope/problem/problem.h>
 #include <hesscope/sampling/sampler_registry.h>
+#include <hesscope/tensors/internal/name_under.h>
 #include <hesscope/tensors/wrapped_names.h>
 
 namespace hesscope {
@@ -289,8 +290,8 @@ CheckpointFit fit_part(const ProblemFile& problem,
   return fit;
 }
 
-bool is_under(std::string_view name, const std::string& key) {
-  return name.starts_with(key + '.') || name.starts_with(key + '/');
+bool is_under(std::string_view name, std::string_view key) {
+  return !io::name_under(key, name).empty();
 }
 
 bool has_more_than(const io::TensorFile& checkpoint, const std::string& key) {
@@ -337,10 +338,8 @@ std::vector<io::TensorMap> maps_of_parts(const ProblemFile& problem,
   std::vector<io::TensorMap> maps;
   std::vector<std::string> outer;  // keys of maps, and of doubtful parts
   for (const std::string& key : detail::keys_in(checkpoint)) {
-    const bool is_inner = std::ranges::any_of(outer, [&](const std::string& other) {
-      return key.starts_with(other + '.') || key.starts_with(other + '/');
-    });
-    if (is_inner) continue;
+    const auto is_outer = [&](const std::string& other) { return is_under(key, other); };
+    if (std::ranges::any_of(outer, is_outer)) continue;
     try {
       const CheckpointFit part = fit_part(problem, data, checkpoint.part(key));
       if (!part.doubt.empty()) {

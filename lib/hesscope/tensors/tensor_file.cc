@@ -14,6 +14,7 @@
 #include <hesscope/core/suggest.h>
 #include <hesscope/storage/input_file.h>
 #include <hesscope/tensors/format_registry.h>
+#include <hesscope/tensors/internal/name_under.h>
 #include <hesscope/tensors/tensor_file.h>
 
 namespace hesscope::io {
@@ -59,13 +60,6 @@ struct TensorFile::Part {
 };
 
 namespace {
-
-/// The name after `key` and a separator; empty if it does not begin with these.
-std::string_view name_under(std::string_view key, std::string_view name) {
-  const bool is_under = name.size() > key.size() + 1 && name.starts_with(key) &&
-                        (name[key.size()] == '.' || name[key.size()] == '/');
-  return is_under ? name.substr(key.size() + 1) : std::string_view();
-}
 
 /// The first of `names`, for messages.
 std::string listed(std::span<const std::string> names, std::string_view nothing) {
