@@ -11,6 +11,7 @@
 #include <hesscope/core/error.h>
 #include <hesscope/core/executor.h>
 #include <hesscope/core/stop_request.h>
+#include <hesscope/core/suggest.h>
 #include <hesscope/models/model_registry.h>
 #include <hesscope/objective/sampled_records.h>
 #include <hesscope/problem/internal/data_file.h>
@@ -280,9 +281,7 @@ SampleTable Problem::load_data(const ModelKind& kind,
     throw InputError(fmt::format(
         "{}. The problem file can say which they are: [data.arrays] {}", error.what(), suggested));
   }
-  std::vector<std::string> arrays;
-  for (const DataArray& array : model_.arrays) arrays.push_back(array.name);
-  require_known(arrays);
+  require_known(names_of(model_.arrays));
   SampleTable samples = read_samples(model_, data);
   remarks_ = model_.remarks;
   std::ranges::copy(detail::remarks_on_data(model_, data, samples), std::back_inserter(remarks_));

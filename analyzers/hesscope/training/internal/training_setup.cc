@@ -186,9 +186,7 @@ TrainingSetup::TrainingSetup(ExperimentFile experiment,
   SampleSource data(experiment_.data, experiment_, executor, stop);
   const SampleSource evaluation(experiment_.evaluation, experiment_, executor, stop);
   Model model = fit(data.sampler, [&] { return made_for(data.shapes()); });
-  std::vector<std::string> arrays;
-  for (const DataArray& array : model.arrays) arrays.push_back(array.name);
-  require_known_arrays(arrays);
+  require_known_arrays(names_of(model.arrays));
   trained_ = at_place(experiment_.trained_location,
                       [&] { return blocks_matching(model.parameters, experiment_.trained); });
   for (const ExperimentRun& run : experiment_.runs) {  // refuses settings that the model is not for
