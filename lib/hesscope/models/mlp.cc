@@ -106,9 +106,8 @@ Layers layers_of(const Settings& settings, const TensorShapes& checkpoint) {
     const auto& weight = checkpoint.at(weight_name(i), 2, "(out, in)");
     std::int64_t out = weight[0];
     if (has_bias(bias, i, num_layers)) {
-      const bool lacks_the_last =
-          i > 0 && i + 1 == num_layers && !settings.has("bias") && !checkpoint.has(bias_name(i));
-      if (lacks_the_last) {
+      const bool is_last = i + 1 == num_layers;
+      if (is_last && !settings.has("bias") && !checkpoint.has(bias_name(i))) {
         throw InputError(fmt::format(
             "{}: no tensor '{}', although the layers before have one; if the last layer has none, "
             "say so in [model]: bias = \"hidden\"",
