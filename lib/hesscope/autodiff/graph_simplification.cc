@@ -7,6 +7,7 @@
 
 #include <hesscope/autodiff/graph_simplification.h>
 #include <hesscope/autodiff/internal/graph_patterns.h>
+#include <hesscope/autodiff/internal/graph_trimming.h>
 #include <hesscope/autodiff/internal/node_copy.h>
 
 namespace hesscope {
@@ -270,6 +271,10 @@ class Simplification {
 
 }  // namespace
 
-std::shared_ptr<Graph> simplified(const Graph& graph) { return Simplification(graph).run(); }
+std::shared_ptr<Graph> simplified(const Graph& graph) {
+  std::shared_ptr<Graph> result = Simplification(graph).run();
+  if (const auto smaller = detail::trimmed(*result)) result = Simplification(*smaller).run();
+  return result;
+}
 
 }  // namespace hesscope

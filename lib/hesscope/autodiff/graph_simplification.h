@@ -9,8 +9,9 @@
 
 namespace hesscope {
 
-/// The graph without the nodes that neither its output nor its prediction depends on, and with
-/// single operations in place of expressions that exporters spell out:
+/// The graph without what neither its output nor its prediction depends on: nodes, and rows and
+/// columns of products and of operations on rows. Single operations take the place of expressions
+/// that exporters spell out:
 ///   (a - mean(a)) / sqrt(mean((a - mean(a))^2) + epsilon)   standardize_rows(a, epsilon)
 ///   a / sqrt(mean(a^2) + epsilon)                           rms_normalize_rows(a, epsilon)
 ///   x (1 + erf(k x)) / 2                                    gelu, x Phi(sqrt(2) k x)
@@ -22,7 +23,7 @@ namespace hesscope {
 /// constant number, and the mask consists of constants 0 and 1. Results may differ in their last
 /// bits. All parameters are kept. Nodes are renumbered: Vars of the old graph are not valid for the
 /// new one.
-/// @cost linear in the numbers of nodes and constants
+/// @cost linear in the entries of all nodes
 std::shared_ptr<Graph> simplified(const Graph& graph);
 
 }  // namespace hesscope

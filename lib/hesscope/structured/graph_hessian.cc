@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include <hesscope/autodiff/internal/indexing.h>
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/huge_pages.h>
@@ -14,7 +15,6 @@
 #include <hesscope/structured/internal/graph/computed_weights.h>
 #include <hesscope/structured/internal/graph/hessian_shares.h>
 #include <hesscope/structured/internal/graph/hessian_sum.h>
-#include <hesscope/structured/internal/graph/indexing.h>
 
 namespace hesscope::detail {
 namespace {

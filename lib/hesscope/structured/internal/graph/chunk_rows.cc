@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <array>
 
+#include <hesscope/autodiff/internal/indexing.h>
 #include <hesscope/core/internal/ceil_div.h>
 #include <hesscope/structured/internal/graph/chunk_rows.h>
-#include <hesscope/structured/internal/graph/indexing.h>
 #include <hesscope/structured/internal/graph/kept_tangents.h>
 
 namespace hesscope::detail {

@@ -4,11 +4,11 @@
 #include <utility>
 #include <vector>
 
+#include <hesscope/autodiff/internal/indexing.h>
 #include <hesscope/core/constants.h>
 #include <hesscope/core/internal/ceil_div.h>
 #include <hesscope/linalg/internal/triangles.h>
 #include <hesscope/structured/internal/graph/composed_hessian.h>
-#include <hesscope/structured/internal/graph/indexing.h>
 
 namespace hesscope::detail {
 namespace {

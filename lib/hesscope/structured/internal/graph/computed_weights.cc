@@ -3,9 +3,10 @@
 #include <numeric>
 
 #include <hesscope/autodiff/internal/graph_patterns.h>
+#include <hesscope/autodiff/internal/indexing.h>
 #include <hesscope/autodiff/internal/node_copy.h>
+#include <hesscope/structured/internal/graph/common_nodes.h>
 #include <hesscope/structured/internal/graph/computed_weights.h>
-#include <hesscope/structured/internal/graph/indexing.h>
 
 namespace hesscope::detail {
 namespace {
@@ -15,21 +16,19 @@ using Node = Graph::Node;
 
 class Finder {
  public:
-  explicit Finder(const Graph& graph) : graph_(graph), nodes_(graph.nodes()), patterns_(graph) {
+  explicit Finder(const Graph& graph)
+      : graph_(graph), nodes_(graph.nodes()), patterns_(graph), is_common_(common_nodes(nodes_)) {
     std::vector<char> is_needed(nodes_.size(), 0);
     mark(graph.output(), is_needed, {});
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       const Node& n = nodes_[i];
-      bool is_common = n.op != Op::kInput;
       bool varies = n.op == Op::kParameter;
       for (const std::int32_t operand : n.operands()) {
         if (operand < 0) continue;
-        is_common = is_common && is_common_[at(operand)];
         varies = varies || varies_[at(operand)];
       }
-      is_common_.push_back(is_common);
       varies_.push_back(varies && !n.is_step());
-      if (is_common || is_needed[i] == 0) continue;
+      if (is_common_[i] != 0 || is_needed[i] == 0) continue;
       for (const std::int32_t operand : {n.a, n.b}) {
         if (operand >= 0 && is_computed(operand)) add(patterns_.root(operand));
       }
@@ -56,7 +55,7 @@ class Finder {
 
  private:
   bool is_computed(std::int32_t i) const {
-    return is_common_[at(i)] && varies_[at(i)] && !patterns_.is_of_parameters(i);
+    return is_common_[at(i)] != 0 && varies_[at(i)] && !patterns_.is_of_parameters(i);
   }
 
   void add(std::int32_t weight) {
@@ -166,7 +165,7 @@ class Finder {
   const Graph& graph_;
   std::span<const Node> nodes_;
   GraphPatterns patterns_;
-  std::vector<bool> is_common_;
+  std::vector<char> is_common_;
   std::vector<bool> varies_;
   std::vector<std::int32_t> weights_;
 };

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <iterator>
 
+#include <hesscope/autodiff/internal/indexing.h>
 #include <hesscope/core/internal/ceil_div.h>
 #include <hesscope/structured/internal/graph/curvature_products.h>
-#include <hesscope/structured/internal/graph/indexing.h>
 #include <hesscope/structured/internal/graph/product_task.h>
 
 namespace hesscope::detail {

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <numeric>
 
+#include <hesscope/autodiff/internal/indexing.h>
 #include <hesscope/core/internal/disjoint_sets.h>
 #include <hesscope/structured/internal/graph/direction_blocks.h>
-#include <hesscope/structured/internal/graph/indexing.h>
 
 namespace hesscope::detail {
 namespace {

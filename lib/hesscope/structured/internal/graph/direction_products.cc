@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <numeric>
 
+#include <hesscope/autodiff/internal/indexing.h>
 #include <hesscope/core/internal/ceil_div.h>
 #include <hesscope/structured/internal/graph/direction_products.h>
-#include <hesscope/structured/internal/graph/indexing.h>
 
 namespace hesscope::detail {
 namespace {

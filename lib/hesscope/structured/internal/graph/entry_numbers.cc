@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <hesscope/autodiff/internal/indexing.h>
 #include <hesscope/structured/internal/graph/entry_numbers.h>
-#include <hesscope/structured/internal/graph/indexing.h>
 
 namespace hesscope::detail {
 

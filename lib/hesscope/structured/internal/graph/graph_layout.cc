@@ -3,8 +3,8 @@
 #include <map>
 #include <utility>
 
+#include <hesscope/autodiff/internal/indexing.h>
 #include <hesscope/structured/internal/graph/graph_layout.h>
-#include <hesscope/structured/internal/graph/indexing.h>
 #include <hesscope/structured/internal/graph/split_parts.h>
 
 namespace hesscope::detail {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 
+#include <hesscope/autodiff/internal/indexing.h>
 #include <hesscope/core/team.h>
 #include <hesscope/structured/internal/graph/hessian_shares.h>
-#include <hesscope/structured/internal/graph/indexing.h>
 
 namespace hesscope::detail {
 namespace {

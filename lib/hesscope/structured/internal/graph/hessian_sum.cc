@@ -3,9 +3,9 @@
 #include <cstring>
 #include <numeric>
 
+#include <hesscope/autodiff/internal/indexing.h>
 #include <hesscope/core/internal/ceil_div.h>
 #include <hesscope/structured/internal/graph/hessian_sum.h>
-#include <hesscope/structured/internal/graph/indexing.h>
 
 namespace hesscope::detail {
 namespace {

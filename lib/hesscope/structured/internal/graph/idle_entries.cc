@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include <hesscope/autodiff/internal/indexing.h>
+#include <hesscope/autodiff/internal/moved_entries.h>
+#include <hesscope/autodiff/internal/product_entries.h>
 #include <hesscope/core/constants.h>
 #include <hesscope/structured/internal/graph/idle_entries.h>
-#include <hesscope/structured/internal/graph/indexing.h>
-#include <hesscope/structured/internal/graph/moved_entries.h>
-#include <hesscope/structured/internal/graph/product_entries.h>
 
 namespace hesscope::detail {
 namespace {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <array>
 
-#include <hesscope/structured/internal/graph/indexing.h>
+#include <hesscope/autodiff/internal/indexing.h>
 #include <hesscope/structured/internal/graph/input_pairs.h>
 #include <hesscope/structured/internal/graph/kept_tangents.h>
 

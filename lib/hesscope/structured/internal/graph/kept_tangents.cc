@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 
+#include <hesscope/autodiff/internal/indexing.h>
 #include <hesscope/core/internal/ceil_div.h>
 #include <hesscope/simd/internal/pack_kernels.h>
-#include <hesscope/structured/internal/graph/indexing.h>
 #include <hesscope/structured/internal/graph/kept_tangents.h>
 
 namespace hesscope::detail {

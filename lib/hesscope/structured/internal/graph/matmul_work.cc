@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <hesscope/autodiff/internal/product_entries.h>
 #include <hesscope/core/internal/ceil_div.h>
 #include <hesscope/structured/internal/graph/matmul_work.h>
-#include <hesscope/structured/internal/graph/product_entries.h>
 
 namespace hesscope::detail {
 namespace {

@@ -6,11 +6,11 @@
 #include <optional>
 #include <utility>
 
-#include <hesscope/structured/internal/graph/indexing.h>
-#include <hesscope/structured/internal/graph/moved_entries.h>
+#include <hesscope/autodiff/internal/indexing.h>
+#include <hesscope/autodiff/internal/moved_entries.h>
+#include <hesscope/autodiff/internal/product_entries.h>
 #include <hesscope/structured/internal/graph/parameter_uses.h>
 #include <hesscope/structured/internal/graph/parameter_views.h>
-#include <hesscope/structured/internal/graph/product_entries.h>
 #include <hesscope/structured/internal/graph/use_merging.h>
 
 namespace hesscope::detail {

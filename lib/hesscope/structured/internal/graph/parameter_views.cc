@@ -3,7 +3,7 @@
 #include <span>
 #include <utility>
 
-#include <hesscope/structured/internal/graph/indexing.h>
+#include <hesscope/autodiff/internal/indexing.h>
 #include <hesscope/structured/internal/graph/parameter_views.h>
 
 namespace hesscope::detail {

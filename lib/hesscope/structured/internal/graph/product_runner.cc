@@ -3,7 +3,7 @@
 #include <array>
 #include <vector>
 
-#include <hesscope/structured/internal/graph/indexing.h>
+#include <hesscope/autodiff/internal/indexing.h>
 #include <hesscope/structured/internal/graph/product_task.h>
 
 namespace hesscope::detail {

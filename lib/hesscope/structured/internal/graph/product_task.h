@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
+#include <hesscope/autodiff/internal/indexing.h>
 #include <hesscope/structured/internal/graph/chunk_rows.h>
 #include <hesscope/structured/internal/graph/curvature_products.h>
-#include <hesscope/structured/internal/graph/indexing.h>
 
 namespace hesscope::detail {
 

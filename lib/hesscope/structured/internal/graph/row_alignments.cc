@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include <hesscope/structured/internal/graph/indexing.h>
+#include <hesscope/autodiff/internal/indexing.h>
 #include <hesscope/structured/internal/graph/row_alignments.h>
 
 namespace hesscope::detail {

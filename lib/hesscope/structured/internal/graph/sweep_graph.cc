@@ -3,7 +3,8 @@
 #include <optional>
 #include <utility>
 
-#include <hesscope/structured/internal/graph/indexing.h>
+#include <hesscope/autodiff/internal/indexing.h>
+#include <hesscope/structured/internal/graph/common_nodes.h>
 #include <hesscope/structured/internal/graph/sweep_graph.h>
 
 namespace hesscope::detail {
@@ -226,14 +227,10 @@ std::vector<char> fixed_roots(const EntryNumbers& entries, const ParameterUses& 
 SweepGraph::SweepGraph(const Graph& graph, const EntryNumbers& entries, const ParameterUses& uses)
     : nodes(graph.nodes().begin(), graph.nodes().end()),
       varies(uses.varies),
+      is_common(common_nodes(nodes)),
       indices(graph.indices().begin(), graph.indices().end()),
       idle(graph, entries, uses.varies),
       num_parameters(static_cast<int>(graph.num_parameters())) {
-  for (const Graph::Node& n : nodes) {
-    const auto common = [&](int operand) { return operand < 0 || is_common[at(operand)]; };
-    is_common.push_back(n.op != Graph::Op::kInput && common(n.a) && common(n.b) &&
-                        common(n.choice));
-  }
   const std::vector<char> is_fixed = fixed_roots(entries, uses);
   const ChainFinder finder(graph, entries, uses, is_fixed);
   for (int i = 0; i < static_cast<int>(nodes.size()); ++i) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 
+#include <hesscope/autodiff/internal/indexing.h>
 #include <hesscope/core/internal/ceil_div.h>
-#include <hesscope/structured/internal/graph/indexing.h>
 #include <hesscope/structured/internal/graph/matmul_work.h>
 #include <hesscope/structured/internal/graph/row_alignments.h>
 #include <hesscope/structured/internal/graph/sweep_intervals.h>

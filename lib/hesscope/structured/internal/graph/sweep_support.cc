@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 
-#include <hesscope/structured/internal/graph/indexing.h>
-#include <hesscope/structured/internal/graph/moved_entries.h>
-#include <hesscope/structured/internal/graph/product_entries.h>
+#include <hesscope/autodiff/internal/indexing.h>
+#include <hesscope/autodiff/internal/moved_entries.h>
+#include <hesscope/autodiff/internal/product_entries.h>
 #include <hesscope/structured/internal/graph/sweep_support.h>
 
 namespace hesscope::detail {

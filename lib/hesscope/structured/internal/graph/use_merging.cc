@@ -5,7 +5,7 @@
 #include <tuple>
 #include <utility>
 
-#include <hesscope/structured/internal/graph/indexing.h>
+#include <hesscope/autodiff/internal/indexing.h>
 #include <hesscope/structured/internal/graph/use_merging.h>
 
 namespace hesscope::detail {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <span>
 
-#include <hesscope/structured/internal/graph/indexing.h>
+#include <hesscope/autodiff/internal/indexing.h>
 
 namespace hesscope::detail {
 

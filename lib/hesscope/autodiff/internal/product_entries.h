@@ -4,7 +4,7 @@
 #include <span>
 #include <utility>
 
-#include <hesscope/structured/internal/graph/indexing.h>
+#include <hesscope/autodiff/internal/indexing.h>
 
 namespace hesscope::detail {
 
