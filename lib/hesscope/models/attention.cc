@@ -61,8 +61,8 @@ Model attention(const AttentionOptions& options) {
   for (std::int64_t h = 0; h < options.heads; ++h) {
     const auto i = static_cast<std::size_t>(h);
     const Var s = kernel_matrix(options.kernel, matmul(x, wq[i]), matmul(x, wk[i]));
-    const Var head = matmul(s, matmul(x, wv[i]));
-    const Var output = matmul(head, slice(wo, h * d, 0, d, 1));
+    // S_h (X (WV_h WO_h)), one number per token and head.
+    const Var output = matmul(s, matmul(x, matmul(wv[i], slice(wo, h * d, 0, d, 1))));
     residual = residual ? *residual + output : output - target;
   }
   b.set_prediction(*residual);  // MH - y: has the same curvature as MH
