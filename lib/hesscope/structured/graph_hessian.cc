@@ -15,6 +15,7 @@
 #include <hesscope/structured/internal/graph/computed_weights.h>
 #include <hesscope/structured/internal/graph/hessian_shares.h>
 #include <hesscope/structured/internal/graph/hessian_sum.h>
+#include <hesscope/structured/internal/graph/late_parameters.h>
 
 namespace hesscope::detail {
 namespace {
@@ -248,6 +249,27 @@ std::shared_ptr<const GraphHessian> site_hessian(std::shared_ptr<const Graph> gr
   return std::make_shared<SiteHessian>(std::move(graph), std::move(entries), std::move(uses), set);
 }
 
+// As the graph's products are associated.
+std::shared_ptr<const GraphHessian> hessian_of(const std::shared_ptr<const Graph>& graph,
+                                               InstructionSet set) {
+  // The terms from computed weights must be worth the gain, and their Jacobian must fit into
+  // memory.
+  constexpr double kLeastGain = 2;
+  constexpr double kMostSlopes = 1e8;
+  auto direct = site_hessian(graph, set);
+  auto weights = find_computed_weights(*graph);
+  if (!weights) return direct;
+  auto outer = site_hessian(weights->outer, set);
+  auto inner = site_hessian(weights->inner, set);
+  if (outer == nullptr || inner == nullptr) return direct;
+  const bool pays = direct == nullptr ||
+                    (weights->max_slopes <= kMostSlopes &&
+                     direct->plan().multiply_adds() > kLeastGain * outer->plan().multiply_adds());
+  if (!pays) return direct;
+  return composed_hessian(
+      std::move(*weights), std::move(outer), std::move(inner), std::move(direct), set);
+}
+
 }  // namespace
 }  // namespace hesscope::detail
 
@@ -259,22 +281,20 @@ std::shared_ptr<const GraphHessian> graph_hessian(const std::shared_ptr<const Gr
   if (graph == nullptr || graph->output() < 0) {
     throw PreconditionError("graph_hessian: the graph has no output");
   }
-  // The terms from computed weights must be worth the gain, and their Jacobian must fit into
-  // memory.
-  constexpr double kLeastGain = 2;
-  constexpr double kMostSlopes = 1e8;
-  auto direct = detail::site_hessian(graph, set);
-  auto weights = detail::find_computed_weights(*graph);
-  if (!weights) return direct;
-  auto outer = detail::site_hessian(weights->outer, set);
-  auto inner = detail::site_hessian(weights->inner, set);
-  if (outer == nullptr || inner == nullptr) return direct;
-  const bool pays = direct == nullptr ||
-                    (weights->max_slopes <= kMostSlopes &&
-                     direct->plan().multiply_adds() > kLeastGain * outer->plan().multiply_adds());
-  if (!pays) return direct;
-  return detail::composed_hessian(
-      std::move(*weights), std::move(outer), std::move(inner), std::move(direct), set);
+  auto best = detail::hessian_of(graph, set);
+  if (best == nullptr) return nullptr;
+  // Layer by layer from the output, where late parameters reach least.
+  const detail::LateParameters late(*graph);
+  std::vector<std::int32_t> products;
+  for (const std::vector<std::int32_t>& layer : late.layers()) {
+    products.insert(products.end(), layer.begin(), layer.end());
+    auto other = detail::hessian_of(late.graph(products), set);
+    const bool pays =
+        other != nullptr && other->plan().multiply_adds() < best->plan().multiply_adds();
+    if (!pays) break;
+    best = std::move(other);
+  }
+  return best;
 }
 
 }  // namespace hesscope

@@ -12,7 +12,9 @@
 // 4,547 columns. If a site has more entries than parameters, as a convolution may have, tangents in
 // its parameters cost less and are used instead. Tangents are propagated through the graph, which
 // is linearised at the point once for each sample (internal/graph/tangent_sweep.h); what is zero by
-// the graph's shapes is not computed (internal/graph/direction_blocks.h).
+// the graph's shapes is not computed (internal/graph/direction_blocks.h). Products of three
+// matrices are associated so that parameters enter late, where that is less work
+// (internal/graph/late_parameters.h).
 #pragma once
 
 #include <memory>
@@ -37,10 +39,11 @@ class GraphHessian : public StructuredHessian {
   virtual const HessianPlan& plan() const = 0;
 };
 
-/// Weights that the graph computes from parameters alone are first treated as parameters; their
-/// dependence on the parameters is applied afterwards (internal/graph/composed_hessian.h). Null for
-/// a graph that only the generic engine can handle: one whose computed weights themselves look up
-/// rows of a computed table.
+/// Chooses between the graph's products and those with late parameters, for the last layers first,
+/// what has less arithmetic. Weights that the graph computes from parameters alone are first treated
+/// as parameters; their dependence on the parameters is applied afterwards
+/// (internal/graph/composed_hessian.h). Null for a graph that only the generic engine can handle:
+/// one whose computed weights themselves look up rows of a computed table.
 /// @cost   see plan(); scratch bounded by about 256 MiB, or by the needs of one pack of eight
 ///         samples.
 /// @throws PreconditionError if the set is not supported, or the graph has no output.
