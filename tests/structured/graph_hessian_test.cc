@@ -56,7 +56,7 @@ TEST(GraphHessian, AddsToAnEntryInOneTaskAtATime) {
   const Var bias = graph->parameter(24, 1, 3);
   const Var z = matmul(graph->input(0, 3, 8), graph->parameter(0, 8, 3)) + bias +
                 gather(bias, std::vector<std::int32_t>{0, 1, 2}, 3, 1);
-  graph->set_output(sum(sin(z)));
+  graph->set_output(sum(sin(matmul(sin(z), graph->constant(MatrixXd::Ones(3, 16))))));
   detail::EntryNumbers entries(*graph);
   detail::ParameterUses uses = detail::find_parameter_uses(*graph, entries);
   const detail::GraphPlan plan(graph, std::move(entries), std::move(uses), best_instruction_set());

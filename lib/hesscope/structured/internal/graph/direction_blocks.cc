@@ -179,6 +179,19 @@ std::vector<int> DirectionPlanner::parameter_directions(const UseGroup& group) c
   return directions;
 }
 
+// Judged by the first block, whose directions may differ from the others.
+bool DirectionPlanner::may_cost_less_by_parameters(int g,
+                                                   const std::vector<int>& directions,
+                                                   double work) const {
+  constexpr double kMargin = 2;
+  const auto count = std::min<std::ptrdiff_t>(kDirections, std::ssize(directions));
+  const std::vector<int> first(directions.begin(), directions.begin() + count);
+  const std::vector<DirectionBlock> block = plan(g, first, true, nullptr);
+  const double work_of_block = work_of(block) + product_work(g, block, true);
+  return work_of_block * static_cast<double>(std::ssize(directions)) <
+         kMargin * work * static_cast<double>(count);
+}
+
 void DirectionPlanner::choose_directions(int g) {
   UseGroup& group = groups_[at(g)];
   std::vector<int> directions = parameter_directions(group);
@@ -195,7 +208,8 @@ void DirectionPlanner::choose_directions(int g) {
     sweeps = work_of(blocks);
     products = product_work(g, blocks, false);
   }
-  if (!may_be_sites || directions.size() < 2 * sites.size()) {
+  if (!may_be_sites || directions.size() < 2 * sites.size() ||
+      may_cost_less_by_parameters(g, directions, sweeps + products)) {
     std::vector<DirectionBlock> others = plan(g, directions, true, nullptr);
     const double other_sweeps = work_of(others);
     const double other_products = product_work(g, others, true);

@@ -86,6 +86,9 @@ class DirectionPlanner {
   void add_group(UseGroup group);
   void find_fed();
   void choose_directions(int group);
+  bool may_cost_less_by_parameters(int group,
+                                   const std::vector<int>& directions,
+                                   double work) const;
   std::size_t num_sites(const UseGroup& group) const;
   std::vector<int> site_directions(int group, KnownPlans* known) const;
   std::vector<int> parameter_directions(const UseGroup& group) const;
