@@ -39,9 +39,9 @@ class GraphHessian : public StructuredHessian {
   virtual const HessianPlan& plan() const = 0;
 };
 
-/// Chooses between the graph's products and those with late parameters, for the last layers first,
-/// what has less arithmetic. Weights that the graph computes from parameters alone are first treated
-/// as parameters; their dependence on the parameters is applied afterwards
+/// Plans the graph's products as they are and with late parameters, for the last layers first, and
+/// takes the plan with less arithmetic. Weights that the graph computes from parameters alone are
+/// first treated as parameters; their dependence on the parameters is applied afterwards
 /// (internal/graph/composed_hessian.h). Null for a graph that only the generic engine can handle:
 /// one whose computed weights themselves look up rows of a computed table.
 /// @cost   see plan(); scratch bounded by about 256 MiB, or by the needs of one pack of eight
