@@ -18,8 +18,8 @@ namespace {
 
 using Eigen::Index;
 
-constexpr Index kTokens = 5;
-constexpr Index kWidth = 4;
+constexpr Index kLength = 5;
+constexpr Index kInputs = 4;
 constexpr Index kHead = 3;
 
 // Parameters one after the other.
@@ -74,9 +74,9 @@ Var one_head(Graph& /*g*/, Parameters& p, Var x) {
 }
 
 Var without_biases(Graph& /*g*/, Parameters& p, Var x) {
-  const Var q = matmul(x, p.next(kWidth, kHead));
-  const Var k = matmul_nt(x, p.next(kHead, kWidth));
-  const Var v = matmul(x, p.next(kWidth, kHead));
+  const Var q = matmul(x, p.next(kInputs, kHead));
+  const Var k = matmul_nt(x, p.next(kHead, kInputs));
+  const Var v = matmul(x, p.next(kInputs, kHead));
   return matmul(softmax_rows(matmul_nt(q, -0.7 * k)), 0.3 * v);
 }
 
@@ -88,14 +88,14 @@ Var exponentials(Graph& /*g*/, Parameters& p, Var x) {
 }
 
 // All columns of one product, keys transposed by moving them.
-Var two_heads(Graph& /*g*/, Parameters& p, Var x) {
+Var heads_side_by_side(Graph& /*g*/, Parameters& p, Var x) {
   const Var all = projection(p, x, 6 * kHead);
   const Var q = stacked(all, 0, 2, kHead, false);
   const Var k = stacked(all, 2 * kHead, 2, kHead, true);
   const Var v = stacked(all, 4 * kHead, 2, kHead, false);
   const Var mixed =
       stacked_matmul(softmax_rows(stacked_matmul(q, k, {.stack = 2})), v, {.stack = 2});
-  return matmul(reshape(mixed, kTokens, 2 * kHead), p.next(2 * kHead, 2));
+  return matmul(reshape(mixed, kLength, 2 * kHead), p.next(2 * kHead, 2));
 }
 
 // Two heads of queries for one of keys and of values.
@@ -116,21 +116,21 @@ Var transposed_weights(Graph& /*g*/, Parameters& p, Var x) {
 
 // Weights that are computed from parameters.
 Var computed_weights(Graph& /*g*/, Parameters& p, Var x) {
-  const Var v = matmul(x, matmul(p.next(kWidth, kHead), p.next(kHead, 1)));
-  return matmul(softmax_rows(matmul_nt(projection(p, x, kWidth), x)), v);
+  const Var v = matmul(x, matmul(p.next(kInputs, kHead), p.next(kHead, 1)));
+  return matmul(softmax_rows(matmul_nt(projection(p, x, kInputs), x)), v);
 }
 
 // Of no projection: rows of keys are normalised, and values have a factor each.
 Var neither(Graph& g, Parameters& p, Var x) {
   const Var k = standardize_rows(projection(p, x, kHead), 0.1);
-  const Var v = hadamard(projection(p, x, kHead), g.input(0, kTokens, kHead));
+  const Var v = hadamard(projection(p, x, kHead), g.input(0, kLength, kHead));
   return matmul(softmax_rows(matmul_nt(projection(p, x, kHead), k)), v);
 }
 
 std::shared_ptr<const Graph> model(const Form& form, bool is_of_last) {
   auto graph = std::make_shared<Graph>();
   Parameters p(*graph);
-  const Var x = tanh(matmul(graph->input(0, kTokens, 3), p.next(3, kWidth)));
+  const Var x = tanh(matmul(graph->input(0, kLength, 3), p.next(3, kInputs)));
   const Var y = tanh(form.attention(*graph, p, x));
   const Var z = is_of_last ? slice(y, y.rows() - 1, 0, 1, y.cols()) : y;
   graph->set_prediction(z);
@@ -172,7 +172,7 @@ INSTANTIATE_TEST_SUITE_P(Forms,
                          testing::Values(Form{"OneHead", 2, one_head},
                                          Form{"WithoutBiases", 2, without_biases},
                                          Form{"Exponentials", 2, exponentials},
-                                         Form{"TwoHeads", 2, two_heads},
+                                         Form{"HeadsSideBySide", 2, heads_side_by_side},
                                          Form{"SharedKeys", 2, shared_keys},
                                          Form{"TransposedWeights", 1, transposed_weights},
                                          Form{"ComputedWeights", 1, computed_weights},
@@ -182,7 +182,7 @@ INSTANTIATE_TEST_SUITE_P(Forms,
 TEST(LateParameters, AreThoseOfTheLastLayerFirst) {
   Graph g;
   Parameters p(g);
-  const Var first = one_head(g, p, g.input(0, kTokens, kWidth));
+  const Var first = one_head(g, p, g.input(0, kLength, kInputs));
   const Var second = one_head(g, p, tanh(first));
   g.set_output(sum(square(second)));
   const detail::LateParameters late(g);
