@@ -103,10 +103,6 @@ class Trimming {
     }
   }
 
-  static bool is_moving(const Node& n) {
-    return n.op == Op::kSlice || n.op == Op::kEmbed || n.op == Op::kGather;
-  }
-
   const Node& node(std::int32_t i) const { return nodes_[at(i)]; }
 
   // Rows and columns in which node i has entries that are used.
@@ -163,7 +159,7 @@ class Trimming {
       const std::int32_t operand = n.operands()[at(which)];
       if (operand < 0) continue;
       std::vector<char>& marks = is_used_[at(operand)];
-      if (is_moving(n)) {
+      if (moves_entries(n.op)) {
         for_entries(i, [&](std::int32_t e) {
           const MovedEntry from = moved_from(nodes_, graph_.indices(), i, e);
           if (from.node >= 0) is_used_[at(from.node)][at(from.entry)] = 1;
@@ -191,7 +187,7 @@ class Trimming {
     Part part = part_of(lines, n.cols);
     if (std::ssize(part.entries) == n.size()) return {.is_whole = true};
     const auto num_used = static_cast<std::size_t>(std::ranges::count(is_used, 1));
-    const bool is_any_place = n.op == Op::kReshape || is_moving(n) || is_of_equal_shapes(n);
+    const bool is_any_place = n.op == Op::kReshape || moves_entries(n.op) || is_of_equal_shapes(n);
     if (!is_any_place || part.entries.size() == num_used) return part;
     part.entries.clear();
     for (std::int32_t e = 0; e < size_of(n); ++e) {
@@ -204,22 +200,10 @@ class Trimming {
 
   // Whether the operation is elementwise and no operand is broadcast.
   bool is_of_equal_shapes(const Node& n) const {
-    switch (n.op) {
-      case Op::kAdd:
-      case Op::kSubtract:
-      case Op::kScale:
-      case Op::kHadamard:
-      case Op::kDivide:
-      case Op::kElementary:
-      case Op::kSelect:
-      case Op::kLess:
-      case Op::kEqual:
-        return std::ranges::all_of(n.operands(), [&](std::int32_t operand) {
-          return operand < 0 || is_same_shape(node(operand), n);
-        });
-      default:
-        return false;
-    }
+    if (!is_elementwise(n.op) && n.op != Op::kLess && n.op != Op::kEqual) return false;
+    return std::ranges::all_of(n.operands(), [&](std::int32_t operand) {
+      return operand < 0 || is_same_shape(node(operand), n);
+    });
   }
 
   // What the computed entries of node i, which does not move entries, take of an operand.
@@ -288,7 +272,7 @@ class Trimming {
     const Node& n = node(i);
     const auto same = [](std::int32_t operand) { return operand; };
     if (is_leaf(n)) return copied_node(graph_, n, *result_, same);
-    if (is_moving(n)) return moved(i);
+    if (moves_entries(n.op)) return moved(i);
     const Part& own = parts_[at(i)];
     if (n.op == Op::kReshape) {
       return own.is_whole ? reshape(taken(n.a, own), n.rows, n.cols) : taken(n.a, own);

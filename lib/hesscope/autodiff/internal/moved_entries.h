@@ -11,12 +11,34 @@
 
 namespace hesscope::detail {
 
+/// Whether entries of the node are entries of its operands, or zeros; a reshape is not among these.
+inline bool moves_entries(Graph::Op op) {
+  return op == Graph::Op::kSlice || op == Graph::Op::kEmbed || op == Graph::Op::kGather;
+}
+
+/// Whether entries of the node are functions, which may have slopes, of one entry each of its
+/// operands.
+inline bool is_elementwise(Graph::Op op) {
+  switch (op) {
+    case Graph::Op::kAdd:
+    case Graph::Op::kSubtract:
+    case Graph::Op::kScale:
+    case Graph::Op::kHadamard:
+    case Graph::Op::kDivide:
+    case Graph::Op::kElementary:
+    case Graph::Op::kSelect:
+      return true;
+    default:
+      return false;
+  }
+}
+
 struct MovedEntry {
   int node;  ///< -1 for a zero
   int entry;
 };
 
-/// Where entry e of node i comes from; the node is a slice, an embedding or a gather.
+/// Where entry e of node i, which moves entries, comes from.
 inline MovedEntry moved_from(std::span<const Graph::Node> nodes,
                              std::span<const std::int32_t> indices,
                              int i,

@@ -36,7 +36,7 @@ ScaledEntry origin(const Graph& graph, std::int32_t node, int entry) {
     if (n.op == Op::kReshape || n.op == Op::kScale) {
       if (n.op == Op::kScale) found.factor *= n.factor;
       found.node = n.a;
-    } else if (n.op == Op::kSlice || n.op == Op::kEmbed || n.op == Op::kGather) {
+    } else if (moves_entries(n.op)) {
       const MovedEntry from = moved_from(graph.nodes(), graph.indices(), found.node, found.entry);
       found.node = from.node;
       found.entry = from.entry;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <hesscope/autodiff/internal/indexing.h>
+#include <hesscope/autodiff/internal/moved_entries.h>
 #include <hesscope/structured/internal/graph/parameter_views.h>
 
 namespace hesscope::detail {
@@ -31,9 +32,8 @@ class ViewFinder {
       view.roots = {i};
       return view;
     }
-    const bool moves = n.op == Graph::Op::kReshape || n.op == Graph::Op::kSlice ||
-                       n.op == Graph::Op::kEmbed || n.op == Graph::Op::kScale ||
-                       n.op == Graph::Op::kGather;
+    const bool moves =
+        moves_entries(n.op) || n.op == Graph::Op::kReshape || n.op == Graph::Op::kScale;
     if (!moves || !views_[at(n.a)] || (n.b >= 0 && !views_[at(n.b)])) return std::nullopt;
     const ParameterView& a = *views_[at(n.a)];
     view = {.theta = {}, .factor = a.factor, .roots = a.roots};

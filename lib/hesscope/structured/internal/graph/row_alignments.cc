@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include <hesscope/autodiff/internal/indexing.h>
+#include <hesscope/autodiff/internal/moved_entries.h>
 #include <hesscope/structured/internal/graph/row_alignments.h>
 
 namespace hesscope::detail {

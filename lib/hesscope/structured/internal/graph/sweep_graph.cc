@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <hesscope/autodiff/internal/indexing.h>
+#include <hesscope/autodiff/internal/moved_entries.h>
 #include <hesscope/structured/internal/graph/common_nodes.h>
 #include <hesscope/structured/internal/graph/sweep_graph.h>
 
@@ -28,21 +29,6 @@ bool is_read_back(const SweepGraph& graph, int node, int operand) {
       };
       return (operand == n.a && bends(0)) || (operand == n.b && bends(1));
     }
-  }
-}
-
-bool is_elementwise(Graph::Op op) {
-  switch (op) {
-    case Graph::Op::kAdd:
-    case Graph::Op::kSubtract:
-    case Graph::Op::kScale:
-    case Graph::Op::kHadamard:
-    case Graph::Op::kDivide:
-    case Graph::Op::kElementary:
-    case Graph::Op::kSelect:
-      return true;
-    default:
-      return false;
   }
 }
 

@@ -18,9 +18,6 @@
 
 namespace hesscope::detail {
 
-/// Whether entries of the node are functions of one entry each of its operands.
-bool is_elementwise(Graph::Op op);
-
 /// Calls visit(root, i) for the root of each operand from which a node i takes tangents.
 template <typename F>
 void for_takers(std::span<const Graph::Node> nodes,
