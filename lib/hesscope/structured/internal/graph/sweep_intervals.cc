@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <cstring>
 
 #include <hesscope/autodiff/internal/indexing.h>
 #include <hesscope/core/internal/ceil_div.h>
@@ -117,12 +118,13 @@ SweepPlanOfNodes SweepIntervals::plan(std::span<const Seed> seeds,
 
 // From the first to the last of the node's marked entries.
 Interval SweepIntervals::marked(int node, const EntryMarks& marks) const {
-  const char* const first = marks.data() + entries_.first(node);
+  const char* const own = marks.data() + entries_.first(node);
   const int size = size_of(nodes_[at(node)]);
-  Interval found{0, size};
-  while (!found.is_empty() && first[found.begin] == 0) ++found.begin;
-  while (!found.is_empty() && first[found.end - 1] == 0) --found.end;
-  return found;
+  const void* const first = std::memchr(own, 1, at(size));
+  if (first == nullptr) return {};
+  int end = size;
+  while (own[end - 1] == 0) --end;
+  return {static_cast<int>(static_cast<const char*>(first) - own), end};
 }
 
 Interval SweepIntervals::aligned(int node, Interval entries) const {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <cstring>
 
 #include <hesscope/autodiff/internal/indexing.h>
 #include <hesscope/autodiff/internal/moved_entries.h>
@@ -12,7 +13,7 @@ namespace {
 using Op = Graph::Op;
 
 bool is_any(const char* marks, int count) {
-  return std::find(marks, marks + count, 1) != marks + count;
+  return std::memchr(marks, 1, static_cast<std::size_t>(count)) != nullptr;
 }
 
 }  // namespace
@@ -118,8 +119,10 @@ void SweepSupport::reverse(int i,
                            EntryMarks& adjoints) const {
   const Graph::Node& n = nodes_[at(i)];
   const char* const bar = marks_of(adjoints, i);
+  const bool has_idle =
+      (n.a >= 0 && graph_.idle.has_any(n.a)) || (n.b >= 0 && graph_.idle.has_any(n.b));
   const auto give = [&](int operand, int entry) {
-    if (!takes[at(operand)] || graph_.idle.is_idle(operand, entry)) return;
+    if (!takes[at(operand)] || (has_idle && graph_.idle.is_idle(operand, entry))) return;
     adjoints[at(entries_.first(operand) + entry)] = 1;
   };
   switch (n.op) {
@@ -248,10 +251,12 @@ void SweepSupport::reverse_product(int i,
     std::vector<char> bar_of_row(at(rows));
     std::vector<char> bar_of_col(at(cols));
     for (int row = 0; row < rows; ++row) {
-      for (int c = 0; c < cols; ++c) {
-        if (bar[product.result(k, row, c)] != 0) bar_of_row[at(row)] = bar_of_col[at(c)] = 1;
-      }
+      const char* const of_row = bar + product.result(k, row, 0);
+      if (!is_any(of_row, cols)) continue;
+      bar_of_row[at(row)] = 1;
+      for (int c = 0; c < cols; ++c) bar_of_col[at(c)] |= of_row[c];
     }
+    const bool has_bar = is_any(bar_of_row.data(), rows);
     std::vector<char> any_a(at(inner));
     std::vector<char> any_b(at(inner));
     for (int j = 0; j < inner; ++j) {
@@ -281,11 +286,13 @@ void SweepSupport::reverse_product(int i,
       return is_reached;
     };
     for (int row = 0; takes[at(n.a)] && row < rows; ++row) {
+      if (!bar_of_row[at(row)] && !has_b) continue;
       for (int j = 0; j < inner; ++j) {
         if (reaches_a(row, j)) give(n.a, product.left(k, row, j));
       }
     }
     for (int j = 0; takes[at(n.b)] && j < inner; ++j) {
+      if (!any_a[at(j)] && !has_bar) continue;
       for (int c = 0; c < cols; ++c) {
         if (reaches_b(j, c)) give(n.b, product.right(k, j, c));
       }
