@@ -97,6 +97,17 @@ TEST(GraphHessian, TakesParametersWhereEntriesAreMore) {
   EXPECT_EQ(graph_hessian(graph)->plan().directions, 1);
 }
 
+// As a convolution in front of a larger layer: the rows of 12 entries are multiplied by six times
+// 20 inputs, those of 40 parameters are not.
+TEST(GraphHessian, TakesMoreParametersThanEntriesWherePositionsAreMany) {
+  auto graph = std::make_shared<Graph>();
+  const Var z = tanh(matmul(graph->input(0, 6, 20), graph->parameter(0, 20, 2)));
+  const Var y = tanh(matmul(reshape(z, 1, 12), graph->parameter(40, 12, 30)));
+  graph->set_output(squared_norm(y));
+  EXPECT_EQ(graph_hessian(graph)->plan().directions, 40 + 30);
+  test::expect_equals_the_plain_tape(graph);
+}
+
 TEST(GraphHessian, RefusesWhatDoesNotFit) {
   auto graph = std::make_shared<Graph>();
   const Var loss = sum(square(graph->parameter(0, 2, 1)));
