@@ -201,6 +201,27 @@ TEST(Trimmed, StopsAtWhatIsUsedWhole) {
   EXPECT_EQ(detail::trimmed(*smaller), nullptr);
 }
 
+// Some columns of a product are those of fewer weights, and their operand is used whole.
+TEST(Trimmed, TakesTheColumnsThatAreUsed) {
+  Graph g;
+  const Var x = tanh(matmul(g.input(0, kRows, kCols), g.parameter(0, kCols, 3)));
+  const Var y = matmul(x, g.parameter(12, 3, 5));
+  const Var z = slice(y, 0, 1, kRows, 2);
+  g.set_prediction(z);
+  g.set_output(sum(square(z)));
+  const auto smaller = detail::trimmed(g);
+  ASSERT_NE(smaller, nullptr);
+  std::vector<Index> cols;
+  Index num_moves = 0;
+  for (const Graph::Node& n : smaller->nodes()) {
+    if (n.op == Graph::Op::kMatmul) cols.push_back(n.cols);
+    if (n.op == Graph::Op::kGather) ++num_moves;
+  }
+  EXPECT_EQ(cols, std::vector<Index>({3, 2}));
+  EXPECT_LE(num_moves, 2);  // of weights, and of the columns
+  expect_same_derivatives(g, *smaller);
+}
+
 TEST(Trimmed, IsNoneWhereAllIsUsed) {
   Graph g;
   const Var x = tanh(g.parameter(0, 2, 3));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <utility>
@@ -17,34 +18,36 @@ namespace {
 using Op = Graph::Op;
 using Node = Graph::Node;
 
+// Rows and columns of a node.
+struct Lines {
+  std::vector<std::int32_t> rows = {};
+  std::vector<std::int32_t> cols = {};
+};
+
 // Some entries of a node, in their order, as a matrix.
 struct Part {
   bool is_whole = false;  // if it is, the rest is empty
   std::vector<std::int32_t> entries = {};
   Eigen::Index rows = 0;
   Eigen::Index cols = 0;
-};
-
-// Rows and columns of a node.
-struct Lines {
-  std::vector<std::int32_t> rows;
-  std::vector<std::int32_t> cols;
+  Lines lines = {};  // in which they are
 };
 
 std::vector<std::int32_t> first_numbers(Eigen::Index count) {
   std::vector<std::int32_t> numbers(at(count));
-  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<std::int32_t>(i);
+  std::iota(numbers.begin(), numbers.end(), 0);
   return numbers;
 }
 
 // The entries where these rows and columns of a matrix with `cols` columns meet.
-Part part_of(const Lines& lines, Eigen::Index cols) {
+Part part_of(Lines lines, Eigen::Index cols) {
   Part part{.entries = {}, .rows = std::ssize(lines.rows), .cols = std::ssize(lines.cols)};
   for (const std::int32_t row : lines.rows) {
     for (const std::int32_t col : lines.cols) {
       part.entries.push_back(row * static_cast<std::int32_t>(cols) + col);
     }
   }
+  part.lines = std::move(lines);
   return part;
 }
 
@@ -57,18 +60,15 @@ class Trimming {
       if (end >= 0) std::ranges::fill(is_used_[at(end)], 1);
     }
     for (std::size_t i = nodes_.size(); i-- > 0;) {
-      is_needed_.push_back(std::ranges::find(is_used_[i], 1) != is_used_[i].end());
-      if (is_needed_.back() != 0) use(static_cast<std::int32_t>(i));
+      if (std::ranges::find(is_used_[i], 1) != is_used_[i].end()) use(static_cast<std::int32_t>(i));
     }
-    std::ranges::reverse(is_needed_);
   }
 
   // Whether a product of matrices or an operation on rows becomes smaller; for others alone, taking
   // the entries would be more work than computing all of them.
   bool is_worthwhile() const {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
-      const bool is_whole = is_needed_[i] == 0 || parts_[i].is_whole;
-      if (!is_whole && is_of_lines(nodes_[i].op)) return true;
+      if (!parts_[i].entries.empty() && is_of_lines(nodes_[i].op)) return true;
     }
     return false;
   }
@@ -76,8 +76,8 @@ class Trimming {
   std::shared_ptr<Graph> run() {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       const auto node = static_cast<std::int32_t>(i);
-      kept_.push_back(is_needed_[i] != 0 || nodes_[i].op == Op::kParameter ? copy_of(node)
-                                                                           : std::nullopt);
+      const bool is_needed = parts_[i].is_whole || !parts_[i].entries.empty();
+      kept_.push_back(is_needed || nodes_[i].op == Op::kParameter ? copy_of(node) : std::nullopt);
     }
     if (graph_.prediction() >= 0) result_->set_prediction(*kept_[at(graph_.prediction())]);
     if (graph_.output() >= 0) result_->set_output(*kept_[at(graph_.output())]);
@@ -155,17 +155,16 @@ class Trimming {
   void use(std::int32_t i) {
     parts_[at(i)] = part_computed(i);
     const Node& n = node(i);
+    if (moves_entries(n.op)) {
+      return for_entries(i, [&](std::int32_t e) {
+        const MovedEntry from = moved_from(nodes_, graph_.indices(), i, e);
+        if (from.node >= 0) is_used_[at(from.node)][at(from.entry)] = 1;
+      });
+    }
     for (int which = 0; which < 3; ++which) {
       const std::int32_t operand = n.operands()[at(which)];
       if (operand < 0) continue;
       std::vector<char>& marks = is_used_[at(operand)];
-      if (moves_entries(n.op)) {
-        for_entries(i, [&](std::int32_t e) {
-          const MovedEntry from = moved_from(nodes_, graph_.indices(), i, e);
-          if (from.node >= 0) is_used_[at(from.node)][at(from.entry)] = 1;
-        });
-        return;
-      }
       const Part taken = taken_by(i, which);
       if (taken.is_whole) std::ranges::fill(marks, 1);
       for (const std::int32_t e : taken.entries) marks[at(e)] = 1;
@@ -183,8 +182,7 @@ class Trimming {
     const Node& n = node(i);
     const std::vector<char>& is_used = is_used_[at(i)];
     if (is_leaf(n) || std::ranges::find(is_used, 0) == is_used.end()) return {.is_whole = true};
-    const Lines lines = lines_of(i);
-    Part part = part_of(lines, n.cols);
+    Part part = part_of(lines_of(i), n.cols);
     if (std::ssize(part.entries) == n.size()) return {.is_whole = true};
     const auto num_used = static_cast<std::size_t>(std::ranges::count(is_used, 1));
     const bool is_any_place = n.op == Op::kReshape || moves_entries(n.op) || is_of_equal_shapes(n);
@@ -214,7 +212,6 @@ class Trimming {
     if (own.is_whole) return {.is_whole = true};
     switch (n.op) {
       case Op::kReshape:
-        return own;
       case Op::kSoftmaxRows:
       case Op::kStandardizeRows:
         return own;
@@ -222,19 +219,17 @@ class Trimming {
       case Op::kCrossEntropyRows:
       case Op::kSumRows:
       case Op::kMaxRows:
-        return part_of({lines_of(i).rows, first_numbers(operand.cols)}, operand.cols);
-      case Op::kSquaredDistances: {
-        const Lines lines = lines_of(i);
-        return part_of({which == 0 ? lines.rows : lines.cols, first_numbers(operand.cols)},
+        return part_of({own.lines.rows, first_numbers(operand.cols)}, operand.cols);
+      case Op::kSquaredDistances:
+        return part_of({which == 0 ? own.lines.rows : own.lines.cols, first_numbers(operand.cols)},
                        operand.cols);
-      }
       case Op::kLookup:
-        return which == 0 ? Part{.is_whole = true} : part_of({lines_of(i).rows, {0}}, 1);
+        return which == 0 ? Part{.is_whole = true} : part_of({own.lines.rows, {0}}, 1);
       case Op::kMatmul:
-        return taken_by_product(n, lines_of(i), operand, which == 0);
+        return taken_by_product(n, own.lines, operand, which == 0);
       default: {
         if (is_same_shape(operand, n)) return own;
-        Lines lines = lines_of(i);
+        Lines lines = own.lines;
         if (operand.rows == 1) lines.rows = {0};
         if (operand.cols == 1) lines.cols = {0};
         return part_of(lines, operand.cols);
@@ -253,19 +248,13 @@ class Trimming {
     if (is_left) {
       taken.assign(lines.rows.begin(), lines.rows.begin() + std::ssize(lines.rows) / n.stack);
     }
-    Lines stored;
     const bool are_rows = is_left != entries.is_transposed;
+    const auto of_first = are_rows ? taken : first_numbers(entries.stored_rows);
+    Lines stored{.cols = are_rows ? first_numbers(operand.cols) : taken};
     for (int k = 0; k < stack; ++k) {
-      if (are_rows) {
-        for (const std::int32_t row : taken) stored.rows.push_back(k * entries.stored_rows + row);
-      } else {
-        for (std::int32_t row = 0; row < entries.stored_rows; ++row) {
-          stored.rows.push_back(k * entries.stored_rows + row);
-        }
-      }
+      for (const std::int32_t row : of_first) stored.rows.push_back(k * entries.stored_rows + row);
     }
-    stored.cols = are_rows ? first_numbers(operand.cols) : taken;
-    return part_of(stored, operand.cols);
+    return part_of(std::move(stored), operand.cols);
   }
 
   std::optional<Var> copy_of(std::int32_t i) {
@@ -292,10 +281,10 @@ class Trimming {
 
   // Part of an operand, as a node of the result.
   Var taken(std::int32_t i, const Part& part) {
-    const Part& kept = parts_[at(i)];
     const Var all = *kept_[at(i)];
-    if (part.is_whole && kept.is_whole) return all;
-    if (part.entries == kept.entries) {
+    if (part.is_whole) return all;
+    // These are among those computed, in the same order.
+    if (std::ssize(part.entries) == all.rows() * all.cols()) {
       return part.rows == all.rows() && part.cols == all.cols()
                  ? all
                  : reshape(all, part.rows, part.cols);
@@ -351,8 +340,7 @@ class Trimming {
   const Graph& graph_;
   std::span<const Node> nodes_;
   std::vector<std::vector<char>> is_used_;  // for each node: whether something uses an entry
-  std::vector<char> is_needed_;             // whether any entry is used
-  std::vector<Part> parts_;                 // what of a node is computed
+  std::vector<Part> parts_;                 // what of a node is computed; no entries if nothing is
   std::shared_ptr<Graph> result_ = std::make_shared<Graph>();
   std::vector<std::optional<Var>> kept_;
 };
