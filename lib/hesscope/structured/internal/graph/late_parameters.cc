@@ -83,14 +83,15 @@ std::optional<LateParameters::LateProduct> LateParameters::late_product(std::int
   if (n.op != Op::kMatmul || is_common_[at(n.b)] != 0) return std::nullopt;
   if (n.is_shared_a && n.stack > 1) return std::nullopt;
   const ScaledEntry first = origin(graph_, n.b, 0);
-  if (first.node < 0 || !projection_at(first.node)) return std::nullopt;
-  auto found = late_product(node, false);
-  return found ? found : late_product(node, true);
+  const auto projection = first.node < 0 ? std::nullopt : projection_at(first.node);
+  if (!projection) return std::nullopt;
+  auto found = late_product(node, *projection, false);
+  return found ? found : late_product(node, *projection, true);
 }
 
-// If the right operand's columns, or its rows, are rows of a projection.
-std::optional<LateParameters::LateProduct> LateParameters::late_product(std::int32_t node,
-                                                                        bool is_transposed) const {
+// If the right operand's columns, or its rows, are rows of the projection.
+std::optional<LateParameters::LateProduct> LateParameters::late_product(
+    std::int32_t node, const Projection& projection, bool is_transposed) const {
   const Node& n = nodes_[at(node)];
   const ProductOperand operand(n, nodes_[at(n.b)], false);
   const int stack = operand.is_shared ? 1 : operand.stack;
@@ -102,10 +103,8 @@ std::optional<LateParameters::LateProduct> LateParameters::late_product(std::int
   };
   const ScaledEntry first = origin_of(0, 0, 0);
   const auto width = static_cast<int>(nodes_[at(first.node)].cols);
-  LateProduct found{.node = node,
-                    .of = *projection_at(first.node),
-                    .factor = first.factor,
-                    .is_transposed = is_transposed};
+  LateProduct found{
+      .node = node, .of = projection, .factor = first.factor, .is_transposed = is_transposed};
   for (int row = 0; row < num_rows; ++row) {
     found.rows.push_back(origin_of(0, row, 0).entry / width);
   }
@@ -128,11 +127,15 @@ class LateParameters::Builder {
   explicit Builder(const LateParameters& late) : late_(late), nodes_(late.nodes_) {}
 
   std::shared_ptr<const Graph> build(std::span<const std::int32_t> products) && {
+    std::vector<char> is_chosen(nodes_.size(), 0);
+    for (const std::int32_t product : products) is_chosen[at(product)] = 1;
+    std::vector<const LateProduct*> late_at(nodes_.size(), nullptr);
+    for (const LateProduct& late : late_.products_) {
+      if (is_chosen[at(late.node)] != 0) late_at[at(late.node)] = &late;
+    }
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
-      const auto node = static_cast<std::int32_t>(i);
-      if (std::ranges::find(products, node) != products.end()) {
-        const LateProduct& late = *std::ranges::find(late_.products_, node, &LateProduct::node);
-        copies_.push_back(late.is_transposed ? scores(late) : mixture(late));
+      if (const LateProduct* const late = late_at[i]) {
+        copies_.push_back(late->is_transposed ? scores(*late) : mixture(*late));
       } else {
         copies_.push_back(copied_node(late_.graph_, nodes_[i], *result_, [&](std::int32_t operand) {
           return copies_[at(operand)].node();

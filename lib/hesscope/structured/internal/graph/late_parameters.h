@@ -55,7 +55,9 @@ class LateParameters {
 
   std::optional<Projection> projection_at(std::int32_t node) const;
   std::optional<LateProduct> late_product(std::int32_t node) const;
-  std::optional<LateProduct> late_product(std::int32_t node, bool is_transposed) const;
+  std::optional<LateProduct> late_product(std::int32_t node,
+                                          const Projection& projection,
+                                          bool is_transposed) const;
 
   const Graph& graph_;
   std::span<const Graph::Node> nodes_;
