@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include <hesscope/autodiff/internal/graph_patterns.h>
+#include <hesscope/autodiff/internal/moved_entries.h>
 
 namespace hesscope::detail {
 namespace {
@@ -25,8 +26,7 @@ std::int32_t GraphPatterns::root(std::int32_t i) const {
 
 std::int32_t GraphPatterns::before_moves(std::int32_t i) const {
   const auto moves = [&](const Node& n) {
-    return n.op == Op::kReshape || n.op == Op::kSlice || n.op == Op::kEmbed ||
-           (n.op == Op::kGather && n.b < 0);
+    return n.op == Op::kReshape || (moves_entries(n.op) && n.b < 0);
   };
   while (moves(node(i))) i = node(i).a;
   return i;

@@ -15,14 +15,11 @@ bool is_by_entries(Graph::Op op) {
     case Graph::Op::kConstant:
     case Graph::Op::kInput:
     case Graph::Op::kParameter:
-    case Graph::Op::kSlice:
-    case Graph::Op::kEmbed:
-    case Graph::Op::kGather:
     case Graph::Op::kReshape:
     case Graph::Op::kSum:
       return true;
     default:
-      return is_elementwise(op);
+      return is_elementwise(op) || moves_entries(op);
   }
 }
 
