@@ -45,19 +45,9 @@ DirectionPlanner::DirectionPlanner(const SweepGraph& graph,
     for (const int u : groups_[g].uses) group_of_use_[at(u)] = static_cast<int>(g);
   }
   intervals_.emplace(graph, entries, uses, group_of_use_, layout.nodes());
-  const auto nodes_of = [&](const std::vector<int>& entries_of_use) {
-    std::vector<int> nodes;
-    for (const int entry : entries_of_use) {
-      const int node = entry == kUnitInput ? -1 : entries.node_of(entry);
-      if (node >= 0 && (nodes.empty() || nodes.back() != node)) nodes.push_back(node);
-    }
-    std::ranges::sort(nodes);
-    nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
-    return nodes;
-  };
   for (const ParameterUse& use : uses.uses) {
-    x_nodes_.push_back(nodes_of(use.x));
-    z_nodes_.push_back(nodes_of(use.z));
+    x_runs_.emplace_back(entries, use.x, use.is_per_unit ? use.units : use.inputs);
+    z_runs_.emplace_back(entries, use.z, use.units);
   }
   for (int g = 0; g < static_cast<int>(groups_.size()); ++g) choose_directions(g);
   find_fed();
@@ -273,46 +263,49 @@ std::vector<DirectionBlock> DirectionPlanner::plan(int g,
         }
       }
     }
-    std::stable_sort(block.seeds.begin(), block.seeds.end(), [](const Seed& a, const Seed& b) {
-      return a.node < b.node;
-    });
-    const auto of_seeds = [&] { return intervals_->plan(block.seeds, g, by_parameters); };
-    if (known == nullptr) {
-      block.plan = of_seeds();
-    } else {
-      const auto own = directions.begin() + first;
-      const auto [of_these, is_new] = known->try_emplace({own, own + block.count});
-      if (is_new) of_these->second = of_seeds();
-      block.plan = of_these->second;
-    }
-    block.multiply_adds = block.count * intervals_->multiply_adds(block.plan);
+    std::ranges::stable_sort(block.seeds, {}, &Seed::node);
     blocks.push_back(std::move(block));
   }
+  add_plans(directions, by_parameters, known, blocks);
   return blocks;
 }
 
-bool DirectionPlanner::is_in(const DirectionBlock& block, int entry, bool is_adjoint) const {
-  return intervals_->is_in(block.plan, entry, is_adjoint);
-}
-
-bool DirectionPlanner::is_any_in(const DirectionBlock& block,
-                                 std::span<const int> entries,
-                                 bool is_adjoint) const {
-  return std::ranges::any_of(
-      entries, [&](int entry) { return entry != kUnitInput && is_in(block, entry, is_adjoint); });
-}
-
-bool DirectionPlanner::is_any_reached(const DirectionBlock& block,
-                                      std::span<const int> nodes,
-                                      Interval NodeSweep::*marks) {
-  return std::ranges::any_of(nodes,
-                             [&](int node) { return !(block.plan[at(node)].*marks).is_empty(); });
+void DirectionPlanner::add_plans(const std::vector<int>& directions,
+                                 bool by_parameters,
+                                 KnownPlans* known,
+                                 std::vector<DirectionBlock>& blocks) const {
+  const auto key = [&](const DirectionBlock& block) {
+    const auto own = directions.begin() + block.first;
+    return std::vector<int>(own, own + block.count);
+  };
+  std::vector<DirectionBlock*> unknown;
+  std::vector<std::span<const Seed>> seeds;
+  for (DirectionBlock& block : blocks) {
+    if (known != nullptr) {
+      const auto found = known->find(key(block));
+      if (found != known->end()) {
+        block.plan = found->second;
+        continue;
+      }
+    }
+    unknown.push_back(&block);
+    seeds.push_back(block.seeds);
+  }
+  if (!unknown.empty()) {
+    std::vector<SweepPlanOfNodes> plans =
+        intervals_->plans(seeds, unknown.front()->group, by_parameters);
+    for (std::size_t k = 0; k < unknown.size(); ++k) {
+      unknown[k]->plan = std::move(plans[k]);
+      if (known != nullptr) known->emplace(key(*unknown[k]), unknown[k]->plan);
+    }
+  }
+  for (DirectionBlock& block : blocks) {
+    block.multiply_adds = block.count * intervals_->multiply_adds(block.plan);
+  }
 }
 
 bool DirectionPlanner::feeds(const DirectionBlock& block, int u) const {
-  const ParameterUse& use = uses_.uses[at(u)];
-  return use.x_varies && is_any_reached(block, x_nodes_[at(u)], &NodeSweep::tangent) &&
-         is_any_in(block, use.x, false);
+  return uses_.uses[at(u)].x_varies && x_runs_[at(u)].is_any_in(block.plan, &NodeSweep::tangent);
 }
 
 // Work of the rows of the products for a group's columns, from the tangents of these directions.
@@ -326,15 +319,13 @@ double DirectionPlanner::row_work(int g,
       const double size = num_rows(g, u, blocks, by_parameters);
       for (const DirectionBlock& block : blocks) {
         double terms = 0;
-        const bool has_z = is_any_reached(block, z_nodes_[at(u)], &NodeSweep::adjoint);
-        const bool has_x =
-            use.x_varies && is_any_reached(block, x_nodes_[at(u)], &NodeSweep::tangent);
+        const EntryRuns& z = z_runs_[at(u)];
+        const EntryRuns& x = x_runs_[at(u)];
+        const bool has_z = z.reaches_nodes(block.plan, &NodeSweep::adjoint);
+        const bool has_x = use.x_varies && x.reaches_nodes(block.plan, &NodeSweep::tangent);
         for (int t = 0; (has_z || has_x) && t < use.positions; ++t) {
-          const int num_x = use.is_per_unit ? use.units : use.inputs;
-          const auto z = std::span(use.z).subspan(at(long{t} * use.units), at(use.units));
-          const auto x = std::span(use.x).subspan(at(long{t} * num_x), at(num_x));
-          if (has_z) terms += is_any_in(block, z, true);
-          if (has_x) terms += is_any_in(block, x, false);
+          if (has_z) terms += z.is_any_in(block.plan, t, &NodeSweep::adjoint);
+          if (has_x) terms += x.is_any_in(block.plan, t, &NodeSweep::tangent);
         }
         work += size * terms * block.count;
       }

@@ -14,6 +14,7 @@
 #include <span>
 #include <vector>
 
+#include <hesscope/structured/internal/graph/entry_runs.h>
 #include <hesscope/structured/internal/graph/graph_layout.h>
 #include <hesscope/structured/internal/graph/parameter_uses.h>
 #include <hesscope/structured/internal/graph/sweep_intervals.h>
@@ -76,7 +77,9 @@ class DirectionPlanner {
   }
 
   /// Whether entry `entry` of the graph is in the interval of its node.
-  bool is_in(const DirectionBlock& block, int entry, bool is_adjoint) const;
+  bool is_in(const DirectionBlock& block, int entry, bool is_adjoint) const {
+    return intervals_->is_in(block.plan, entry, is_adjoint);
+  }
 
  private:
   // Plans by the directions of a block, for one group.
@@ -96,13 +99,12 @@ class DirectionPlanner {
                                    const std::vector<int>& directions,
                                    bool by_parameters,
                                    KnownPlans* known) const;
-  bool is_any_in(const DirectionBlock& block, std::span<const int> entries, bool is_adjoint) const;
+  void add_plans(const std::vector<int>& directions,
+                 bool by_parameters,
+                 KnownPlans* known,
+                 std::vector<DirectionBlock>& blocks) const;
   // Whether a use's x has tangents in the block.
   bool feeds(const DirectionBlock& block, int use) const;
-  // Whether any of these nodes has a nonempty interval.
-  static bool is_any_reached(const DirectionBlock& block,
-                             std::span<const int> nodes,
-                             Interval NodeSweep::*marks);
   double row_work(int group, const std::vector<DirectionBlock>& blocks, bool by_parameters) const;
   double num_rows(int group,
                   int use,
@@ -119,8 +121,8 @@ class DirectionPlanner {
   std::optional<SweepIntervals> intervals_;
   std::vector<UseGroup> groups_;
   std::vector<int> group_of_use_;
-  std::vector<std::vector<int>> x_nodes_;  // for each use, the nodes with entries of x, each once
-  std::vector<std::vector<int>> z_nodes_;
+  std::vector<EntryRuns> x_runs_;  // for each use
+  std::vector<EntryRuns> z_runs_;
   std::vector<DirectionBlock> blocks_;
   std::vector<char> is_fed_;  // for each use and group
   double sweep_work_ = 0;

@@ -19,6 +19,4 @@ EntryNumbers::EntryNumbers(const Graph& graph) {
   }
 }
 
-int EntryNumbers::node_of(int entry) const { return entry >= size_ ? -1 : node_of_[at(entry)]; }
-
 }  // namespace hesscope::detail

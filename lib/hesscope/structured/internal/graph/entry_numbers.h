@@ -16,7 +16,9 @@ class EntryNumbers {
   int first(int node) const { return first_[static_cast<std::size_t>(node)]; }
 
   /// The node (not a reshape) with this entry; -1 for a one-hot row.
-  int node_of(int entry) const;
+  int node_of(int entry) const {
+    return entry >= size_ ? -1 : node_of_[static_cast<std::size_t>(entry)];
+  }
 
   int size() const { return size_; }
 

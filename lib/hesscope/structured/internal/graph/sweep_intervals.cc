@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <cstring>
+#include <array>
+#include <bit>
 
 #include <hesscope/autodiff/internal/indexing.h>
 #include <hesscope/core/internal/ceil_div.h>
@@ -57,90 +58,136 @@ void SweepIntervals::find_needs(std::span<const int> group_of_use) {
   }
 }
 
-SweepPlanOfNodes SweepIntervals::plan(std::span<const Seed> seeds,
-                                      int group,
-                                      bool reads_whole) const {
-  SweepPlanOfNodes plan(nodes_.size());
-  const auto num_nodes = static_cast<int>(nodes_.size());
-  const auto is_reshape = [&](int i) { return nodes_[at(i)].op == Graph::Op::kReshape; };
-  const auto widened = [&](int i, Interval own) {
-    const bool is_whole = reads_whole && is_read_[at(i)] && !own.is_empty();
-    return is_whole ? Interval{0, size_of(nodes_[at(i)])} : own;
-  };
-  // Nodes that nothing reaches, such as those before the first seed, are skipped.
-  const auto is_reached = [&](int operand, Interval NodeSweep::*marks) {
-    return operand >= 0 && !(plan[at(operand)].*marks).is_empty();
-  };
-  EntryMarks tangents(at(entries_.size()), 0);
-  std::size_t seed = 0;
-  for (int i = 0; i < num_nodes; ++i) {
-    if (is_reshape(i)) {
-      plan[at(i)].tangent = plan[at(entries_.root(i))].tangent;
-      continue;
-    }
-    const Graph::Node& n = nodes_[at(i)];
-    bool is_live = graph_.varies[at(i)] && needs_tangent_[at(i)] &&
-                   (is_reached(n.a, &NodeSweep::tangent) || is_reached(n.b, &NodeSweep::tangent));
-    if (is_live) support_.forward(i, tangents);
-    for (; seed < seeds.size() && seeds[seed].node == i; ++seed) {
-      if (!needs_tangent_[at(i)]) continue;
-      tangents[at(entries_.first(i) + seeds[seed].tangent)] = 1;
-      is_live = true;
-    }
-    if (is_live) plan[at(i)].tangent = widened(i, aligned(i, marked(i, tangents)));
+struct SweepIntervals::Planning {
+  std::span<SweepPlanOfNodes> plans;
+  bool reads_whole;
+  EntryMarks tangents;
+  EntryMarks adjoints;
+  std::vector<char> has_tangents;  // for each node: whether any sweep reaches it
+
+  bool reaches_operands(const Graph::Node& n) const {
+    return (n.a >= 0 && has_tangents[at(n.a)] != 0) || (n.b >= 0 && has_tangents[at(n.b)] != 0);
   }
+
+  void copy(int from, int to, Interval NodeSweep::*part) const {
+    for (SweepPlanOfNodes& plan : plans) plan[at(to)].*part = plan[at(from)].*part;
+  }
+};
+
+std::vector<SweepPlanOfNodes> SweepIntervals::plans(std::span<const std::span<const Seed>> seeds,
+                                                    int group,
+                                                    bool reads_whole) const {
   std::vector<char> takes;
-  for (int i = 0; i < num_nodes; ++i) {
-    takes.push_back(graph_.varies[at(i)] != 0 && last_group_[at(i)] >= group ? 1 : 0);
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    takes.push_back(graph_.varies[i] != 0 && last_group_[i] >= group ? 1 : 0);
   }
-  EntryMarks adjoints(at(entries_.size()), 0);
-  for (int i = num_nodes; i-- > 0;) {
-    if (is_reshape(i)) continue;
-    plan[at(i)].adjoint = widened(i, aligned(i, marked(i, adjoints)));
-    const Graph::Node& n = nodes_[at(i)];
-    const bool is_live = !plan[at(i)].adjoint.is_empty() || is_reached(i, &NodeSweep::tangent) ||
-                         is_reached(n.a, &NodeSweep::tangent) ||
-                         is_reached(n.b, &NodeSweep::tangent);
-    if (graph_.varies[at(i)] && n.a >= 0 && is_live) {
-      support_.reverse(i, tangents, takes, adjoints);
-    }
+  std::vector<SweepPlanOfNodes> plans(seeds.size(), SweepPlanOfNodes(nodes_.size()));
+  for (std::size_t first = 0; first < seeds.size(); first += kMarkedSweeps) {
+    const std::size_t count = std::min<std::size_t>(kMarkedSweeps, seeds.size() - first);
+    plan_together(
+        seeds.subspan(first, count), takes, reads_whole, std::span(plans).subspan(first, count));
   }
-  for (int i = 0; i < num_nodes; ++i) {
-    plan[at(i)].adjoint = plan[at(entries_.root(i))].adjoint;
+  return plans;
+}
+
+void SweepIntervals::plan_together(std::span<const std::span<const Seed>> seeds,
+                                   std::span<const char> takes,
+                                   bool reads_whole,
+                                   std::span<SweepPlanOfNodes> plans) const {
+  Planning planning{.plans = plans,
+                    .reads_whole = reads_whole,
+                    .tangents = EntryMarks(at(entries_.size()), 0),
+                    .adjoints = EntryMarks(at(entries_.size()), 0),
+                    .has_tangents = std::vector<char>(nodes_.size(), 0)};
+  sweep_forwards(seeds, planning);
+  sweep_backwards(takes, planning);
+  for (int i = 0; i < static_cast<int>(nodes_.size()); ++i) {
+    planning.copy(entries_.root(i), i, &NodeSweep::adjoint);
     // The parts of a row, which is either complete or empty, form its adjoint.
-    const bool is_slice = kept_[at(i)].is_part && nodes_[at(i)].op == Graph::Op::kSlice;
-    if (is_slice && !plan[at(nodes_[at(i)].a)].adjoint.is_empty()) {
+    if (!kept_[at(i)].is_part || nodes_[at(i)].op != Graph::Op::kSlice) continue;
+    for (SweepPlanOfNodes& plan : plans) {
+      if (plan[at(nodes_[at(i)].a)].adjoint.is_empty()) continue;
       plan[at(i)].adjoint = {0, size_of(nodes_[at(i)])};
     }
   }
-  return plan;
 }
 
-// From the first to the last of the node's marked entries.
-Interval SweepIntervals::marked(int node, const EntryMarks& marks) const {
-  const char* const own = marks.data() + entries_.first(node);
-  const int size = size_of(nodes_[at(node)]);
-  const void* const first = std::memchr(own, 1, at(size));
-  if (first == nullptr) return {};
-  int end = size;
-  while (own[end - 1] == 0) --end;
-  return {static_cast<int>(static_cast<const char*>(first) - own), end};
+// Nodes that nothing reaches, such as those before the first seed, are skipped, here and below.
+void SweepIntervals::sweep_forwards(std::span<const std::span<const Seed>> seeds,
+                                    Planning& planning) const {
+  struct SeededEntry {
+    int node;
+    int entry;
+    Marks sweep;
+  };
+
+  std::vector<SeededEntry> seeded;
+  for (std::size_t k = 0; k < seeds.size(); ++k) {
+    for (const Seed& seed : seeds[k]) seeded.push_back({seed.node, seed.tangent, Marks{1} << k});
+  }
+  std::ranges::stable_sort(seeded, {}, &SeededEntry::node);
+  auto seed = seeded.begin();
+  for (int i = 0; i < static_cast<int>(nodes_.size()); ++i) {
+    if (is_reshape(i)) {
+      planning.copy(entries_.root(i), i, &NodeSweep::tangent);
+      planning.has_tangents[at(i)] = planning.has_tangents[at(entries_.root(i))];
+      continue;
+    }
+    bool is_live =
+        graph_.varies[at(i)] && needs_tangent_[at(i)] && planning.reaches_operands(nodes_[at(i)]);
+    if (is_live) support_.forward(i, planning.tangents);
+    for (; seed != seeded.end() && seed->node == i; ++seed) {
+      if (!needs_tangent_[at(i)]) continue;
+      planning.tangents[at(entries_.first(i) + seed->entry)] |= seed->sweep;
+      is_live = true;
+    }
+    if (is_live) {
+      planning.has_tangents[at(i)] =
+          set_intervals(i, planning.tangents, &NodeSweep::tangent, planning);
+    }
+  }
 }
 
-Interval SweepIntervals::aligned(int node, Interval entries) const {
-  if (entries.is_empty()) return {};
-  const int step = alignment_[at(entries_.root(node))];
-  return {entries.begin / step * step,
-          std::min(size_of(nodes_[at(node)]), ceil_div(entries.end, step) * step)};
+void SweepIntervals::sweep_backwards(std::span<const char> takes, Planning& planning) const {
+  for (int i = static_cast<int>(nodes_.size()); i-- > 0;) {
+    if (is_reshape(i)) continue;
+    const bool has_adjoint = set_intervals(i, planning.adjoints, &NodeSweep::adjoint, planning);
+    const bool is_live = has_adjoint || planning.has_tangents[at(i)] != 0 ||
+                         planning.reaches_operands(nodes_[at(i)]);
+    if (graph_.varies[at(i)] && nodes_[at(i)].a >= 0 && is_live) {
+      support_.reverse(i, planning.tangents, takes, planning.adjoints);
+    }
+  }
 }
 
-bool SweepIntervals::is_in(const SweepPlanOfNodes& plan, int entry, bool is_adjoint) const {
-  const int node = entries_.node_of(entry);
-  if (node < 0) return false;
-  const NodeSweep& sweep = plan[at(node)];
-  const Interval own = is_adjoint ? sweep.adjoint : sweep.tangent;
-  const int e = entry - entries_.first(node);
-  return e >= own.begin && e < own.end;
+bool SweepIntervals::is_reshape(int i) const { return nodes_[at(i)].op == Graph::Op::kReshape; }
+
+// Returns whether any sweep marks an entry.
+bool SweepIntervals::set_intervals(int i,
+                                   const EntryMarks& marks,
+                                   Interval NodeSweep::*part,
+                                   Planning& planning) const {
+  const Marks* const own = marks.data() + entries_.first(i);
+  const int size = size_of(nodes_[at(i)]);
+  const bool is_whole = planning.reads_whole && is_read_[at(i)] != 0;
+  const int step = is_whole ? size : alignment_[at(i)];
+  const Marks all = any_of(own, size);
+  const auto for_sweeps = [](Marks sweeps, auto visit) {
+    for (; sweeps != 0; sweeps &= sweeps - 1) visit(std::countr_zero(sweeps));
+  };
+  std::array<int, kMarkedSweeps> first = {};
+  Marks left = all;
+  for (int e = 0; left != 0; left &= ~own[e++]) {
+    for_sweeps(own[e] & left, [&](int k) { first[at(k)] = e; });
+  }
+  left = all;
+  for (int e = size - 1; left != 0; left &= ~own[e--]) {
+    for_sweeps(own[e] & left, [&](int k) {
+      Interval& interval = planning.plans[at(k)][at(i)].*part;
+      interval = {first[at(k)] / step * step, std::min(size, ceil_div(e + 1, step) * step)};
+    });
+  }
+  return all != 0;
 }
 
 double SweepIntervals::multiply_adds(const SweepPlanOfNodes& plan) const {

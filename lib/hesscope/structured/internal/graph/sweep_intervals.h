@@ -28,22 +28,44 @@ class SweepIntervals {
                  std::span<const int> group_of_use,
                  std::span<const SweepNode> kept);
 
-  /// Takes seeds in the order of nodes. Adjoints are needed for the entries of this group and of
+  /// For each sweep, given by its seeds. Adjoints are needed for the entries of this group and of
   /// later ones.
   /// @param reads_whole  whether the interval of nodes with entries z or x comprises all of them,
   ///                     if any.
-  SweepPlanOfNodes plan(std::span<const Seed> seeds, int group, bool reads_whole) const;
+  std::vector<SweepPlanOfNodes> plans(std::span<const std::span<const Seed>> seeds,
+                                      int group,
+                                      bool reads_whole) const;
 
   /// Whether entry `entry` of the graph is in the interval of its node.
-  bool is_in(const SweepPlanOfNodes& plan, int entry, bool is_adjoint) const;
+  bool is_in(const SweepPlanOfNodes& plan, int entry, bool is_adjoint) const {
+    const int node = entries_.node_of(entry);
+    if (node < 0) return false;
+    const NodeSweep& sweep = plan[static_cast<std::size_t>(node)];
+    const Interval own = is_adjoint ? sweep.adjoint : sweep.tangent;
+    const int e = entry - entries_.first(node);
+    return e >= own.begin && e < own.end;
+  }
 
   /// Per direction and sample: exact for matrix products, one for each other entry and pass.
   double multiply_adds(const SweepPlanOfNodes& plan) const;
 
  private:
+  // The plans of up to kMarkedSweeps sweeps in the making, and the entries that they reach.
+  struct Planning;
+
   void find_needs(std::span<const int> group_of_use);
-  Interval marked(int node, const EntryMarks& marks) const;
-  Interval aligned(int node, Interval entries) const;
+  void plan_together(std::span<const std::span<const Seed>> seeds,
+                     std::span<const char> takes,
+                     bool reads_whole,
+                     std::span<SweepPlanOfNodes> plans) const;
+  void sweep_forwards(std::span<const std::span<const Seed>> seeds, Planning& planning) const;
+  void sweep_backwards(std::span<const char> takes, Planning& planning) const;
+  bool is_reshape(int i) const;
+  // From the first to the last entry that a sweep marks, aligned.
+  bool set_intervals(int node,
+                     const EntryMarks& marks,
+                     Interval NodeSweep::*part,
+                     Planning& planning) const;
 
   const SweepGraph& graph_;
   std::span<const Graph::Node> nodes_;
