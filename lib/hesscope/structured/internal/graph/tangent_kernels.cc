@@ -85,15 +85,7 @@ class Sweeper : FunctionSweep {
       case Op::kSlice:
       case Op::kEmbed:
       case Op::kGather:
-        for (int e = out.begin; e < out.end; ++e) {
-          const auto [from, entry] = source(i, e);
-          if (from >= 0 && has_tangent(from) && is_in(plan(from).tangent, entry)) {
-            assign(y + e * kEntry, tangent(from) + entry * kEntry);
-          } else {
-            clear_entry(y + e * kEntry);
-          }
-        }
-        return;
+        return forward_moves(i, out);
       default:
         break;
     }
@@ -141,31 +133,70 @@ class Sweeper : FunctionSweep {
     }
   }
 
-  struct Source {
-    int node;
-    int entry;
-  };
-
-  // The source of entry e of a node that moves entries; node -1 for a zero.
-  Source source(int i, int e) const {
+  // Calls visit(e, operand, entry) for entries of a node that moves entries, with the place that
+  // they come from: entry `entry` of a for operand 0 and of b for 1; -1 for a zero.
+  template <typename F>
+  void for_moved(int i, Interval entries, F visit) const {
     const Node& n = node(i);
     const auto cols = static_cast<int>(n.cols);
+    const auto rows = static_cast<int>(n.row);
+    const auto first_col = static_cast<int>(n.col);
     const Node& a = node(n.a);
+    const auto a_rows = static_cast<int>(a.rows);
     const auto a_cols = static_cast<int>(a.cols);
-    if (n.op == Op::kSlice) {
-      return {n.a,
-              (static_cast<int>(n.row) + e / cols) * a_cols + static_cast<int>(n.col) + e % cols};
+    if (n.op == Op::kGather) {
+      const std::int32_t* const from = s_.indices.data() + n.offset;
+      const int a_size = a_rows * a_cols;
+      for (int e = entries.begin; e < entries.end; ++e) {
+        const bool is_b = from[e] >= a_size;
+        visit(e, from[e] < 0 ? -1 : int{is_b}, is_b ? from[e] - a_size : from[e]);
+      }
+      return;
     }
-    if (n.op == Op::kEmbed) {
-      const int r = e / cols - static_cast<int>(n.row);
-      const int c = e % cols - static_cast<int>(n.col);
-      if (r < 0 || c < 0 || r >= static_cast<int>(a.rows) || c >= a_cols) return {-1, 0};
-      return {n.a, r * a_cols + c};
+    const bool is_slice = n.op == Op::kSlice;
+    for (int e = entries.begin; e < entries.end;) {
+      const int row = is_slice ? e / cols + rows : e / cols - rows;
+      const int end = std::min((e / cols + 1) * cols, entries.end);
+      for (int col = is_slice ? e % cols + first_col : e % cols - first_col; e < end; ++e, ++col) {
+        const bool is_there = row >= 0 && row < a_rows && col >= 0 && col < a_cols;
+        visit(e, is_there ? 0 : -1, row * a_cols + col);
+      }
     }
-    const int index = s_.indices[static_cast<std::size_t>(n.offset + e)];
-    const auto a_size = static_cast<int>(a.size());
-    if (index < 0) return {-1, 0};
-    return index < a_size ? Source{n.a, index} : Source{n.b, index - a_size};
+  }
+
+  void forward_moves(int i, Interval out) const {
+    Lane* const y = tangent(i);
+    const Lane* x[2] = {};
+    Interval live[2];
+    for (const int k : {0, 1}) {
+      const int operand = k == 0 ? node(i).a : node(i).b;
+      if (!has_tangent(operand)) continue;
+      x[k] = tangent(operand);
+      live[k] = plan(operand).tangent;
+    }
+    for_moved(i, out, [&](int e, int operand, int entry) {
+      if (operand >= 0 && is_in(live[operand], entry)) {
+        assign(y + e * kEntry, x[operand] + entry * kEntry);
+      } else {
+        clear_entry(y + e * kEntry);
+      }
+    });
+  }
+
+  void reverse_moves(int i, Interval bars) const {
+    const Lane* const y = adjoint(i);
+    Lane* x[2] = {};
+    for (const int k : {0, 1}) {
+      const int operand = k == 0 ? node(i).a : node(i).b;
+      if (bars.is_empty() || !has_adjoint(operand)) continue;
+      prepare_to_add(operand);
+      x[k] = adjoint(operand);
+    }
+    for_moved(i, bars, [&](int e, int operand, int entry) {
+      if (operand >= 0 && x[operand] != nullptr) {
+        add(x[operand] + entry * kEntry, y + e * kEntry);
+      }
+    });
   }
 
   void reverse(int i) {
@@ -227,13 +258,7 @@ class Sweeper : FunctionSweep {
       case Op::kSlice:
       case Op::kEmbed:
       case Op::kGather:
-        for (int e = bars.begin; e < bars.end; ++e) {
-          const auto [to, entry] = source(i, e);
-          if (to < 0 || !has_adjoint(to)) continue;
-          prepare_to_add(to);
-          add(adjoint(to) + entry * kEntry, adjoint(i) + e * kEntry);
-        }
-        return;
+        return reverse_moves(i, bars);
       case Op::kSelect: {
         const Lane* c = coefficient(i);
         for (const int o : {n.a, n.b}) {
