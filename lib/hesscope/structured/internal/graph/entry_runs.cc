@@ -23,8 +23,7 @@ EntryRuns::EntryRuns(const EntryNumbers& numbers, std::span<const int> entries, 
   first_.push_back(runs_.size());
   for (const Run& run : runs_) nodes_.push_back(run.node);
   std::ranges::sort(nodes_);
-  const auto repeated = std::ranges::unique(nodes_);
-  nodes_.erase(repeated.begin(), repeated.end());
+  nodes_.erase(std::unique(nodes_.begin(), nodes_.end()), nodes_.end());
 }
 
 bool EntryRuns::reaches_nodes(const SweepPlanOfNodes& plan, Interval NodeSweep::*part) const {
