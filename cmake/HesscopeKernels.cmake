@@ -34,10 +34,6 @@ function(hesscope_kernels name)
     set(flags_baseline -fno-sanitize=all -g0)
   endif()
   set(flags_avx2 ${fast} -mavx2 -mfma)
-  if(CMAKE_CXX_FLAGS MATCHES "asan-instrumentation-with-call-threshold")
-    # Most of what runs under sanitizers runs here, and a call for each access to a vector would take twice as long.
-    list(APPEND flags_avx2 --param=asan-instrumentation-with-call-threshold=1000)
-  endif()
   set(flags_avx512 ${fast} -mavx512f -mavx512dq -mavx512vl -mavx512bw -mavx2 -mfma -mprefer-vector-width=512)
   # They are not sources of hesscope itself, although they are in its folders (HesscopeFolders.cmake).
   set_source_files_properties(${arg_UNPARSED_ARGUMENTS} TARGET_DIRECTORY hesscope PROPERTIES HEADER_FILE_ONLY ON)

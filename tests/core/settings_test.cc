@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/settings.h>
 
@@ -306,7 +307,7 @@ TEST(Settings, RefusesARealNumberOutsideItsRangeAndAcceptsTheEnds) {
   EXPECT_EQ(refused(std::nan("")), "'decay' must be between 0 and 1, got nan");
   EXPECT_EQ(refused(1), "accepted");
   EXPECT_EQ(refused(0), "accepted");
-  EXPECT_FALSE(RealRange().contains(HUGE_VAL));
+  EXPECT_FALSE(RealRange().contains(kInfinity));
 }
 
 TEST(Settings, SayWhichNumbersARangeHas) {
@@ -317,11 +318,11 @@ TEST(Settings, SayWhichNumbersARangeHas) {
   EXPECT_EQ((RealRange{.maximum = 5, .excludes_minimum = true}).to_string(),
             "above 0 and at most 5");
   EXPECT_TRUE(kBelowOne.contains(0) && kBelowOne.contains(0.999));
-  EXPECT_FALSE(kBelowOne.contains(1) || kBelowOne.contains(-1e-300) || kBelowOne.contains(NAN));
+  EXPECT_FALSE(kBelowOne.contains(1) || kBelowOne.contains(-1e-300) || kBelowOne.contains(kNaN));
   EXPECT_TRUE(kPositive.contains(5e-324));
-  EXPECT_FALSE(kPositive.contains(0) || kPositive.contains(HUGE_VAL));
+  EXPECT_FALSE(kPositive.contains(0) || kPositive.contains(kInfinity));
   EXPECT_TRUE(kFinite.contains(-1e308));
-  EXPECT_FALSE(kFinite.contains(-HUGE_VAL) || kFinite.contains(NAN));
+  EXPECT_FALSE(kFinite.contains(-kInfinity) || kFinite.contains(kNaN));
 }
 
 TEST(Settings, RefusesLaterWhatItHasTaken) {

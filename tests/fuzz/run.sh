@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Builds the fuzz targets and runs each of them for SECONDS (60), one on each core, from the corpora in
-# tests/fuzz/corpus. Prints what was executed; fails on any finding, whose input is then kept in build/fuzz/findings.
+# tests/fuzz/corpus. Prints what was executed; fails on any finding, whose input is then kept in build/asan/findings.
 # With HESSCOPE_FUZZ_SEED set, the inputs are the same each time, but their number depends on the time.
 # usage: tests/fuzz/run.sh [SECONDS]
 #        tests/fuzz/run.sh merge FOLDER   puts into tests/fuzz/corpus/TARGET the smallest inputs, of those there and in
@@ -11,7 +11,7 @@ set -euo pipefail
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
 source "$root/cmake/steps.sh"
 here="$root/tests/fuzz"
-build="$root/build/fuzz"
+build="$root/build/asan"
 targets=(torch zip npz pickle safetensors shard_index toml npy onnx)
 # Inputs of a few kilobytes reach everything. Each takes milliseconds, and none needs much memory.
 limits=(-max_len=8192 -timeout=20 -rss_limit_mb=1024 -malloc_limit_mb=1024)
@@ -56,8 +56,8 @@ merge() {
   echo "$target: $(find "$here/corpus/$target" -type f | wc -l) inputs"
 }
 
-step "installing packages" "$root/cmake/install-packages.sh" build fuzz
-step "configuring" cmake -S "$root" --preset fuzz
+step "installing packages" "$root/cmake/install-packages.sh" build test fuzz
+step "configuring" cmake -S "$root" --preset asan
 step "building" cmake --build "$build" --target fuzzers --parallel "$(num_compilers)"
 if [[ ${1-} == merge ]]; then
   for target in "${targets[@]}"; do merge "$target" "$2"; done

@@ -9,11 +9,7 @@
 #include <hesscope/models/mlp.h>
 #include <hesscope/objective/graph_objective.h>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kMemoryIsInstrumented = true;
-#else
-constexpr bool kMemoryIsInstrumented = false;
-#endif
+#include "support/sanitizers.h"
 
 namespace hesscope {
 namespace {
@@ -53,12 +49,14 @@ void expect_matrix_and_scratch(bool use_structure, double max_scratch) {
 }
 
 TEST(GraphObjective, NeedsTheMatrixAndABoundedScratchForAHessian) {
-  if (kMemoryIsInstrumented) GTEST_SKIP() << "a sanitizer's shadow memory would be measured too";
+  if (test::kMemoryIsInstrumented)
+    GTEST_SKIP() << "a sanitizer's shadow memory would be measured too";
   expect_matrix_and_scratch(false, 24 * kMegabyte);
 }
 
 TEST(GraphObjective, NeedsABoundedScratchForAStructuredHessian) {
-  if (kMemoryIsInstrumented) GTEST_SKIP() << "a sanitizer's shadow memory would be measured too";
+  if (test::kMemoryIsInstrumented)
+    GTEST_SKIP() << "a sanitizer's shadow memory would be measured too";
   expect_matrix_and_scratch(true, 128 * kMegabyte);
 }
 

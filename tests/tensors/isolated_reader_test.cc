@@ -30,6 +30,7 @@
 #include <hesscope/tensors/tensor_file.h>
 
 #include "support/files.h"
+#include "support/sanitizers.h"
 
 namespace {
 
@@ -189,9 +190,8 @@ TEST_F(IsolatedReader, EndsAtOnceWhereStopIsRequested) {
 }
 
 TEST_F(IsolatedReader, BoundsTheMemoryOfTheChild) {
-#ifdef __SANITIZE_ADDRESS__
-  GTEST_SKIP() << "the sanitizer needs the address space";
-#endif
+  if (hesscope::test::kMemoryIsInstrumented)
+    GTEST_SKIP() << "the sanitizer needs the address space";
   const auto source = open(
       [](BlockSink& sink) {
         const std::vector<double> hoard(std::size_t{1} << 25);
