@@ -23,12 +23,12 @@ TITLES = {
     "linear-attention-full": "linear attention, full, L=3 d=5 n=20, 512 prompts",
     "linear-attention-sparse": "linear attention, sparse, L=3 d=5 n=20, 1,000 prompts",
     "mlp": "mlp 2-16-16-3, tanh, cross-entropy, 500 samples",
-    "attention": "softmax attention, 784 parameters, 32 sequences",
-    "gpt": "GPT of one layer, 15,328 parameters, 2 sequences",
-    "cnn": "LeNet-like CNN, 3,090 parameters, 32 images",
-    "resnet": "ResNet with BatchNorm, 5,266 parameters, 8 images",
-    "lstm": "LSTM of 20 steps, 1,493 parameters, 32 sequences",
-    "vit": "vision transformer, 5,018 parameters, 2 images",
+    "attention": "softmax attention, 784 parameters, 512 sequences",
+    "gpt": "GPT of one layer, 15,328 parameters, 4 sequences",
+    "cnn": "LeNet-like CNN, 3,090 parameters, 256 images",
+    "resnet": "ResNet with BatchNorm, 5,266 parameters, 32 images",
+    "lstm": "LSTM of 20 steps, 1,493 parameters, 192 sequences",
+    "vit": "vision transformer, 5,018 parameters, 16 images",
 }
 
 

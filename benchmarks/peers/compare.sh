@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Builds hesscope and those of its peers that are installed, runs all on the same problems and prints a table;
 # installs nothing (cmake/install-packages.sh bench does). Arguments are passed on: --plot FILE.svg, --threads N,
-# --only NAME..., --help. Takes some twenty minutes and needs an idle machine. gpt runs only if --only names it:
-# PyTorch takes at least 6 GB for it.
+# --only NAME..., --help. Takes some twenty minutes, and needs an idle machine with 24 GiB of memory. gpt runs only if
+# --only names it.
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"

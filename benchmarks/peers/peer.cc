@@ -54,12 +54,13 @@ const std::vector<PeerProblem>& peer_problems() {
        LinearAttentionLoss{{.layers = 3, .dimension = 5, .context = 20}},
        1'000},
       {"mlp", MlpPeerLoss{{.widths = {2, 16, 16, 3}}}, 500},
-      {"attention", TorchLoss{"attention", &small_attention_problem}, 32},
-      {"gpt", TorchLoss{"gpt", &gpt_problem}, 2},
-      {"cnn", TorchLoss{"cnn", &cnn_problem}, 32},
-      {"resnet", TorchLoss{"resnet", &resnet_problem}, 8},
-      {"lstm", TorchLoss{"lstm", &lstm_problem}, 32},
-      {"vit", TorchLoss{"vit", &vit_problem}, 2},
+      // As many samples as PyTorch can hold all rows of in 24 GiB.
+      {"attention", TorchLoss{"attention", &small_attention_problem}, 512},
+      {"gpt", TorchLoss{"gpt", &gpt_problem}, 4},
+      {"cnn", TorchLoss{"cnn", &cnn_problem}, 256},
+      {"resnet", TorchLoss{"resnet", &resnet_problem}, 32},
+      {"lstm", TorchLoss{"lstm", &lstm_problem}, 192},
+      {"vit", TorchLoss{"vit", &vit_problem}, 16},
   };
   return all;
 }
