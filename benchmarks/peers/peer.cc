@@ -26,8 +26,8 @@ const PeerProblem& problem_named(const std::string& name) {
   throw std::invalid_argument("no problem '" + name + "'");
 }
 
-// The problem of W5.
-Problem small_attention_problem(Eigen::Index num_samples) {
+// W5, with any number of samples.
+Problem w5_problem(Eigen::Index num_samples) {
   return attention_problem({.heads = 2, .embedding = 16, .head_dimension = 8, .sequence = 16},
                            num_samples);
 }
@@ -55,7 +55,7 @@ const std::vector<PeerProblem>& peer_problems() {
        1'000},
       {"mlp", MlpPeerLoss{{.widths = {2, 16, 16, 3}}}, 500},
       // As many samples as PyTorch can hold all rows of in 24 GiB.
-      {"attention", TorchLoss{"attention", &small_attention_problem}, 512},
+      {"attention", TorchLoss{"attention", &w5_problem}, 512},
       {"gpt", TorchLoss{"gpt", &gpt_problem}, 4},
       {"cnn", TorchLoss{"cnn", &cnn_problem}, 256},
       {"resnet", TorchLoss{"resnet", &resnet_problem}, 32},

@@ -3,12 +3,13 @@
 // Graphs of which entries are known to be zero or not to be taken: causal attention in the forms in
 // which it is written, losses of one token, weights and activations that are left out.
 #include <functional>
-#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include <hesscope/core/constants.h>
 
 #include "graph_hessian_case.h"
 
@@ -19,7 +20,6 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using test::squared_norm;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr Index kTokens = 5;
 constexpr Index kWidth = 4;
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <limits>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/structured/internal/graph/idle_entries.h>
 #include <hesscope/structured/internal/graph/parameter_uses.h>
 
@@ -12,8 +12,6 @@ namespace {
 
 using Eigen::Index;
 using Eigen::MatrixXd;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // 1 for an idle entry, row by row.
 MatrixXd idle_of(const Graph& graph, Var a) {

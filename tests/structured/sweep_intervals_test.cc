@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <limits>
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/structured/internal/graph/entry_runs.h>
 #include <hesscope/structured/internal/graph/graph_layout.h>
 #include <hesscope/structured/internal/graph/parameter_uses.h>
@@ -29,7 +30,7 @@ std::shared_ptr<const Graph> attention() {
   Graph& g = *graph;
   MatrixXd mask = MatrixXd::Zero(kTokens, kTokens);
   for (Index i = 0; i < kTokens; ++i) {
-    mask.row(i).tail(kTokens - 1 - i).setConstant(-std::numeric_limits<double>::infinity());
+    mask.row(i).tail(kTokens - 1 - i).setConstant(-kInfinity);
   }
   const auto weights = [&](Index k) { return g.parameter(25 * k, kWidth, kWidth); };
   const Var x = tanh(matmul(g.input(0, kTokens, kWidth), weights(0)));
