@@ -17,5 +17,7 @@ step "installing packages" "$root/cmake/install-packages.sh" "${sections[@]}"
 step "configuring" cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
   -DCMAKE_UNITY_BUILD=ON -DHESSCOPE_WERROR=ON -DHESSCOPE_MPI="$mpi"
 step "building" cmake --build "$build" --parallel "$(num_compilers)"
+# Idle threads of OpenBLAS soon sleep: by default they spin for tens of milliseconds and take cores from other tests.
+export OPENBLAS_THREAD_TIMEOUT=4
 # One more than the number of cores, because some tests wait for signals, locks or other processes.
 ctest --test-dir "$build" -j"$(($(nproc) + 1))" --output-on-failure --no-tests=error "$@"
