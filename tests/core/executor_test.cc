@@ -105,6 +105,13 @@ TEST(Executor, SumsNoLessThanNothing) {
   test::expect_refusal([&] { executor.sum(1, {&sum, 1}, {}); }, "got no function and 1 blocks");
 }
 
+TEST(Executor, VisitsNoLessThanNothing) {
+  const Executor executor(2);
+  test::expect_refusal([&] { executor.for_each(-1, [](Eigen::Index) {}); },
+                       "Executor::for_each: expected a function and at least 0 times, got -1");
+  test::expect_refusal([&] { executor.for_each(1, {}); }, "got no function and 1 times");
+}
+
 TEST(Executor, BeginsNothingOnceAStopIsRequested) {
   for (const int threads : {1, 3}) {
     std::stop_source source;

@@ -28,6 +28,17 @@ void go_on_or_throw(const StopRequest& stop) {
   if (stop && stop()) throw Interrupted();
 }
 
+void require_work(const char* function, const char* unit, Eigen::Index count, bool has_body) {
+  if (count >= 0 && has_body) return;
+  throw PreconditionError(
+      fmt::format("Executor::{}: expected a function and at least 0 {}, got {}{} {}",
+                  function,
+                  unit,
+                  has_body ? "" : "no function and ",
+                  count,
+                  unit));
+}
+
 // Split by TBB.
 class TreeRange : public BlockRange {
  public:
@@ -188,6 +199,7 @@ int Executor::num_threads() const { return impl_->arena.max_concurrency(); }
 const StopRequest& Executor::stop() const { return impl_->stop; }
 
 void Executor::for_each(Eigen::Index count, const std::function<void(Eigen::Index)>& body) const {
+  require_work("for_each", "times", count, static_cast<bool>(body));
   impl_->arena.execute([&] {
     tbb::parallel_for(
         Eigen::Index{0},
@@ -252,12 +264,7 @@ void Executor::share(Eigen::Index count,
 void Executor::sum(Eigen::Index num_blocks,
                    std::span<double> result,
                    const BlockFunction& block) const {
-  if (num_blocks < 0 || !block) {
-    throw PreconditionError(
-        fmt::format("Executor::sum: expected a function and at least 0 blocks, got {}{} blocks",
-                    block ? "" : "no function and ",
-                    num_blocks));
-  }
+  require_work("sum", "blocks", num_blocks, static_cast<bool>(block));
   Team* const others = num_blocks > 0 ? team() : nullptr;
   if (others == nullptr) {
     std::ranges::copy(sum_of({0, num_blocks}, result.size(), block, impl_->stop, impl_->arena),

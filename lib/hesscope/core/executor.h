@@ -49,6 +49,7 @@ class Executor {
 
   /// Calls body(i) once for every i in [0, count), concurrently and in no particular order. An
   /// exception thrown by a body stops the rest and is rethrown here.
+  /// @throws PreconditionError if count is negative or `body` is empty.
   void for_each(Eigen::Index count, const std::function<void(Eigen::Index)>& body) const;
 
   /// The contiguous part of [0, count) that this rank computes in share(); without a team, all of
