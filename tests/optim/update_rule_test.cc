@@ -204,6 +204,8 @@ class Careless final : public UpdateRule {
     for (const std::string& name : arrays) add_state(name);
   }
 
+  using UpdateRule::add_setting;
+
  private:
   VectorXd update(const ConstVectorRef&, const ConstVectorRef&) override {
     return VectorXd::Ones(1);
@@ -220,6 +222,11 @@ TEST(UpdateRule, RefusesUpdatesOfAnotherSize) {
 
 TEST(UpdateRule, RefusesTwoArraysOfOneName) {
   expect_refusal([] { Careless({"a", "b", "a"}); }, "has an array 'a' already");
+}
+
+TEST(UpdateRule, RefusesASettingThatIsNoNumber) {
+  Careless rule({});
+  expect_refusal([&] { rule.add_setting("beta", kNaN); }, "add_setting: 'beta' is NaN");
 }
 
 TEST(UpdateRuleRegistry, RefusesAnUnknownRuleWithTheNearest) {

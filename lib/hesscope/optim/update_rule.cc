@@ -44,6 +44,13 @@ Eigen::VectorXd UpdateRule::step(const ConstVectorRef& theta, const ConstVectorR
   return u;
 }
 
+void UpdateRule::add_setting(const std::string& name, double value) {
+  if (std::isnan(value)) {
+    throw PreconditionError(fmt::format("UpdateRule::add_setting: '{}' is NaN", name));
+  }
+  settings_.push_back({name, value});
+}
+
 Eigen::VectorXd& UpdateRule::add_state(const std::string& name) { return add_state(name, blocks_); }
 
 Eigen::VectorXd& UpdateRule::add_state(const std::string& name,

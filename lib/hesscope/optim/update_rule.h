@@ -76,8 +76,8 @@ class UpdateRule {
   /// @throws PreconditionError by require_blocks().
   explicit UpdateRule(std::span<const ParameterBlock> blocks);
 
-  /// Declares a setting; flags are 0 or 1.
-  void add_setting(const std::string& name, double value) { settings_.push_back({name, value}); }
+  /// Declares a setting; flags are 0 or 1. @throws PreconditionError for NaN.
+  void add_setting(const std::string& name, double value);
 
   /// Declares an array of the memory with n entries, initially zero, which is stored as one tensor
   /// NAME.BLOCK per block. The reference is valid as long as the rule.
