@@ -348,6 +348,8 @@ TEST_F(DirectionsTest, FileHasTheNamesOfTheCheckpoints) {
 TEST(DirectionRegistry, FindsKindsAndSaysWhatIsWrong) {
   EXPECT_EQ(find_direction_kind("eigen:1,2").argument, "1,2");
   EXPECT_EQ(find_direction_kind("file:a:b").argument, "a:b");
+  expect_refusal<ConfigError>([] { find_direction_kind(""); },
+                              "`directions` must be given; there are random, eigen");
   expect_refusal<ConfigError>([] { find_direction_kind("egien"); }, "did you mean 'eigen'");
   expect_refusal<ConfigError>([] { find_direction_kind("random:3"); }, "takes no argument");
   expect_refusal<ConfigError>([] { find_direction_kind("update"); }, "update:gradient|sign");

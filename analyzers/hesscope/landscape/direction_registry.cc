@@ -2,6 +2,7 @@
 //
 // The one list of kinds of directions.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <hesscope/core/error.h>
 #include <hesscope/core/suggest.h>
@@ -24,6 +25,10 @@ std::span<const DirectionKind> direction_kinds() {
 }
 
 NamedDirections find_direction_kind(const std::string& text) {
+  if (text.empty()) {
+    throw ConfigError(fmt::format("`directions` must be given; there are {}",
+                                  fmt::join(names_of(direction_kinds()), ", ")));
+  }
   const std::size_t colon = text.find(':');
   const std::string name = text.substr(0, colon);
   const std::string argument = colon == std::string::npos ? "" : text.substr(colon + 1);

@@ -96,8 +96,8 @@ struct NamedDirections {
 /// All kinds, in the order of the help text.
 std::span<const DirectionKind> direction_kinds();
 
-/// @throws ConfigError for an unknown kind (with the nearest known one), an argument to a kind that
-///         takes none, or a missing argument.
+/// @throws ConfigError for an empty text, an unknown kind (with the nearest known one), an argument
+///         to a kind that takes none, or a missing argument.
 NamedDirections find_direction_kind(const std::string& text);
 
 }  // namespace hesscope
