@@ -20,6 +20,7 @@
 #include <hesscope/tensors/format_registry.h>
 
 #include "interrupt.h"
+#include "option_values.h"
 #include "progress_line.h"
 #include "standard_streams.h"
 
@@ -54,7 +55,7 @@ bool is_of_tensors(const std::string& extension) {
 // What is wrong with the name of a result that ends as files of other formats do; nothing for other
 // names.
 std::string result_name_problem(const std::string& given) {
-  const std::string extension = std::filesystem::path(given).extension().string();
+  const std::string extension = extension_of(given);
   if (extension.empty() || extension == kResultExtension) return {};
   const std::string command = command_for(extension);
   const bool is_input = extension == kInputExtension || is_of_tensors(extension);
