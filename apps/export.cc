@@ -13,7 +13,6 @@
 
 #include "commands.h"
 #include "json_document.h"
-#include "option_values.h"
 #include "result_input.h"
 #include "run_options.h"
 #include "standard_streams.h"
@@ -95,7 +94,7 @@ class ExportCommand final : public Command {
  private:
   const io::ExportKind& chosen_format() const {
     if (!format_.empty()) return io::find_export_kind(format_);
-    const std::string extension = extension_of(output_);
+    const std::string extension = std::filesystem::path(output_).extension().string();
     for (const io::ExportKind& format : io::export_kinds()) {
       if (format.extension == extension) return format;
     }

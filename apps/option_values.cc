@@ -5,7 +5,6 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <filesystem>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -86,10 +85,6 @@ std::vector<std::string> listed(const std::string& given) {
     first = comma + 1;
   }
   return texts;
-}
-
-std::string extension_of(const std::string& file) {
-  return lower_case(std::filesystem::path(file).extension().string());
 }
 
 std::string choice_problem(const std::vector<std::string>& choices, const std::string& given) {

@@ -18,9 +18,6 @@ double parse_length(const std::string& given);
 /// The texts between commas, without surrounding blanks; empty ones are left out.
 std::vector<std::string> listed(const std::string& given);
 
-/// The ending of a file's name in small letters, with its dot: ".svg" of figure.SVG.
-std::string extension_of(const std::string& file);
-
 std::string choice_problem(const std::vector<std::string>& choices, const std::string& given);
 
 /// Converts an argument to the key's type.

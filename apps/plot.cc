@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <map>
 #include <string>
 #include <system_error>
@@ -20,7 +21,6 @@
 #include "commands.h"
 #include "json_document.h"
 #include "library_names.h"
-#include "option_values.h"
 #include "result_input.h"
 #include "run_options.h"
 #include "standard_streams.h"
@@ -167,7 +167,7 @@ class PlotCommand final : public Command {
     require_no_result(output_, results_);
   }
 
-  std::string extension() const { return extension_of(output_); }
+  std::string extension() const { return std::filesystem::path(output_).extension().string(); }
 
   const plot::PictureFormat& output_format() const {
     for (const plot::PictureFormat& format : plot::picture_formats()) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,6 @@
 
 #include "commands.h"
 #include "json_document.h"
-#include "option_values.h"
 #include "result_input.h"
 #include "run_options.h"
 #include "standard_streams.h"
@@ -92,7 +92,7 @@ class ReportCommand final : public Command {
  private:
   void require_consistent() const {
     require_all_labels(results_, labels_);
-    const std::string extension = extension_of(output_);
+    const std::string extension = std::filesystem::path(output_).extension().string();
     if (std::ranges::find(report::kExtensions, extension) == report::kExtensions.end()) {
       throw UsageError(fmt::format("{}: a report is HTML: the output must end in .html", output_));
     }

@@ -15,7 +15,6 @@
 #include <hesscope/tensors/tensor_file.h>
 
 #include "command.h"
-#include "option_values.h"
 #include "run_options.h"
 
 namespace hesscope::cli {
@@ -25,7 +24,7 @@ namespace {
   const io::FormatKind* const format =
       io::recognised_format(io::InputFile(path, "a hesscope result"));
   if (format == nullptr) {
-    const bool is_toml = extension_of(path) == ".toml";
+    const bool is_toml = std::filesystem::path(path).extension() == ".toml";
     throw InputError(fmt::format(
         "{}: is not a hesscope result{}",
         path,

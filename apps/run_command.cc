@@ -20,7 +20,6 @@
 #include <hesscope/tensors/format_registry.h>
 
 #include "interrupt.h"
-#include "option_values.h"
 #include "progress_line.h"
 #include "standard_streams.h"
 
@@ -55,7 +54,7 @@ bool is_of_tensors(const std::string& extension) {
 // What is wrong with the name of a result that ends as files of other formats do; nothing for other
 // names.
 std::string result_name_problem(const std::string& given) {
-  const std::string extension = extension_of(given);
+  const std::string extension = std::filesystem::path(given).extension().string();
   if (extension.empty() || extension == kResultExtension) return {};
   const std::string command = command_for(extension);
   const bool is_input = extension == kInputExtension || is_of_tensors(extension);

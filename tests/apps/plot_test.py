@@ -399,12 +399,6 @@ class Plot(program.Case):
                                                    "figure": "condition", "output": "out.svg"})
         self.assertEqual(self.plot(self.path("adam"), "--figure", "condition", "--quiet", "--force").stdout, "")
 
-    def test_takes_endings_in_capitals(self):
-        self.plot(self.path("adam"), "--figure", "condition", output="small.png")
-        self.plot(self.path("adam"), "--figure", "condition", output="CAPITAL.PNG")
-        small, capital = ((self.folder / name).read_bytes() for name in ("small.png", "CAPITAL.PNG"))
-        self.assertEqual(small, capital)
-
     def refused(self, code, *arguments, words, output="out.svg"):
         done = self.plot(*arguments, output=output, expect=code)
         for word in words:

@@ -204,7 +204,7 @@ class Print(program.Case):
             self.assertEqual(len(set(names.values())), len(steps))
 
     def test_refuses_what_cannot_be(self):
-        for output in ("out", "out.gif", ".pdf", "pdf", "out.pdf.", ""):
+        for output in ("out", "out.gif", "out.PDF", ".pdf", "pdf", "out.pdf.", ""):
             said = self.plot(output=output, expect=USAGE)
             self.assertRegex(said, r"must end in \.svg, \.pdf or \.png|--output is required|ArgumentMismatch|needs a value")
         for dpi in ("0", "9", "2401", "many", "-300", "1e2", "nan"):
